@@ -1,7 +1,7 @@
 """What the cost model counts with: how many operations on two floats in bytecode one kernel's call takes as long as.
 
 Each form of function is timed as plain Python with 0 and with ``OPERATIONS`` operations, and with a kernel for these.
-``core/capture/cost.py`` has the figures. The clock is processor time.
+``core/capture/build/cost_model.py`` has the figures. The clock is processor time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from unittest import mock
 import pijit
 from benchmarks.breaks import MEASURED, STAY
 from benchmarks.measure import seconds_per_call
-from pijit.core.capture import cost
+from pijit.core.capture.build import cost_model
 
 OPERATIONS = 10
 ROUNDS = 100
@@ -78,7 +78,7 @@ def rows(seconds: float) -> Iterator[Row]:
         rounds = range(ROUNDS) if "loop" in form else range(1)
         bare, plain = function(form, 0), function(form, OPERATIONS)
         compiled = pijit.jit(plain, jit_config=UNMEASURED)
-        with mock.patch.object(cost, "least_work", lambda captured, cfg: 0):
+        with mock.patch.object(cost_model, "least_work", lambda captured, cfg: 0):
             compiled(1.5, 1.0000001, STAY, rounds)
             compiled(1.5, 1.0000001, STAY, rounds)
         times = seconds_per_call({"bare": bare, "plain": plain, "pijit": compiled}, (1.5, 1.0000001, STAY, rounds), seconds,

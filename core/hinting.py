@@ -1,4 +1,4 @@
-"""`pijit.hint` and what it accepts. The capturer reads hints in `pijit.core.capture.hints`."""
+"""`pijit.hint` and what it accepts. The capturer reads hints in `pijit.core.capture.profile.hints`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def hint(value: Any, kind: Any) -> Any:
     """
     text = text_of(kind)
     if why_not_python() is None:
-        from pijit.core.capture.hints import check_text  # the capturer needs the extension modules
+        from pijit.core.capture.profile.hints import check_text  # the capturer needs the extension modules
 
         check_text(text)
     return value

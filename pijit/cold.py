@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from pijit.core._hook import JitFunction
-from pijit.core.warmth import Budget, Warmth
+from pijit.core.warm_up import Budget, Warmth
 from pijit.options import Options
 
 

@@ -60,7 +60,7 @@ def _budget() -> Any:
     """What a program may spend on compiling; None where nothing is compiled."""
     if why_not_python() is not None:
         return None
-    from pijit.core.warmth import Budget  # needs an extension module
+    from pijit.core.warm_up import Budget  # needs an extension module
 
     return Budget()
 
@@ -133,8 +133,8 @@ def _page(text: str, page: Callable[[], str]) -> Subcommand:
 
 def look_after_cache(arguments: List[str]) -> int:
     """`python -m pijit cache`: look at the cache folder, or clear it."""
-    from pijit.core.kernel.store import SIZE_CAP, Store
-    from pijit.core.kernel.trust import Distrust
+    from pijit.core.kernel.disk_cache import SIZE_CAP, Store
+    from pijit.core.kernel.file_ownership import Distrust
 
     known = _parsed("cache", arguments, (("action",), {"nargs": "?", "choices": ("info", "clear"),
                                                        "default": "info"}))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any, Optional
 
-from pijit.core import modes
+from pijit.core import graph_mode
 from pijit.names import closest
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
 """What `set_context(mode=...)` accepts."""
 
 KEYS = ("mode", "jit_syntax_level", "device_target")
-LEVELS = (modes.STRICT, modes.LAX)
+LEVELS = (graph_mode.STRICT, graph_mode.LAX)
 DEVICE = "CPU"
 
 
@@ -39,11 +39,11 @@ def set_context(mode: Optional[int] = None, jit_syntax_level: Optional[str] = No
     _refuse_others("mode", mode, (GRAPH_MODE, PYNATIVE_MODE), "pijit.GRAPH_MODE (0) or pijit.PYNATIVE_MODE (1)")
     _refuse_others("jit_syntax_level", jit_syntax_level, LEVELS, "'STRICT' or 'LAX'")
     _refuse_others("device_target", device_target, (DEVICE,), "'CPU'")
-    before = modes.current()
-    after = modes.Context(before.graph_mode if mode is None else mode == GRAPH_MODE,
+    before = graph_mode.current()
+    after = graph_mode.Context(before.graph_mode if mode is None else mode == GRAPH_MODE,
                           jit_syntax_level or before.jit_syntax_level)
     if after != before:
-        modes.change(after)
+        graph_mode.change(after)
         pipeline = sys.modules.get("pijit.core.pipeline")  # not imported before something is jitted
         if pipeline is not None:
             pipeline.forget("set_context")
@@ -76,6 +76,6 @@ def get_context(attr_key: str) -> Any:
         raise TypeError("get_context: attr_key must be a str, one of {}; not {!r}".format(", ".join(KEYS), attr_key))
     if attr_key not in KEYS:
         raise ValueError("get_context: attr_key must be {}".format(closest(attr_key, KEYS)))
-    now = modes.current()
+    now = graph_mode.current()
     values = GRAPH_MODE if now.graph_mode else PYNATIVE_MODE, now.jit_syntax_level, DEVICE
     return dict(zip(KEYS, values))[attr_key]

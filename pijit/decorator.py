@@ -11,7 +11,7 @@ import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, overload
 
 from pijit import logs, options
-from pijit.core.kernel.forks import loading
+from pijit.core.kernel.fork_safety import loading
 from pijit.core.pythons import why_not_python
 from pijit.names import closest
 

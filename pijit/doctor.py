@@ -89,7 +89,7 @@ def _threads() -> Found:
 
 
 def _cache() -> Found:
-    from pijit.core.kernel.store import Store
+    from pijit.core.kernel.disk_cache import Store
 
     store = Store()
     contents = store.contents()

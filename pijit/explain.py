@@ -9,7 +9,7 @@ import types
 from typing import Any, Callable, Sequence, Tuple
 
 from pijit.core.pythons import why_not_python
-from pijit.core.records import ExitCounts
+from pijit.core.capture_records import ExitCounts
 from pijit.core.reasons import REASONS
 from pijit.decorator import called_methods, is_written
 from pijit.differential import plain_twin, unbound
@@ -113,7 +113,7 @@ def counts_of(entries: Sequence[Any]) -> Any:
     """The exits and re-entries of the kernels of the newest entry, as they are now."""
     if not entries:
         return ExitCounts()
-    from pijit.core.exits import exit_counts
+    from pijit.core.exit_counts import exit_counts
 
     return exit_counts(entries[-1].counters)
 

@@ -18,14 +18,14 @@ import types
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from pijit import installed, logs
-from pijit.core.kernel.permission import set_permission
+from pijit.core.kernel.compile_permission import set_permission
 from pijit.decorator import can_wait, jit, warn_if_unsupported
 from pijit.explain import cold_report, explain
 from pijit.options import parse
 from pijit.report import Report
 
 if TYPE_CHECKING:
-    from pijit.core.warmth import Budget  # needs an extension module
+    from pijit.core.warm_up import Budget  # needs an extension module
 
 HARMLESS = frozenset(["staticmethod", "classmethod", "property", "setter", "getter", "deleter", "abstractmethod",
                       "lru_cache", "cache", "cached_property", "jit", "ms_function", "override", "final"])

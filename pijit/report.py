@@ -6,7 +6,7 @@ import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from pijit.core.errors import place
-from pijit.core.records import ExitCounts
+from pijit.core.capture_records import ExitCounts
 from pijit.names import count_of
 
 PLAIN = "py"

@@ -115,9 +115,9 @@ def lenient():
 def unmeasured(request, monkeypatch):
     """What a test sees does not depend on the clock, but where it is about that."""
     if COMPILES and "measured" not in request.fixturenames:
-        from pijit.core import trials  # it needs the extension modules
+        from pijit.core import entry_timing  # it needs the extension modules
 
-        monkeypatch.setattr(trials, "LIMIT_NS", {})
+        monkeypatch.setattr(entry_timing, "LIMIT_NS", {})
 
 
 @pytest.fixture

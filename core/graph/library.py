@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
-from pijit.core.graph import helpers
+from pijit.core.graph import library_helpers
 
 
 class Function(NamedTuple):
@@ -34,7 +34,7 @@ class Function(NamedTuple):
         parameters: names in order, with their marks; ``...`` stands for any number of arguments, ``|`` for none.
         strict: whether an error of arithmetic is raised: bytecode repeats the statement, and a warning would come
             twice.
-        needs: what must hold for it never to warn; see capture/library_calls.py.
+        needs: what must hold for it never to warn; see capture/models/numpy/library.py.
     """
 
     path: str
@@ -64,11 +64,11 @@ INTO = "into."
 
 @lru_cache(maxsize=None)
 def _into(path: str) -> Any:
-    return helpers.into(resolve(path))
+    return library_helpers.into(resolve(path))
 
 
 MODULES = {"operator": operator, "builtins": builtins, "math": math, "cmath": cmath, "collections": collections,
-           "time": time, "helpers": helpers}
+           "time": time, "helpers": library_helpers}
 MOVES = {
     "sort": "a axis* kind*", "argsort": "a axis* kind*", "searchsorted": "a v side* sorter",
     "unique": "ar return_index* return_inverse* return_counts* axis*", "argmin": "a axis* out | keepdims*",
@@ -195,7 +195,7 @@ STATISTICS = {
 }
 """Functions that warn of too few elements."""
 
-OF_HANDLERS.update(("helpers.nan." + name, "a axis* | keepdims* ddof*") for name in helpers.PASS_OVER_NAN)
+OF_HANDLERS.update(("helpers.nan." + name, "a axis* | keepdims* ddof*") for name in library_helpers.PASS_OVER_NAN)
 
 METHODS = {
     "sum": "axis* dtype* out keepdims* initial where", "prod": "axis* dtype* out keepdims* initial where",
@@ -239,12 +239,12 @@ CLIP_WARNS = hasattr(_numpy_core._methods, "_clip_dep_is_scalar_nan")
 def _is_strict(path: str) -> bool:
     name = path[len("ndarray."):] if path.startswith("ndarray.") else path
     return (name in COMPUTES or name in STATISTICS or path in ("ndarray.astype", "operator.pow")
-            or name.split(".")[0] in helpers.UFUNCS or path.startswith(("helpers.at.", "helpers.nan.")))
+            or name.split(".")[0] in library_helpers.UFUNCS or path.startswith(("helpers.at.", "helpers.nan.")))
 
 
 def _ufunc_rows() -> Iterator[Tuple[str, str]]:
     """(path, names) of NumPy's elementwise functions and their methods."""
-    for name, ufunc in helpers.UFUNCS.items():
+    for name, ufunc in library_helpers.UFUNCS.items():
         yield name, "x y z w"[:2 * ufunc.nin] + (" out" if ufunc.nout == 1 else "") + " | dtype* casting*"
         if ufunc.nout == 1 and ufunc.nin <= 2:
             yield "helpers.at." + name, "a indices" + " b" * (ufunc.nin - 1)
@@ -256,7 +256,7 @@ def _ufunc_rows() -> Iterator[Tuple[str, str]]:
 def _with_out(path: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
     """The parameters of the row that says what the function would leave in its argument ``out``."""
     rest = tuple(name for name in names if name != "out")
-    return ("out",) + rest + (("where",) if path in helpers.UFUNCS else ())
+    return ("out",) + rest + (("where",) if path in library_helpers.UFUNCS else ())
 
 
 def _rows() -> List[Function]:

@@ -11,12 +11,15 @@ from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tu
 
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import improve
-from pijit.core.kernel import forks, machine_code, numba_backend, python_backend
-from pijit.core.kernel.causes import Cause
+from pijit.core.kernel import fork_safety
+from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.emit import kernel_emitter
+from pijit.core.kernel.reference import emitter as python_backend
+from pijit.core.kernel.exit_causes import Cause
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
-from pijit.core.kernel.flavour import PLAIN, Flavour, touches_objects
-from pijit.core.kernel.layout import Layout
-from pijit.core.kernel.supports import supports
+from pijit.core.kernel.options import PLAIN, Flavour, touches_objects
+from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.emit.legality import supports
 
 __all__ = ["Kernel", "compile_graph", "supports", "CompileError", "ForkedError", "TooDeep"]
 
@@ -104,7 +107,7 @@ class Kernel:
     def _text(self) -> Written:
         """The text of a kernel that was left for later is that of an improved graph, with the exits that it had
         before: linked code knows these. Several threads may want it."""
-        with forks.writing:
+        with fork_safety.writing:
             graph, written = self._graph, self._written
             if written is None:
                 layout = Layout(graph)
@@ -117,7 +120,7 @@ class Kernel:
 
     def _write(self, graph: Graph, layout: Layout) -> Written:
         numba = self._backend == "numba"
-        emitter: Any = (numba_backend.NumbaEmitter(graph, layout, self.flavour) if numba
+        emitter: Any = (kernel_emitter.NumbaEmitter(graph, layout, self.flavour) if numba
                         else python_backend.PythonEmitter(graph, layout))
         try:
             source = emitter.source("kernel")
@@ -125,7 +128,7 @@ class Kernel:
             raise TooDeep("the control flow is nested too deeply") from error
         if MOST_INDENTED in source:
             raise TooDeep("the control flow is nested too deeply")
-        assert not numba or emitter.names.keys() - numba_backend.NAMES.keys() == emitter.symbols.keys(), "see symbols"
+        assert not numba or emitter.names.keys() - kernel_emitter.NAMES.keys() == emitter.symbols.keys(), "see symbols"
         make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
         return Written(source, layout.words, make, emitter.causes.found)
@@ -170,12 +173,12 @@ def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], o
     The text has every type and constant that steers the compile; what leaves by identity is in the launcher.
     """
     key = (source, tuple(sorted(symbols.items())))
-    with forks.remembering:
+    with fork_safety.remembering:
         if key in _compiled:
             _compiled.move_to_end(key)
             return _compiled[key]
-    made = machine_code.compiled(source, names, symbols, on_disk)
-    with forks.remembering:
+    made = codegen.compiled(source, names, symbols, on_disk)
+    with fork_safety.remembering:
         _compiled[key] = made
         while len(_compiled) > MEMO_SIZE:
             _compiled.popitem(last=False)

@@ -1,7 +1,7 @@
 /* Single random numbers, drawn as the methods of NumPy's and Python's generators draw them.
  *
  * numpy.random's generators keep the address of their functions and of their state in themselves, as bitgen.h says;
- * where, finds kernel/generators.py, which also finds the distributions that numpy.random exports. What another
+ * where, finds kernel/bit_generators.py, which also finds the distributions that numpy.random exports. What another
  * thread draws meanwhile under a generator's lock is not touched: a kernel leaves then. */
 #ifndef PIJIT_DRAWS_H
 #define PIJIT_DRAWS_H

@@ -2,7 +2,7 @@
 
 import sys
 
-from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.codec.decode import decode
 
 
 class Manager:

@@ -3,11 +3,11 @@
 import sys
 from types import FunctionType
 
-from pijit.core.bytecode import natives
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.link import Call, Site, link
-from pijit.core.bytecode.normal import decode_normal, normal_code
-from pijit.core.bytecode.verify_linked import why_wrong
+from pijit.core.bytecode.assembler import natives
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.linker.link import Call, Site, link
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.linker.verify import why_wrong
 
 
 def cfg_of(function):

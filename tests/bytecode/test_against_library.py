@@ -3,12 +3,18 @@
 import bytecode
 import pytest
 
-from pijit.core.bytecode import blocks, decode, encode, flow, linetable, liveness, usedef
+from pijit.core.bytecode.analysis import blocks
+from pijit.core.bytecode.codec import decode
+from pijit.core.bytecode.codec import encode
+from pijit.core.bytecode.flow import control_flow
+from pijit.core.bytecode.instructions import line_table
+from pijit.core.bytecode.analysis import liveness
+from pijit.core.bytecode.analysis import use_def
 
 
 def code_objects():
     """The functions of our own bytecode package: loops, handlers, with blocks, comprehensions, closures."""
-    for module in (blocks, decode, encode, flow, linetable, liveness, usedef):
+    for module in (blocks, decode, encode, control_flow, line_table, liveness, use_def):
         todo = [compile(open(module.__file__).read(), module.__file__, "exec")]
         while todo:
             code = todo.pop()

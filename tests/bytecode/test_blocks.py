@@ -4,8 +4,8 @@ import pytest
 
 from bytecode_samples import (NAMES, SAMPLES, at, break_in_try, conditional, for_else, nested_loops, straight,
                               try_everything, while_else, with_statement)
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.decode import decode
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.decode import decode
 
 
 def graph(function):

@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from bytecode_samples import NAMES, SAMPLES, keywords
-from pijit.core.bytecode.decode import count_arguments, decode
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.decode import count_arguments, decode
+from pijit.core.bytecode.codec.encode import replace_code
 
 
 @pytest.mark.parametrize("function", [function for function, _ in SAMPLES], ids=NAMES)

@@ -4,10 +4,10 @@ import sys
 import pytest
 
 from bytecode_samples import NAMES, SAMPLES, executed, for_else, nested_finally, with_statement
-from pijit.core.bytecode.blocks import build_cfg, innermost_handler
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Op, replace_code
-from pijit.core.bytecode.flow import BlockEntry, trace_flow
+from pijit.core.bytecode.analysis.blocks import build_cfg, innermost_handler
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler, Op, replace_code
+from pijit.core.bytecode.flow.control_flow import BlockEntry, trace_flow
 
 BEFORE_38 = sys.version_info < (3, 8)
 

@@ -17,10 +17,10 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("caches and exception tables come with CPython 3.11", allow_module_level=True)
 
-from pijit.core.bytecode import read_311
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler
-from pijit.core.bytecode.layout import stack_size
+from pijit.core.bytecode.codec import read_311
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler
+from pijit.core.bytecode.codec.layout import stack_size
 
 FOLDERS = {"stdlib": sysconfig.get_paths()["stdlib"], "site-packages": sysconfig.get_paths()["purelib"]}
 FIELDS = ("co_code", "co_linetable", "co_exceptiontable", "co_stacksize", "co_flags", "co_nlocals", "co_names", "co_varnames",

@@ -4,9 +4,9 @@ import sys
 import pytest
 
 from bytecode_samples import straight
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import replace_code
-from pijit.core.bytecode.linetable import LINE_TABLE_FIELD, line_of_each_unit, write_line_table
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import replace_code
+from pijit.core.bytecode.instructions.line_table import LINE_TABLE_FIELD, line_of_each_unit, write_line_table
 
 NO_LINES = sys.version_info >= (3, 10)
 

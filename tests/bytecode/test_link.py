@@ -7,9 +7,9 @@ from types import FunctionType
 import pytest
 
 from pijit.core._launcher import Launcher
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.link import MISS, Call, ExitPlan, Probe, Site, link
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, link
 from pijit.guards.guard import IsType
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Global

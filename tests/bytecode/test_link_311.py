@@ -10,7 +10,7 @@ if sys.version_info < (3, 11):
 
 from link_samples_311 import (
     Launch, cfg_of, index_of, linked, local, straight, straight_site, nested, in_calls, NUMBERS, loop, two_loops)
-from pijit.core.bytecode.link import MISS, Call, ExitPlan, Site
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
 
 
 def test_usual_exit_stores_locals_and_goes_on():

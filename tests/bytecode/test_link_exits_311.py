@@ -9,9 +9,9 @@ if sys.version_info < (3, 11):
 
 from link_samples_311 import (
     Launch, Natives, cfg_of, index_of, line_of, linked, made, local, straight, straight_site, in_calls, NUMBERS, loop, until)
-from pijit.core.bytecode.link import MISS, Call, ExitPlan, Probe, Site, held_back, link
-from pijit.core.bytecode.moves import Given
-from pijit.core.bytecode.report import Report
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, held_back, link
+from pijit.core.bytecode.linker.osr import Given
+from pijit.core.bytecode.linker.deferred_warning import Report
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.normal import decode_normal, normal_code
-from pijit.core.bytecode.methods import plain_module_calls
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 from tests.harness import check, fail_unless_captured
 
 

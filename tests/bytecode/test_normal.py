@@ -3,10 +3,10 @@
 import pytest
 
 from bytecode_samples import NAMES, SAMPLES, Manager, outcome
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.normal import normal_code
-from pijit.core.bytecode.normal_37 import COPIED_BY_COMPILER
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.normal_form.normalise import normal_code
+from pijit.core.bytecode.normal_form.expand_finally_37 import COPIED_BY_COMPILER
 from tests.bytecode.test_encode import with_code
 
 

@@ -14,13 +14,14 @@ if sys.version_info < (3, 14):
 import dis
 
 from link_samples_311 import Launch, cfg_of, index_of, linked, local
-from pijit.core.bytecode import names_311, plain_311
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Op
-from pijit.core.bytecode.link import MISS, Call, ExitPlan, Site
-from pijit.core.bytecode.normal import decode_normal, normal_code
-from pijit.core.bytecode.units_311 import SKIPPED_BY_FOR_ITER
+from pijit.core.bytecode.instructions import names_311
+from pijit.core.bytecode.normal_form import split_instructions_311
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler, Op
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
 from pijit.core.pythons import why_no_gradients, why_not_python
 
 
@@ -40,7 +41,7 @@ def names(function):
 
 def test_numbers_are_those_of_the_interpreter():
     assert names_311.COMMON_CONSTANTS == tuple(opcode._common_constants)
-    assert opcode._nb_ops[plain_311.SUBSCRIPT[1]] == ("NB_SUBSCR", "[]")
+    assert opcode._nb_ops[split_instructions_311.SUBSCRIPT[1]] == ("NB_SUBSCR", "[]")
     looked_up = [tuple(opcode._special_method_names[arg] for name, arg in sequence if name == "LOAD_SPECIAL")
                  for sequence in names_311.SEQUENCES]
     assert looked_up == [("__exit__", "__enter__"), ("__aexit__", "__aenter__")]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.bytecode.linetable import LINE_TABLE_FIELD, line_of_each_unit
+from pijit.core.bytecode.instructions.line_table import LINE_TABLE_FIELD, line_of_each_unit
 from tests.harness import mode_config
 
 

@@ -3,10 +3,10 @@ import sys
 
 import pytest
 
-from pijit.core.bytecode import opcodes
-from pijit.core.bytecode.normal import decode_normal, normal_code
-from pijit.core.capture import interpreter
-from pijit.core.capture.builder import GraphBuilder
+from pijit.core.bytecode.instructions import opcodes
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.capture.interpreter import interpreter
+from pijit.core.capture.build.graph_builder import GraphBuilder
 
 
 NORMAL_FORM = sys.version_info >= (3, 11)

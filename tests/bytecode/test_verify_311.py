@@ -10,20 +10,21 @@ if sys.version_info < (3, 11):
 
 from bytecode_samples import SAMPLES
 from link_samples_311 import Launch, cfg_of, index_of
-from pijit.core.bytecode import verify_311, verify_linked
-from pijit.core.bytecode.assigned_311 import checked, maybe_unbound, unproved_loads
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Label, Op, replace_code
-from pijit.core.bytecode.exceptiontable import read_exception_table, write_exception_table
-from pijit.core.bytecode.link import MISS, Call, ExitPlan, Site, link
-from pijit.core.bytecode.verify_linked import why_wrong
+from pijit.core.bytecode.linker import verify_311
+from pijit.core.bytecode.linker import verify
+from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound, unproved_loads
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler, Label, Op, replace_code
+from pijit.core.bytecode.instructions.exception_table import read_exception_table, write_exception_table
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
+from pijit.core.bytecode.linker.verify import why_wrong
 
 CHECKS_LOADS = sys.version_info >= (3, 12)
 
 
 @pytest.fixture(autouse=True)
 def nothing_known():
-    verify_linked._right.clear()
+    verify._right.clear()
 
 
 def sample(x, rows):

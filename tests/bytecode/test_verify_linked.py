@@ -10,10 +10,11 @@ import pytest
 
 import pijit
 from pijit.core import entries, errors
-from pijit.core.bytecode import verify_37, verify_linked
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, Label, Op, replace_code
-from pijit.core.bytecode.verify_linked import why_wrong
+from pijit.core.bytecode.linker import verify_37
+from pijit.core.bytecode.linker import verify
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler, Label, Op, replace_code
+from pijit.core.bytecode.linker.verify import why_wrong
 from tests.bytecode import bytecode_samples
 from tests.harness import jitted, kernel_count
 
@@ -22,7 +23,7 @@ SAMPLES = [value for value in vars(bytecode_samples).values() if hasattr(value, 
 
 @pytest.fixture(autouse=True)
 def nothing_known():
-    verify_linked._right.clear()
+    verify._right.clear()
 
 
 def sample(x, rows):
@@ -94,7 +95,7 @@ def test_what_the_assembler_writes_is_right(function):
     assembler = Assembler(before)
     line = before.instructions[0].lineno
     for index in range(0, len(before.instructions), 3):
-        assembler.insert(index, [Op("LOAD_CONST", assembler.const(verify_linked), line), Op("POP_TOP", None, line)])
+        assembler.insert(index, [Op("LOAD_CONST", assembler.const(verify), line), Op("POP_TOP", None, line)])
     assert why_wrong(before.code, before) is None and why_wrong(assembler.assemble(), before) is None
 
 

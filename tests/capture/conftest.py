@@ -6,8 +6,10 @@ import sys
 import pytest
 
 from pijit.core import entries
-from pijit.core.capture import cost
-from pijit.core.kernel import numba_backend, python_backend, python_runtime
+from pijit.core.capture.build import cost_model
+from pijit.core.kernel.emit import kernel_emitter
+from pijit.core.kernel.reference import emitter
+from pijit.core.kernel.reference import runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
@@ -27,13 +29,13 @@ def mirror(request):
 @pytest.fixture
 def little_work(monkeypatch):
     """A few operations are worth a kernel: for tests of what a small segment does, not of what it gains."""
-    monkeypatch.setattr(cost, "least_work", lambda captured, cfg: 3)
+    monkeypatch.setattr(cost_model, "least_work", lambda captured, cfg: 3)
 
 
 @pytest.fixture
 def polls(monkeypatch):
     """The Python back end leaves at every third poll."""
-    monkeypatch.setattr(python_runtime, "POLL_EVERY", 3)
+    monkeypatch.setattr(runtime, "POLL_EVERY", 3)
 
 
 @pytest.fixture
@@ -53,15 +55,15 @@ def leaves_often(monkeypatch):
         self.line("try:")
         self.depth += 1
         self.line("leave()")
-        self._compute(op, python_backend._OPERATIONS[op.name](self, op))
+        self._compute(op, emitter._OPERATIONS[op.name](self, op))
         self.depth -= 1
         self.line("except Exception:")
         self.depth += 1
         self.take(op.exit)
         self.depth -= 1
-    plain = python_backend.PythonEmitter.operation
-    monkeypatch.setattr(python_backend.PythonEmitter, "operation", operation)
-    monkeypatch.setitem(python_runtime.NAMES, "leave", leave)
+    plain = emitter.PythonEmitter.operation
+    monkeypatch.setattr(emitter.PythonEmitter, "operation", operation)
+    monkeypatch.setitem(runtime.NAMES, "leave", leave)
     return taken
 
 
@@ -89,12 +91,12 @@ def slow_switching():
 @pytest.fixture
 def groups(monkeypatch):
     """A list of the groups of operations that kernels in machine code are made of, as they are found."""
-    seen, find = [], numba_backend.find_groups
+    seen, find = [], kernel_emitter.find_groups
 
     def found(*args):
         made = find(*args)
         seen.extend(made.values())
         return made
 
-    monkeypatch.setattr(numba_backend, "find_groups", found)
+    monkeypatch.setattr(kernel_emitter, "find_groups", found)
     return seen

@@ -6,7 +6,7 @@ In a call, ``x`` is what is tested: an array, list or number. ``y`` is like x, a
 
 import numpy as np
 
-from pijit.core.graph import helpers
+from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS, INTO, MODULES
 
 MAY_SHARE = {
@@ -174,7 +174,7 @@ NEW = {
 
 def ufunc_calls(name):
     """(path, calls) of a ufunc and of its methods."""
-    ufunc = helpers.UFUNCS[name]
+    ufunc = library_helpers.UFUNCS[name]
     operands = ["x", "y", "x", "y"][:ufunc.nin]
     forms = ["np.%s(%s)" % (name, ", ".join(operands))]
     if ufunc.nout == 1:
@@ -189,8 +189,8 @@ def ufunc_calls(name):
         yield name + ".reduceat", "np.{0}.reduceat(x, [0, 1])|np.{0}.reduceat(x, [0])".format(name)
 
 
-UFUNCS = dict(pair for name in helpers.UFUNCS for pair in ufunc_calls(name))
-NAN = {"helpers.nan." + name: "np.{0}(x)|np.{0}(x, axis=0)".format(name) for name in helpers.PASS_OVER_NAN}
+UFUNCS = dict(pair for name in library_helpers.UFUNCS for pair in ufunc_calls(name))
+NAN = {"helpers.nan." + name: "np.{0}(x)|np.{0}(x, axis=0)".format(name) for name in library_helpers.PASS_OVER_NAN}
 
 
 def calls_of_numpy(table):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pijit.core._hook import UNBOUND
-from pijit.core.capture import capture as module
-from pijit.core.capture.analysis import MAX_VERSIONS
-from pijit.core.capture.values import Number, Tensor, Unknown, abstract_of, number_type
+from pijit.core.capture import driver as module
+from pijit.core.capture.analysis.fixpoint import MAX_VERSIONS
+from pijit.core.capture.values.lattice import Number, Tensor, Unknown, abstract_of, number_type
 from pijit.core.graph.types import FLOAT, INT
 
 X = np.arange(4.0)

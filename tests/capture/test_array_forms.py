@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.capture import sampling
+from pijit.core.capture.typing import result_types
 from tests.capture.test_scalars import agree, define
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
@@ -63,4 +63,4 @@ def test_in_machine_code():
     index = np.array([0, 3, 6])
     with fail_unless_captured():
         j = check(several, x, y, index, 3, others=[(x[::-1], y, index, 3), (x, x, index, 3), (x, y, index + 1, 3)])
-    assert not pijit.explain(j, x, y, index, 3).breaks or not sampling.WEAK_SCALARS
+    assert not pijit.explain(j, x, y, index, 3).breaks or not result_types.WEAK_SCALARS

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from tests.harness import check, fail_unless_captured
 
-from pijit.core.kernel import blocking, row_runs, streams
+from pijit.core.kernel.emit import tiled_loops
+from pijit.core.kernel.plan import tiling
+from pijit.core.kernel.llvm.nest import nontemporal
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
 VECTOR, PLANE = np.linspace(-3.0, 3.0, 23), np.linspace(-2.0, 2.0, 66).reshape(11, 6)
@@ -13,11 +15,11 @@ VECTOR, PLANE = np.linspace(-3.0, 3.0, 23), np.linspace(-2.0, 2.0, 66).reshape(1
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of four rows, or of eight numbers; the number of runs that were written with such."""
-    written, write = [], blocking.Blocking.write
-    monkeypatch.setattr(blocking, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(blocking, "ALIGNMENT", 8)
-    monkeypatch.setattr(blocking, "ROWS", 4)
-    monkeypatch.setattr(blocking.Blocking, "write", lambda self, run: (written.append(run), write(self, run)))
+    written, write = [], tiled_loops.Blocking.write
+    monkeypatch.setattr(tiled_loops, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(tiled_loops, "ALIGNMENT", 8)
+    monkeypatch.setattr(tiled_loops, "ROWS", 4)
+    monkeypatch.setattr(tiled_loops.Blocking, "write", lambda self, run: (written.append(run), write(self, run)))
     return written
 
 
@@ -173,12 +175,12 @@ def test_large_arrays(code):
 @fail_unless_captured()
 def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
     """Those of a large result, whatever is behind what they are computed from."""
-    monkeypatch.setattr(blocking, "BLOCK_BYTES", 512)
-    monkeypatch.setattr(blocking, "ALIGNMENT", 16)
-    monkeypatch.setattr(streams, "LEAST", 1024)
-    monkeypatch.setattr(streams, "LEAST_ROW", 128)
-    parts, part_of = [], blocking.Blocking.part_of
-    monkeypatch.setattr(blocking.Blocking, "part_of", lambda self, value: parts.append(part_of(self, value)) or parts[-1])
+    monkeypatch.setattr(tiled_loops, "BLOCK_BYTES", 512)
+    monkeypatch.setattr(tiled_loops, "ALIGNMENT", 16)
+    monkeypatch.setattr(nontemporal, "LEAST", 1024)
+    monkeypatch.setattr(nontemporal, "LEAST_ROW", 128)
+    parts, part_of = [], tiled_loops.Blocking.part_of
+    monkeypatch.setattr(tiled_loops.Blocking, "part_of", lambda self, value: parts.append(part_of(self, value)) or parts[-1])
     x = np.linspace(-4.0, 4.0, 1501).astype(code)
     sizes = [(x[:size], x[-size:]) for size in (1, 15, 64, 127, 128, 129, 255, 256, 257, 1000)]
     check(logistic, x, x[::-1].copy(), others=sizes + [(x, x[::-1]), (x, x[:1]), (x[1:], x[:-1])], config=NUMBA)
@@ -193,6 +195,6 @@ def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_threads_share_whole_arrays(alone, small_blocks, monkeypatch):
-    monkeypatch.setattr(row_runs, "is_alone", lambda least: least == 0 or alone)
+    monkeypatch.setattr(tiling, "is_alone", lambda least: least == 0 or alone)
     check(softmax, PLANE, config=dict(NUMBA, parallel="auto"))
     assert bool(small_blocks) == alone

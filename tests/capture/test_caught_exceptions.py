@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from pijit.core.capture.foreseen import UNLIKELY
+from pijit.core.capture.models.predicted_exceptions import UNLIKELY
 from pijit.core.graph.types import FLOAT, INT
 from tests.capture.effects_common import CUT, launches
 from tests.harness import check, fail_unless_captured, jitted

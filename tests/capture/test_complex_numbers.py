@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.capture import complex_numbers
+from pijit.core.capture.models.scalars import complex as complex_numbers
 from tests.capture.test_scalars import EVERY, agree, cases, define
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 

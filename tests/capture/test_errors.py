@@ -14,11 +14,14 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import entries, pipeline, sites
-from pijit.core.capture import builder, capture, propagator
+from pijit.core import entries, pipeline
+from pijit.core import launch_sites
+from pijit.core.capture.build import graph_builder
+from pijit.core.capture import driver
+from pijit.core.capture.interpreter import type_propagation
 from pijit.core.errors import InternalError
 from pijit.core.graph import passes
-from pijit.core.kernel import machine_code
+from pijit.core.kernel.llvm import codegen
 from pijit.differential import plain_twin
 from pijit.guards.cache import CacheLimitWarning
 from tests.harness import jitted, kernel_count
@@ -28,14 +31,14 @@ stay = operator.methodcaller("__abs__")
 X = np.linspace(-1.0, 2.0, 7)
 
 PHASES = {
-    "decode": (capture, "decode_normal", "PJ901"),
-    "analysis": (propagator.TypePropagator, "step", "PJ901"),
-    "builder": (builder.GraphBuilder, "build", "PJ901"),
+    "decode": (driver, "decode_normal", "PJ901"),
+    "analysis": (type_propagation.TypePropagator, "step", "PJ901"),
+    "builder": (graph_builder.GraphBuilder, "build", "PJ901"),
     "simplify": (passes, "simplify", "PJ901"),
-    "verify": (capture, "verify", "PJ901"),
+    "verify": (driver, "verify", "PJ901"),
     "compile": (entries, "compile_graph", "PJ902"),
-    "launcher": (sites, "Launcher", "PJ901"),
-    "segment guards": (sites, "segment_program", "PJ901"),
+    "launcher": (launch_sites, "Launcher", "PJ901"),
+    "segment guards": (launch_sites, "segment_program", "PJ901"),
     "entry guards": (entries, "entry_program", "PJ901"),
     "link": (entries, "link", "PJ903"),
     "record": (entries, "segment_reports", "PJ901"),
@@ -176,7 +179,7 @@ def test_interrupted_capture_leaves_a_usable_function(phase, error, monkeypatch)
 
 
 def test_an_interrupt_does_not_reach_into_the_compiler(monkeypatch):
-    library, finished = machine_code.library, threading.Event()
+    library, finished = codegen.library, threading.Event()
 
     def interrupted(*args):
         os.kill(os.getpid(), signal.SIGINT)
@@ -186,7 +189,7 @@ def test_an_interrupt_does_not_reach_into_the_compiler(monkeypatch):
         return made
     f = pijit.jit(lambda x: x * 2.03125 + 1.0, jit_config={"cache": False, "backend": "numba"})
     with monkeypatch.context() as patch:
-        patch.setattr(machine_code, "library", interrupted)
+        patch.setattr(codegen, "library", interrupted)
         with pytest.raises(KeyboardInterrupt):
             f(X)
         assert finished.wait(60)

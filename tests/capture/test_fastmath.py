@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pijit.core.kernel import compile as kernels
-from pijit.core.kernel import machine_code
+from pijit.core.kernel.llvm import codegen
 from pijit.differential import plain_twin
 from tests.harness import check, jitted, kernel_count
 
@@ -50,13 +50,13 @@ PROGRAMS = [loop, product, alone, rows, in_place, functions]
 
 def compiled(program, config, monkeypatch, *args):
     """(the jitted function, the LLVM code of its kernels)."""
-    codes, library = [], machine_code.library
+    codes, library = [], codegen.library
 
     def watched(*what):
         made = library(*what)
         codes.append(made.get_llvm_str())
         return made
-    monkeypatch.setattr(machine_code, "library", watched)
+    monkeypatch.setattr(codegen, "library", watched)
     monkeypatch.setattr(kernels, "_compiled", kernels._compiled.copy())
     kernels._compiled.clear()
     f = jitted(plain_twin(program), config)

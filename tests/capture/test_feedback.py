@@ -10,7 +10,7 @@ import pytest
 import pijit
 from effects_common import CUT
 from pijit.core import pipeline
-from pijit.core.capture.feedback import MAX_OBSERVATIONS, MAX_RENEWALS
+from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, MAX_RENEWALS
 from pijit.differential import plain_twin
 from tests.harness import HIT, calls_of, check, jitted, kernel_count, same
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pijit.core._hook import UNBOUND
-from pijit.core.capture.capture import capture
+from pijit.core.capture.driver import capture
 from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
 
 pytestmark = needs_pipeline

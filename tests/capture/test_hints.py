@@ -7,7 +7,7 @@ import pytest
 
 import pijit
 from pijit import TypeHintWarning, hint
-from pijit.core.capture.hints import parsed
+from pijit.core.capture.profile.hints import parsed
 from tests.harness import check, jitted, needs_pipeline, same
 
 pytestmark = needs_pipeline

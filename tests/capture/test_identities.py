@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pijit.core.graph.ir import Graph, Jump, Leave, Op, SideExit
-from pijit.core.graph.passes.identities import decide_identities
+from pijit.core.graph.passes.fold_identity_tests import decide_identities
 from pijit.core.graph.types import FLAG, Array
 from tests.harness import HIT, MISS, assert_calls, check, fail_unless_captured, jitted, nothing_breaks
 

@@ -75,7 +75,7 @@ def test_each_call_site_passes_its_own_values():
 
 
 def test_code_that_grows_without_bounds_is_not_inlined(monkeypatch):
-    monkeypatch.setattr("pijit.core.capture.inline_builder.MAX_INLINED", 30)
+    monkeypatch.setattr("pijit.core.capture.build.inlined_graph.MAX_INLINED", 30)
 
     def f(x):
         return both(x, 1.0)[0] + both(x, 2.0)[1] + both(x, 3.0)[0] + both(x, 4.0)[0] + both(x, 5.0)[0]

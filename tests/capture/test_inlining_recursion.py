@@ -221,7 +221,7 @@ def test_much_code_is_not_inlined(monkeypatch):
     options = {"backend": "python", "force_breaks": None}
     sizes = []
     for most in (150, 300, 900):
-        monkeypatch.setattr("pijit.core.capture.recursion.MAX_RECURSIVE", most)
+        monkeypatch.setattr("pijit.core.capture.models.functions.recursion.MAX_RECURSIVE", most)
         (f,) = compare("fib", [(9,)], options)
         report = pijit.explain(f)
         assert "too much code is inlined" in report.breaks[0].message

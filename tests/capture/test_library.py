@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.capture import library_calls, sampling
+from pijit.core.capture.models.numpy import library
+from pijit.core.capture.typing import result_types
 from pijit.core.graph.library import CLIP_WARNS, FUNCTIONS, Function
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 from tests.capture.test_arrays import array
@@ -190,8 +191,8 @@ def test_the_example_of_the_documentation(monkeypatch):
     exec(block, scope)
     for path, names in scope["COMPUTES"].items():
         row = Function(path, tuple(names.split()), True, "")
-        monkeypatch.setitem(library_calls.FUNCTIONS, path, row)
-        monkeypatch.setitem(library_calls._BY_IDENTITY, id(row.object), row)
+        monkeypatch.setitem(library.FUNCTIONS, path, row)
+        monkeypatch.setitem(library._BY_IDENTITY, id(row.object), row)
     for call in ("np.roll(x, 2, axis=0)", "np.linalg.matrix_rank(x)", "np.eye(3, 4)", "np.kaiser(3, 14.0)"):
         f = around(call)
         j = jitted(f, ALONE)
@@ -320,7 +321,7 @@ def test_ufuncs_of_other_libraries_are_tried_without_elements(monkeypatch):
     """Their loops may raise, or not end, for values that the program never has."""
     numba = pytest.importorskip("numba")
     made = numba.vectorize(["float64(float64)"])(lambda x: 1.0 / x + 0.5)
-    shifted, without, shapes = getattr(made, "ufunc", made), sampling._without_elements, []
+    shifted, without, shapes = getattr(made, "ufunc", made), result_types._without_elements, []
 
     def watched(ufunc):
         def asked(*arguments, **named):
@@ -331,8 +332,8 @@ def test_ufuncs_of_other_libraries_are_tried_without_elements(monkeypatch):
     def f(x, k):
         return shifted(x) * 2.0 + shifted(x[0] * k)
 
-    monkeypatch.setattr(sampling, "_without_elements", watched)
-    sampling.ufunc_result.cache_clear()
+    monkeypatch.setattr(result_types, "_without_elements", watched)
+    result_types.ufunc_result.cache_clear()
     x = np.linspace(2.0, 3.0, 7)
     with fail_unless_captured():
         check(f, x, 2.0, others=[(x[:1], 3.0), (x[::2], 2)], config={"force_breaks": None})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pijit.core import _hook
-from pijit.core.capture import feedback
+from pijit.core.capture.profile import type_feedback as feedback
 from pijit.differential import plain_twin
 from tests.harness import check, jitted
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pijit.core import _launcher
-from pijit.core.kernel import parallel as sharing
+from pijit.core.kernel.llvm.nest import threads as sharing
 from pijit.differential import plain_twin
 from tests.capture.test_threads import run_threads
 from tests.harness import check, jitted, same

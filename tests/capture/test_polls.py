@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.graph.passes.strips import STRIP
+from pijit.core.graph.passes.strip_mining import STRIP
 from pijit.guards.program import set_mirror
 from tests.harness import check, jitted
 

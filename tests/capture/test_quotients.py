@@ -7,7 +7,8 @@ from unittest import mock
 import numpy as np
 import pytest
 from tests.harness import check, fail_unless_captured, jitted
-from pijit.core.kernel import compile, quotients
+from pijit.core.kernel import compile
+from pijit.core.kernel.llvm.nest import reciprocal_division
 
 NUMBA = {"backend": "numba", "force_breaks": None}
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 5e-324, -5e-324, 1e-300, 2.0 ** -501, 2.0 ** -500, 1e300, -1.7e308]
@@ -88,8 +89,8 @@ def test_quotients_that_are_hard_to_round():
 
 @mock.patch.object(compile, "_compiled", OrderedDict())
 def test_rows_are_written_so():
-    with mock.patch.object(quotients, "write_row", wraps=quotients.write_row) as wrapped, \
-            mock.patch.object(quotients, "fuses_products", lambda: True), fail_unless_captured():
+    with mock.patch.object(reciprocal_division, "write_row", wraps=reciprocal_division.write_row) as wrapped, \
+            mock.patch.object(reciprocal_division, "fuses_products", lambda: True), fail_unless_captured():
         f = jitted(lambda x, d: x / d * 0.5, NUMBA)
         assert f(noise(), 3.0).tobytes() == (noise() / 3.0 * 0.5).tobytes()
     assert wrapped.called

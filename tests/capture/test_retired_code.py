@@ -5,7 +5,7 @@ import pytest
 
 import pijit
 from pijit import jit
-from pijit.core import trials
+from pijit.core import entry_timing
 from pijit.core._hook import Trial
 
 pytestmark = pytest.mark.usefixtures("measured")
@@ -86,10 +86,10 @@ def test_calls_without_a_loop_may_take_longer(monkeypatch):
         limits.append(limit)
         return Trial(payload, on_verdict, limit)
 
-    monkeypatch.setattr(trials, "Trial", trial)
+    monkeypatch.setattr(entry_timing, "Trial", trial)
     for function in (chain, polynomial):
         jit(function)(np.ones(3))
-    assert limits == [trials.WITHOUT_LOOPS * trials.LIMIT_NS["auto"], trials.LIMIT_NS["auto"]]
+    assert limits == [entry_timing.WITHOUT_LOOPS * entry_timing.LIMIT_NS["auto"], entry_timing.LIMIT_NS["auto"]]
 
 
 def texts(n):
@@ -117,8 +117,8 @@ def both(n, table):
 
 
 @pytest.mark.parametrize("function, arguments, expected", [
-    (polynomial, (np.ones(20),), 1), (both, (20, {1: 2}), 1), (np.sqrt, None, trials.WITHOUT_LOOPS),
-    (texts, (20,), trials.WITH_OBJECTS), (keys_of, (dict.fromkeys(range(50), 1),), trials.WITH_OBJECTS),
+    (polynomial, (np.ones(20),), 1), (both, (20, {1: 2}), 1), (np.sqrt, None, entry_timing.WITHOUT_LOOPS),
+    (texts, (20,), entry_timing.WITH_OBJECTS), (keys_of, (dict.fromkeys(range(50), 1),), entry_timing.WITH_OBJECTS),
 ], ids=["numbers", "objects in an inner loop", "no loop", "texts", "items of a dict"])
 def test_how_long_calls_may_take_that_are_measured(function, arguments, expected):
     if arguments is None:

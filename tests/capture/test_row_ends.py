@@ -7,8 +7,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from pijit.core.kernel import compile, fills, row_ends, streams
-from pijit.core.kernel.parallel import LEAST
+from pijit.core.kernel import compile
+from pijit.core.kernel.emit import deferred_fill
+from pijit.core.kernel.llvm.nest import row_ends
+from pijit.core.kernel.llvm.nest import nontemporal
+from pijit.core.kernel.llvm.nest.threads import LEAST
 
 from tests.harness import fail_unless_captured, jitted
 
@@ -19,10 +22,10 @@ NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False, "cache": F
 def limits(past, shortest=64, longest=40):
     """Whether all results go past the caches, with rows from so many bytes on, and ends up to so many."""
     with contextlib.ExitStack() as stack:
-        for module in (row_ends, fills):
+        for module in (row_ends, deferred_fill):
             for name, value in (("SHORTEST", shortest), ("LONGEST", longest)):
                 stack.enter_context(mock.patch.object(module, name, value))
-        for module, name, value in ((streams, "LEAST", 0 if past else 1 << 40),):
+        for module, name, value in ((nontemporal, "LEAST", 0 if past else 1 << 40),):
             stack.enter_context(mock.patch.object(module, name, value))
         stack.enter_context(mock.patch.object(compile, "_compiled", OrderedDict()))
         yield
@@ -160,7 +163,7 @@ def test_limits(shortest):
         agree(jitted(in_zeros, NUMBA), in_zeros, u, 0.5)
     with limits(True, longest=shortest - 38 * 8 + 8), fail_unless_captured():
         agree(jitted(in_zeros, NUMBA), in_zeros, u, 0.5)
-    with limits(True), mock.patch.object(streams, "LEAST", 7 * 38 * 8 + shortest - 38 * 8), fail_unless_captured():
+    with limits(True), mock.patch.object(nontemporal, "LEAST", 7 * 38 * 8 + shortest - 38 * 8), fail_unless_captured():
         agree(jitted(in_zeros, NUMBA), in_zeros, u, 0.5)
 
 

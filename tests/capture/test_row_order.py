@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from pijit.core.kernel import fusion
+from pijit.core.kernel.emit import fused_nest
 from tests.harness import check, fail_unless_captured, jitted
 
 NUMBA = {"backend": "numba", "force_breaks": None}
@@ -87,8 +87,8 @@ def shortest(x, y):
 @pytest.fixture
 def nests(monkeypatch):
     """Asks which groups become nests: those of several operations."""
-    asked, can_fuse = [], fusion.can_fuse
-    monkeypatch.setattr(fusion, "can_fuse", lambda emitter, group: (
+    asked, can_fuse = [], fused_nest.can_fuse
+    monkeypatch.setattr(fused_nest, "can_fuse", lambda emitter, group: (
         asked.append((len(group), can_fuse(emitter, group))) or asked[-1][1]))
     return asked
 

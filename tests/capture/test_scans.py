@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pijit.core.capture.library_calls import LibraryCalls
+from pijit.core.capture.models.numpy.library import LibraryCalls
 from tests.capture.test_gathers import NUMBA, steps, table
 from tests.capture.test_scalars import define
 from tests.harness import check, fail_unless_captured

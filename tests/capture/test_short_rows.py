@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pijit.core.kernel import short_rows
+from pijit.core.kernel.llvm.nest import short_rows
 from tests.harness import check, fail_unless_captured, jitted
 
 

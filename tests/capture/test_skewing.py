@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.harness import check, fail_unless_captured
 
-from pijit.core.kernel import skewing, store_runs
+from pijit.core.kernel.emit import skewed_loops
+from pijit.core.kernel.plan import skewing
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
 U, V = np.linspace(0.0, 1.0, 29 * 6).reshape(29, 6) % 0.37, np.linspace(1.0, 0.0, 29 * 6).reshape(29, 6) % 0.41
@@ -14,23 +15,23 @@ X, Y = np.linspace(-1.0, 2.0, 101), np.linspace(3.0, 1.0, 101) % 1.3
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows; the runs that were written."""
-    written, write = [], skewing.Skewing._write_loop
-    monkeypatch.setattr(skewing, "BLOCK_BYTES", 96)
-    monkeypatch.setattr(skewing, "ALIGNMENT", 4)
-    monkeypatch.setattr(skewing, "LEAST_BLOCKS", 2)
-    monkeypatch.setattr(skewing.Skewing, "_write_loop", lambda self, run: (written.append(run), write(self, run)))
+    written, write = [], skewed_loops.Skewing._write_loop
+    monkeypatch.setattr(skewed_loops, "BLOCK_BYTES", 96)
+    monkeypatch.setattr(skewed_loops, "ALIGNMENT", 4)
+    monkeypatch.setattr(skewed_loops, "LEAST_BLOCKS", 2)
+    monkeypatch.setattr(skewed_loops.Skewing, "_write_loop", lambda self, run: (written.append(run), write(self, run)))
     return written
 
 
 @pytest.fixture
 def blocks_alone(small_blocks, monkeypatch):
     """A kernel that would have to do all rows at once fails."""
-    write = skewing.Skewing._write_loop
+    write = skewed_loops.Skewing._write_loop
 
     def write_loop(self, run):
         self.emitter.indented("if %s == 0:" % self._blocks, "return -2")
         write(self, run)
-    monkeypatch.setattr(skewing.Skewing, "_write_loop", write_loop)
+    monkeypatch.setattr(skewed_loops.Skewing, "_write_loop", write_loop)
     return small_blocks
 
 
@@ -224,7 +225,7 @@ def test_large_arrays(code):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_threads_share_whole_arrays(alone, small_blocks, monkeypatch):
-    monkeypatch.setattr(store_runs, "is_alone", lambda least: least == 0 or alone)
+    monkeypatch.setattr(skewing, "is_alone", lambda least: least == 0 or alone)
     check(momentum, X, Y, config=dict(NUMBA, parallel="auto"))
     assert bool(small_blocks) == alone
 

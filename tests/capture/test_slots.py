@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pijit.core.kernel import machine_code
+from pijit.core.kernel.llvm import codegen
 from tests.harness import check, fail_unless_captured, jitted
 
 NUMBA = {"backend": "numba"}
@@ -183,8 +183,8 @@ def test_no_slots_for_what_many_exits_want(few, monkeypatch):
         sources.append(source)
         return compiles(source, *more)
 
-    compiles = machine_code.compiled
-    monkeypatch.setattr(machine_code, "compiled", compiled)
+    compiles = codegen.compiled
+    monkeypatch.setattr(codegen, "compiled", compiled)
     x, i = np.arange(9.0), np.arange(6)
     check(wanted_by_exits, x, i, few, config=dict(NUMBA, force_breaks=None, specialize_scalar=True),
           others=[(x, i + 3, few), (x, i + 5, few)])

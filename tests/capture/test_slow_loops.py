@@ -8,7 +8,7 @@ import pytest
 
 import pijit
 from pijit import jit
-from pijit.core import loop_trials
+from pijit.core import loop_timing
 from tests.harness import kernel_count
 
 stay = gc.is_tracked
@@ -37,12 +37,12 @@ def after_a_loop_that_loses(n, x):
 @pytest.fixture
 def slow_kernels(monkeypatch):
     """Makes verdicts that of kernels that lost."""
-    real = loop_trials._verdict
+    real = loop_timing._verdict
 
     def losing(state, kernels):
         tell = real(state, kernels)
         return lambda lost, compiled, plain: tell(True, 2000, 1000)
-    monkeypatch.setattr(loop_trials, "_verdict", losing)
+    monkeypatch.setattr(loop_timing, "_verdict", losing)
 
 
 def trials(f):
@@ -126,8 +126,8 @@ def test_nothing_is_kept_by_trials(measured):
     for _ in range(3):
         round_trip()
     gc.collect()
-    before, kernels = len(gc.get_objects()), sys.getrefcount(loop_trials.LoopTrial)
+    before, kernels = len(gc.get_objects()), sys.getrefcount(loop_timing.LoopTrial)
     for _ in range(5):
         round_trip()
     gc.collect()
-    assert len(gc.get_objects()) - before < 50 and sys.getrefcount(loop_trials.LoopTrial) <= kernels + 1
+    assert len(gc.get_objects()) - before < 50 and sys.getrefcount(loop_timing.LoopTrial) <= kernels + 1

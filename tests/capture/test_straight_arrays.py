@@ -5,8 +5,11 @@ import linecache
 import numpy as np
 import pytest
 
-from pijit.core.graph.passes import fuse, recorded, repeat, retreat
-from pijit.core.kernel import parallel
+from pijit.core.graph.passes import recorded
+from pijit.core.graph.passes import fusion
+from pijit.core.graph.passes import rematerialize
+from pijit.core.graph.passes import hoist_exits
+from pijit.core.kernel.llvm.nest import threads as parallel
 from tests.harness import check, fail_unless_captured, jitted
 
 X, Y, Z = np.linspace(0.5, 2.0, 40), np.linspace(-1.0, 1.0, 40), np.array([0.25])
@@ -53,7 +56,7 @@ def counted(monkeypatch, module, name):
 
 @pytest.mark.parametrize("f", [chain, kept, returned])
 def test_groups_are_found_as_often_for_long_code(f, monkeypatch):
-    found = [counted(monkeypatch, module, "find_groups") for module in (repeat, retreat)]
+    found = [counted(monkeypatch, module, "find_groups") for module in (rematerialize, hoist_exits)]
     jitted(f(40), dict(ONE_KERNEL, backend="python"))(X, Y, Z)
     assert all(len(calls) <= 1 for calls in found)
 
@@ -62,7 +65,7 @@ def test_groups_are_found_as_often_for_long_code(f, monkeypatch):
 def test_what_finding_groups_looks_at(f, monkeypatch):
     def looks(count):
         with monkeypatch.context() as patched:
-            calls = counted(patched, fuse, "operands")
+            calls = counted(patched, fusion, "operands")
             jitted(f(count), dict(ONE_KERNEL, backend="python"))(X, Y, Z)
             return len(calls)
 
@@ -83,7 +86,7 @@ def twice_made(x, y, z):
 
 @pytest.mark.parametrize("backend", ["python", "numba"])
 def test_several_arrays_are_made_anew(backend, monkeypatch):
-    found = counted(monkeypatch, repeat, "find_groups")
+    found = counted(monkeypatch, rematerialize, "find_groups")
     x, y, z = np.linspace(-2.0, 3.0, 24).reshape(8, 3), np.array([0.5, -1.0, 2.0]), Z
     with recorded() as stages:
         jitted(twice_made, dict(ONE_KERNEL, backend=backend))(x, y, z)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.capture import work
+from pijit.core.capture.values import budgets
 from tests.harness import jitted, kernel_count
 
 ONCE = {"force_breaks": None}
@@ -70,8 +70,8 @@ def same(f, *args, config=None):
 
 @pytest.mark.parametrize("f", [unrolled(4, 3, 6), branching(4, 8), branching(8, 3)])
 def test_less_is_inlined_where_capture_takes_long(f, monkeypatch):
-    monkeypatch.setattr(work, "MAX_STEPS", 4000)
-    monkeypatch.setattr(work, "MAX_KERNEL", 400)
+    monkeypatch.setattr(budgets, "MAX_STEPS", 4000)
+    monkeypatch.setattr(budgets, "MAX_KERNEL", 400)
     j = same(f, np.arange(10.0) / 3)
     breaks = [one for one in pijit.explain(j).breaks if one.reason_id == "PJ230"]
     assert any("takes too long" in one.message for one in breaks)
@@ -86,7 +86,7 @@ def test_what_fits_is_inlined():
 
 
 def test_a_function_that_takes_too_long_stays_bytecode(monkeypatch):
-    monkeypatch.setattr(work, "MAX_STEPS", 20)
+    monkeypatch.setattr(budgets, "MAX_STEPS", 20)
 
     def f(x):
         s = 0.0
@@ -105,13 +105,13 @@ def test_a_function_that_takes_too_long_stays_bytecode(monkeypatch):
 
 
 def test_kernels_end_where_they_are_too_large(monkeypatch):
-    monkeypatch.setattr(work, "MAX_KERNEL", 200)
+    monkeypatch.setattr(budgets, "MAX_KERNEL", 200)
     j = same(straight(150, "a%d * 1.5 + a%d"), 1e-300, config={"backend": "python"})
     assert "PJ405" in {one.reason_id for one in pijit.explain(j).breaks} and kernel_count(j) >= 1
 
 
 def test_too_many_kernels(monkeypatch):
-    monkeypatch.setattr(work, "MAX_KERNELS", 120)
+    monkeypatch.setattr(budgets, "MAX_KERNELS", 120)
     f = made(["def f(x, log):", "    y = x * 2.0"] + ["    y = y * 0.5 + x", "    log.append(str(y))"] * 3
              + ["    s = 0.0", "    for i in range(len(x)):", "        s += x[i]", "    return y, s"])
     j, got, want = jitted(f, ONCE), [], []

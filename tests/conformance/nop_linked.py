@@ -24,11 +24,11 @@ from collections import Counter
 
 import bytecode  # noqa: F401  # what verifies linked code is not linked itself
 
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.encode import Assembler
-from pijit.core.bytecode.link import MISS, Call, ExitPlan, Site, link
-from pijit.core.bytecode.normal import decode_normal, normal_code
-from pijit.core.bytecode.verify_linked import why_wrong
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.encode import Assembler
+from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.linker.verify import why_wrong
 
 MANY = sys.maxsize >> 1
 #: What may push an item without a value: beside a function that is no method (with statements look up methods from 3.14 on), or for

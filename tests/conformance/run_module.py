@@ -25,7 +25,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 from decorating import Decorating, attached
 from pijit.core import _hook
 from pijit.core import pipeline
-from pijit.core.bytecode.encode import reencode, replace_code
+from pijit.core.bytecode.codec.encode import reencode, replace_code
 from pijit.options import Options
 
 # Some functions meet more types than fit, and tests that look for warnings would see the one about that.

@@ -9,8 +9,8 @@ import warnings
 
 import pytest
 
-from pijit.core.bytecode.encode import reencode
-from pijit.core.bytecode.linetable import LINE_TABLE_FIELD, line_of_each_unit
+from pijit.core.bytecode.codec.encode import reencode
+from pijit.core.bytecode.instructions.line_table import LINE_TABLE_FIELD, line_of_each_unit
 
 STDLIB = os.path.realpath(sysconfig.get_paths()["stdlib"])
 SITE_PACKAGES = os.path.realpath(sysconfig.get_paths()["purelib"])

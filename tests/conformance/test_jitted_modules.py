@@ -37,7 +37,7 @@ def test_module_passes_jitted(mode, module, tmp_path):
 def test_the_runner_runs_what_is_captured(tmp_path):
     """The comparison above would be worth nothing if the code of captures did not run, or nobody looked."""
     (tmp_path / "sitecustomize.py").write_text(
-        "from pijit.core.bytecode.encode import replace_code\n"
+        "from pijit.core.bytecode.codec.encode import replace_code\n"
         "from pijit.core.pipeline import State\n"
         "def wrong(self, code, *roots):\n"
         "    return replace_code(code, co_consts=tuple(c + 1 if type(c) is int else c for c in code.co_consts))\n"

@@ -38,7 +38,7 @@ def broken_capture(tmp_path, monkeypatch):
 
 
 WRONG = """
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.encode import replace_code
 from pijit.core.pipeline import State
 def wrong(self, code, *roots):
     return replace_code(code, co_consts=tuple(c + 1 if type(c) is int else c for c in code.co_consts))

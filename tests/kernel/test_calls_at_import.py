@@ -38,7 +38,7 @@ import importlib
 class Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name.startswith('numba.') or name == 'pijit.core.kernel.lower':
+        if name.startswith('numba.') or name == 'pijit.core.kernel.llvm.lower':
             importlib.import_module('compiles')
 sys.meta_path.insert(0, Finder)
 import compiles

@@ -8,7 +8,9 @@ from hypothesis import given, settings, strategies as st
 from kernel_graphs import BACKENDS, Builder
 from pijit.core import _launcher
 from pijit.core.graph.types import Array, FLAG, FLOAT, WORD, numpy_scalar
-from pijit.core.kernel import calm, slides, stores
+from pijit.core.kernel.emit import exponent_bounds
+from pijit.core.kernel.llvm.nest import delayed_store
+from pijit.core.kernel.emit import inplace_store
 
 MADE = {}
 SLICE = "svv-"
@@ -28,8 +30,8 @@ def arithmetic(b, code, x, y, exit):
     return ufunc(b, kind, np.add, types, product, y, exit=exit)
 
 
-@mock.patch.object(calm, "FEW", 0)
-@mock.patch.object(stores, "BLOCK", 48)
+@mock.patch.object(exponent_bounds, "FEW", 0)
+@mock.patch.object(inplace_store, "BLOCK", 48)
 def of_one_buffer(code, into, ndim=1, reach=0):
     """buffer[a:b] = buffer[c:d] * 3 + buffer[e:f], or += of it; slices on the first axis, by blocks of a few rows, or by
     vectors of so many bytes."""
@@ -48,8 +50,8 @@ def of_one_buffer(code, into, ndim=1, reach=0):
         else:
             b.op("assign", None, target, value, exit=exit)
         b.leave(2)
-        with mock.patch.object(slides, "REACH", reach or 8), mock.patch.object(
-                stores, "_can_slide", stores._can_slide if reach else lambda store: False):
+        with mock.patch.object(delayed_store, "REACH", reach or 8), mock.patch.object(
+                inplace_store, "_can_slide", inplace_store._can_slide if reach else lambda store: False):
             MADE[key] = b.run("numba")
         assert "nest_" in MADE[key].kernel.source and ("slides=True" in MADE[key].kernel.source) == (reach > 0)
     return MADE[key]

@@ -76,15 +76,15 @@ def test_children_compile_while_threads_of_the_parent_do():
 
 
 @needs_fork
-@pytest.mark.parametrize("place", ["llvmlite.binding.ffi.lib._lock", "pijit.core.kernel.forks.writing"])
+@pytest.mark.parametrize("place", ["llvmlite.binding.ffi.lib._lock", "pijit.core.kernel.fork_safety.writing"])
 def test_a_child_of_a_compiler_that_takes_too_long_says_that_it_compiles_nothing(place):
     printed, errors = run("""
         import gc, importlib, logging
-        from pijit.core.kernel import forks
+        from pijit.core.kernel import fork_safety
         logging.basicConfig()
         before = made(1)
         print(before(np.ones(3)))
-        forks.WAIT = 0.1
+        fork_safety.WAIT = 0.1
         held, over = threading.Event(), threading.Event()
         module, _, name = {!r}.partition('ffi.lib')[0].rstrip('.').rpartition('.')
         lock = importlib.import_module(module) if module != 'llvmlite' else None
@@ -146,7 +146,7 @@ def test_forks_in_the_middle_of_a_call():
 @needs_fork
 def test_a_signal_handler_forks_while_the_main_thread_waits_for_its_compiler():
     printed, _ = run("""
-        from pijit.core.kernel import machine_code
+        from pijit.core.kernel.llvm import codegen
         main, answers = os.getpid(), []
         def handler(number, frame):
             if os.getpid() == main:
@@ -156,13 +156,13 @@ def test_a_signal_handler_forks_while_the_main_thread_waits_for_its_compiler():
                 else:
                     faulthandler.dump_traceback_later(60, exit=True)
         signal.signal(signal.SIGUSR1, handler)
-        object_code = machine_code.object_code
+        object_code = codegen.object_code
         def slow(*args):
             if os.getpid() == main:
                 os.kill(main, signal.SIGUSR1)
                 time.sleep(0.3)
             return object_code(*args)
-        machine_code.object_code = slow
+        codegen.object_code = slow
         answer = right(3)
         if os.getpid() != main:
             os._exit(0 if answer and right(4) else 1)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
 from pijit.core.graph.library import CLIP
-from pijit.core.graph.passes.fuse import find_groups, watched
+from pijit.core.graph.passes.fusion import find_groups, watched
 from pijit.core.graph.types import Array, INT, numpy_scalar
 from pijit.core.graph.verify import verify
-from pijit.core.kernel import machine_code
-from pijit.core.kernel.layout import Layout
-from pijit.core.kernel.numba_backend import NumbaEmitter
+from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.emit.kernel_emitter import NumbaEmitter
 
 VECTOR = Array(np.dtype("d"), 1, "C")
 
@@ -302,5 +302,5 @@ def between(low, high):
 def test_unit_strides_are_vectorised(builder):
     graph = verify(builder.graph)
     emitter = NumbaEmitter(graph, Layout(graph))
-    made = machine_code.library(emitter.source("kernel"), emitter.names)
+    made = codegen.library(emitter.source("kernel"), emitter.names)
     assert re.search(r"<\d+ x double>", made.get_llvm_str())

@@ -4,7 +4,10 @@ import ctypes
 import struct
 
 import pytest
-from pijit.core.kernel import complex_intrinsics, float_intrinsics, intrinsics, machine_code
+from pijit.core.kernel.llvm import complex_intrinsics
+from pijit.core.kernel.llvm import float_intrinsics
+from pijit.core.kernel.llvm import intrinsics
+from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.errors import CompileError
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
@@ -13,7 +16,7 @@ NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **compl
 def run(body, *words):
     """What ``kernel`` with this body returns for a frame of words; floats become their bits."""
     source = "def kernel(frame):\n" + "\n".join("    " + line for line in body.strip("\n").splitlines()) + "\n"
-    address, owner = machine_code.compiled(source, NAMES, {})
+    address, owner = codegen.compiled(source, NAMES, {})
     bits = [struct.unpack("<q", struct.pack("<d", word))[0] if isinstance(word, float) else word for word in words]
     frame = (ctypes.c_int64 * max(len(bits), 1))(*bits)
     result = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(ctypes.addressof(frame))

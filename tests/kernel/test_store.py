@@ -16,9 +16,11 @@ import pytest
 from kernel_graphs import Builder
 from pijit.__main__ import main
 from pijit.core.graph.types import Array
-from pijit.core.kernel import machine_code, store, symbols
-from pijit.core.kernel.layout import Layout
-from pijit.core.kernel.numba_backend import NumbaEmitter
+from pijit.core.kernel import symbols
+from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel import disk_cache
+from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.emit.kernel_emitter import NumbaEmitter
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 NOBODY = 65534
@@ -28,13 +30,13 @@ NOBODY = 65534
 def kept(tmp_path, monkeypatch):
     """A store of the test's own, which is also the default one; what was noted before is forgotten."""
     monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr(store, "_noted", set())
-    monkeypatch.setattr(store.Store, "_written", store.SIZE_CAP)
-    return store.Store()
+    monkeypatch.setattr(disk_cache, "_noted", set())
+    monkeypatch.setattr(disk_cache.Store, "_written", disk_cache.SIZE_CAP)
+    return disk_cache.Store()
 
 
 def file_of(kept, key=KEY):
-    return os.path.join(kept.path, key + store.SUFFIX)
+    return os.path.join(kept.path, key + disk_cache.SUFFIX)
 
 
 def lines(caplog):
@@ -46,17 +48,17 @@ def test_what_was_kept_is_found(kept, caplog):
     kept.save(KEY, b"code")
     kept.save(KEY, b"code")
     assert kept.load(KEY) == b"code" and kept.load(OTHER) is None
-    assert kept.contents()[1:] == (1, len(store.packed(KEY, b"code")), "")
-    assert os.listdir(kept.path) == [KEY + store.SUFFIX] and not lines(caplog)
+    assert kept.contents()[1:] == (1, len(disk_cache.packed(KEY, b"code")), "")
+    assert os.listdir(kept.path) == [KEY + disk_cache.SUFFIX] and not lines(caplog)
     assert stat.S_IMODE(os.stat(kept.path).st_mode) == 0o700 and stat.S_IMODE(os.stat(file_of(kept)).st_mode) == 0o600
     assert kept.clear() == 1 and kept.clear() == 0 and kept.load(KEY) is None
 
 
-WHOLE = store.packed(KEY, b"code")
+WHOLE = disk_cache.packed(KEY, b"code")
 
 
 @pytest.mark.parametrize("data", [
-    b"", WHOLE[:-1], WHOLE[:20], WHOLE + b"x", WHOLE[:-1] + b"E", b"X" + WHOLE[1:], store.packed(OTHER, b"code"),
+    b"", WHOLE[:-1], WHOLE[:20], WHOLE + b"x", WHOLE[:-1] + b"E", b"X" + WHOLE[1:], disk_cache.packed(OTHER, b"code"),
     b"\x7fELF" + bytes(100)])
 def test_what_is_damaged_or_foreign_is_ignored_and_replaced(kept, caplog, data):
     kept.save(KEY, b"code")
@@ -87,7 +89,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(kept, caplog, mode):
     assert kept.load(KEY) is None and "others may write to the folder" in lines(caplog)[0]
     kept.save(OTHER, b"code")
     assert not os.path.exists(file_of(kept, OTHER)) and kept.contents().problem == "others may write to the folder"
-    with pytest.raises(store.Distrust):
+    with pytest.raises(disk_cache.Distrust):
         kept.clear()
 
 
@@ -122,7 +124,7 @@ def users(kept, monkeypatch):
     """A store in a folder of that user's, below one that it can reach."""
     with tempfile.TemporaryDirectory() as above:
         os.chmod(above, 0o755)
-        users = store.Store(os.path.join(above, "kernels"))
+        users = disk_cache.Store(os.path.join(above, "kernels"))
         users.save(KEY, b"code")
         for path in (users.path, file_of(users)):
             os.chown(path, *(NOBODY, NOBODY) if os.geteuid() == 0 else (-1, -1))
@@ -147,7 +149,7 @@ def test_a_folder_that_cannot_be_written_serves(users, caplog):
         return found, lines(caplog), run_commands("info", "clear")
 
     found, noted, (statuses, printed) = as_a_user(work)
-    assert found == [True, None] and os.listdir(users.path) == [KEY + store.SUFFIX]
+    assert found == [True, None] and os.listdir(users.path) == [KEY + disk_cache.SUFFIX]
     assert len(noted) == 1 and "not kept" in noted[0] and "Permission denied" in noted[0]
     assert statuses == [0, 1] and "read-only" in printed and "nothing was removed" in printed
 
@@ -155,7 +157,7 @@ def test_a_folder_that_cannot_be_written_serves(users, caplog):
 def test_what_cannot_be_removed_is_counted(users):
     os.mkdir(file_of(users, OTHER))
     statuses, printed = as_a_user(lambda: run_commands("clear", "clear"))
-    assert statuses == [1, 1] and os.listdir(users.path) == [OTHER + store.SUFFIX]
+    assert statuses == [1, 1] and os.listdir(users.path) == [OTHER + disk_cache.SUFFIX]
     assert "removed 1 kernel " in printed and "1 kernel could not be removed" in printed
 
 
@@ -168,13 +170,13 @@ def test_a_folder_of_root_is_not_the_users(users, caplog, mode):
     found, noted, (statuses, printed) = as_a_user(
         lambda: (users.load(KEY), lines(caplog), run_commands("info", "clear")))
     assert found is None and len(noted) == 1 and statuses == [0, 1] and "not used: " in printed
-    assert os.listdir(users.path) == [KEY + store.SUFFIX]
+    assert os.listdir(users.path) == [KEY + disk_cache.SUFFIX]
 
 
 @pytest.mark.parametrize("path", ["/proc/pijit", os.path.join(os.path.abspath(__file__), "below")])
 def test_a_folder_that_cannot_be_made_is_done_without(kept, caplog, path):
     caplog.set_level(logging.DEBUG)
-    nowhere = store.Store(path)
+    nowhere = disk_cache.Store(path)
     nowhere.save(KEY, b"code")
     nowhere.save(OTHER, b"code")
     assert nowhere.load(KEY) is None and len(lines(caplog)) == 1
@@ -197,14 +199,14 @@ def test_the_oldest_go_first(kept, monkeypatch):
     open(left, "w").close()
     os.utime(left, (1e9, 1e9))
     assert kept.load(keys[-1]) is not None  # the oldest, but it was used
-    monkeypatch.setattr(store, "SIZE_CAP", 6000)
+    monkeypatch.setattr(disk_cache, "SIZE_CAP", 6000)
     kept.save(OTHER, b"x" * 1000)
-    assert sorted(os.listdir(kept.path)) == sorted(key + store.SUFFIX for key in [OTHER, keys[-1], keys[0], keys[1]])
+    assert sorted(os.listdir(kept.path)) == sorted(key + disk_cache.SUFFIX for key in [OTHER, keys[-1], keys[0], keys[1]])
 
 
 def test_one_process_at_a_time_removes(kept, monkeypatch):
     kept.save(KEY, b"x" * 1000)
-    monkeypatch.setattr(store, "SIZE_CAP", 1500)
+    monkeypatch.setattr(disk_cache, "SIZE_CAP", 1500)
     other = os.open(kept.path, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
     kept.save(OTHER, b"x" * 1000)
@@ -223,26 +225,26 @@ def test_where_the_folder_is(monkeypatch, variables, path):
         monkeypatch.delenv(name, raising=False)
     for name, value in dict(variables, HOME="/home/u").items():
         monkeypatch.setenv(name, value)
-    assert store.default_path() == path
+    assert disk_cache.default_path() == path
 
 
 # ---- keys ----
 
 
 def key_of(source="text", names=None):
-    store._makers.cache_clear()
-    return store.kernel_key(source, names or {"loop_0": "pijit.ufunc.exp.2"})
+    disk_cache._makers.cache_clear()
+    return disk_cache.kernel_key(source, names or {"loop_0": "pijit.ufunc.exp.2"})
 
 
 @pytest.fixture
 def fresh():
     yield
-    store._makers.cache_clear()
+    disk_cache._makers.cache_clear()
 
 
-MAKERS = [(sys, "version"), (np, "__version__"), (store.llvmlite, "__version__"), (store, "__version__"),
-          (store.llvm, "llvm_version_info"), (store, "numba_version"), (store, "compiler_digest"),
-          (store.llvm, "get_host_cpu_name"), (store.llvm, "get_process_triple")]
+MAKERS = [(sys, "version"), (np, "__version__"), (disk_cache.llvmlite, "__version__"), (disk_cache, "__version__"),
+          (disk_cache.llvm, "llvm_version_info"), (disk_cache, "numba_version"), (disk_cache, "compiler_digest"),
+          (disk_cache.llvm, "get_host_cpu_name"), (disk_cache.llvm, "get_process_triple")]
 
 
 @pytest.mark.parametrize("owner, name", MAKERS, ids=lambda part: getattr(part, "__name__", part))
@@ -257,9 +259,9 @@ def test_all_that_makes_machine_code_is_in_the_key(monkeypatch, fresh, owner, na
 def test_features_settings_source_and_symbols_are_in_the_key(monkeypatch, fresh):
     keys = [key_of(), key_of("text "), key_of("text", {"loop_0": "pijit.ufunc.exp.3"}),
             key_of("text", {"loop_1": "pijit.ufunc.exp.2"})]
-    features = store.llvm.get_host_cpu_features()
+    features = disk_cache.llvm.get_host_cpu_features()
     features["pijit"] = True
-    monkeypatch.setattr(store.llvm, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(disk_cache.llvm, "get_host_cpu_features", lambda: features)
     keys.append(key_of())
     monkeypatch.setenv("NUMBA_OPT", "1")
     keys.append(key_of())
@@ -268,16 +270,16 @@ def test_features_settings_source_and_symbols_are_in_the_key(monkeypatch, fresh)
 
 def test_the_compiler_itself_is_in_the_key(monkeypatch, tmp_path):
     (tmp_path / "lower.py").write_text("one")
-    monkeypatch.setattr(store, "__file__", str(tmp_path / "store.py"))
-    before = store.compiler_digest()
+    monkeypatch.setattr(disk_cache, "__file__", str(tmp_path / "disk_cache.py"))
+    before = disk_cache.compiler_digest()
     (tmp_path / "lower.py").write_text("two")
-    assert store.compiler_digest() != before
+    assert disk_cache.compiler_digest() != before
 
 
 def test_numba_is_known_without_importing_it():
-    program = "import sys; from pijit.core.kernel import store; print(store.numba_version(), 'numba' in sys.modules)"
+    program = "import sys; from pijit.core.kernel import disk_cache; print(disk_cache.numba_version(), 'numba' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True).stdout.split()
-    assert printed == [store.numba_version().encode(), b"False"] and len(printed[0]) == 64
+    assert printed == [disk_cache.numba_version().encode(), b"False"] and len(printed[0]) == 64
 
 
 # ---- kernels ----
@@ -295,10 +297,10 @@ def emitted(function):
 
 def test_a_kernel_comes_from_disk_and_not_from_numba(kept, monkeypatch):
     emitter, source = emitted(np.exp)
-    machine_code.compiled(source, emitter.names, emitter.symbols, on_disk=True)
+    codegen.compiled(source, emitter.names, emitter.symbols, on_disk=True)
     assert kept.contents().kernels == 1
-    monkeypatch.setattr(machine_code, "object_code", None)
-    address, owner = machine_code.compiled(source, emitter.names, emitter.symbols, on_disk=True)
+    monkeypatch.setattr(codegen, "object_code", None)
+    address, owner = codegen.compiled(source, emitter.names, emitter.symbols, on_disk=True)
     assert address and owner is not None
 
 
@@ -314,7 +316,7 @@ def test_what_lasts_no_longer_than_the_process_is_not_kept(kept, caplog):
     symbol = symbols.loop_symbol(unknown, 0, (1, 2))
     assert not symbols.lasts(symbol) and symbols.lasts(symbols.loop_symbol(np.exp, 0, (3, 4)))
     assert not symbols.lasts(symbols.loop_symbol(np.exp, 0, (5, 6)))  # somebody has changed NumPy's table
-    machine_code.compiled("def kernel(frame):\n    return 7\n", {}, {"loop_0": symbol}, on_disk=True)
+    codegen.compiled("def kernel(frame):\n    return 7\n", {}, {"loop_0": symbol}, on_disk=True)
     assert kept.contents().kernels == 0 and "means something in this process alone" in lines(caplog)[0]
 
 

@@ -8,7 +8,8 @@ import pytest
 from kernel_graphs import Builder
 from pijit.core.graph.library import CLIP
 from pijit.core.graph.types import Array, WORD, numpy_scalar
-from pijit.core.kernel import compile, streams
+from pijit.core.kernel import compile
+from pijit.core.kernel.llvm.nest import nontemporal
 
 
 def made(b, kind, function, *args, exit):
@@ -16,8 +17,8 @@ def made(b, kind, function, *args, exit):
     return b.op("ufunc", kind, *args, exit=exit, ufunc=function, types=types, loop=function.types.index(types))
 
 
-@mock.patch.object(streams, "LEAST", 0)
-@mock.patch.object(streams, "LEAST_ROW", streams.LINE)
+@mock.patch.object(nontemporal, "LEAST", 0)
+@mock.patch.object(nontemporal, "LEAST_ROW", nontemporal.LINE)
 def smoothed(code, ndim):
     """x[a:-2] * 3 + x[b:] of a few rows, and a new array that is filled but for its ends."""
     kind, exit = Array(np.dtype(code), ndim, "C"), None
@@ -71,8 +72,8 @@ def values(size, code):
     return np.sin(np.arange(1.0, size + 1) * 3.7).astype(code)
 
 
-@mock.patch.object(streams, "LEAST", 0)
-@mock.patch.object(streams, "LEAST_ROW", streams.LINE)
+@mock.patch.object(nontemporal, "LEAST", 0)
+@mock.patch.object(nontemporal, "LEAST_ROW", nontemporal.LINE)
 def built(code, operations, operands=1):
     """A chain of operations; operands are arrays, or numbers, by position."""
     dtype = np.dtype(code)
@@ -135,7 +136,7 @@ def test_choices_of_any_element(code):
     dtype, same = np.dtype(code), "{0}{0}->{0}".format(code)
     b = Builder("chosen", Array(dtype, 1, "C"))
     x, exit, truth = b.inputs[0], b.exit(1), Array(np.dtype(bool), 1, "C")
-    with mock.patch.object(streams, "LEAST", 0), mock.patch.object(streams, "LEAST_ROW", streams.LINE):
+    with mock.patch.object(nontemporal, "LEAST", 0), mock.patch.object(nontemporal, "LEAST_ROW", nontemporal.LINE):
         number, types = b.const(dtype.type(0.25), numpy_scalar(dtype)), "{0}{0}->?".format(code)
         above = b.op("ufunc", truth, x, number, exit=exit, ufunc=np.greater, types=types,
                      loop=np.greater.types.index(types))
@@ -161,7 +162,7 @@ def test_products_with_truth(code):
     dtype, same, truth = np.dtype(code), "{0}{0}->{0}".format(code), Array(np.dtype(bool), 1, "C")
     b = Builder("kept", Array(dtype, 1, "C"), Array(dtype, 1, "C"))
     (x, y), exit, types = b.inputs, b.exit(1), "{0}{0}->?".format(code)
-    with mock.patch.object(streams, "LEAST", 0), mock.patch.object(streams, "LEAST_ROW", streams.LINE):
+    with mock.patch.object(nontemporal, "LEAST", 0), mock.patch.object(nontemporal, "LEAST_ROW", nontemporal.LINE):
         above = b.op("ufunc", truth, x, y, exit=exit, ufunc=np.greater_equal, types=types,
                      loop=np.greater_equal.types.index(types))
         b.leave(2, b.op("ufunc", x.type, above, x, exit=exit, ufunc=np.multiply, types=same,

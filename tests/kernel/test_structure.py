@@ -5,7 +5,7 @@ from kernel_graphs import BACKENDS, Builder
 from pijit.core.graph.ir import Branch, Jump
 from pijit.core.graph.types import FLAG, INT, WORD
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.structure import format_tree, structure
+from pijit.core.kernel.plan.control_tree import format_tree, structure
 
 
 class Flow:

@@ -5,7 +5,8 @@ import stat
 
 import pytest
 from pijit.__main__ import main
-from pijit.core.kernel import store, trust
+from pijit.core.kernel import disk_cache
+from pijit.core.kernel import file_ownership
 
 KEY = "ab" * 32
 NOBODY = 65534
@@ -15,12 +16,12 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives folders
 @pytest.fixture
 def noted(monkeypatch, caplog):
     """The lines of the log, from here on."""
-    monkeypatch.setattr(store, "_noted", set())
+    monkeypatch.setattr(disk_cache, "_noted", set())
     return lambda: [record.getMessage() for record in caplog.records if record.name == "pijit.cache"]
 
 
 def kept_in(folder):
-    kept = store.Store(str(folder))
+    kept = disk_cache.Store(str(folder))
     kept.save(KEY, b"code")
     return kept
 
@@ -29,7 +30,7 @@ def refuses(kept, reason):
     """Nothing is read or written, and all say why."""
     assert kept.load(KEY) is None and reason in kept.contents().problem
     kept.save("cd" * 32, b"other")
-    with pytest.raises(store.Distrust):
+    with pytest.raises(disk_cache.Distrust):
         kept.clear()
     return len(os.listdir(kept.path)) == 1
 
@@ -68,7 +69,7 @@ def test_links_are_followed(tmp_path, noted):
     kept = kept_in(tmp_path / "there" / "kernels")
     (tmp_path / "open" / "link").symlink_to(os.path.join(os.pardir, "there"))
     (tmp_path / "here" / "link").symlink_to(tmp_path / "open" / "link" / "kernels")
-    found = store.Store(str(tmp_path / "here" / "link"))
+    found = disk_cache.Store(str(tmp_path / "here" / "link"))
     assert found.load(KEY) == b"code"
     for name in ("here", "open", "there"):
         os.chmod(str(tmp_path / name), 0o777)
@@ -82,7 +83,7 @@ def test_links_of_others_are_not_followed(tmp_path, noted):
     kept_in(tmp_path / "there")
     os.chmod(str(tmp_path), 0o1777)
     os.symlink(str(tmp_path / "there"), str(tmp_path / "link"))
-    found = store.Store(str(tmp_path / "link"))
+    found = disk_cache.Store(str(tmp_path / "link"))
     assert found.load(KEY) == b"code"
     os.lchown(str(tmp_path / "link"), NOBODY, NOBODY)
     assert found.load(KEY) is None and "the link %s on the way" % (tmp_path / "link") in noted()[0]
@@ -97,7 +98,7 @@ def test_steps_up_are_those_of_the_system(tmp_path, noted):
     found = kept_in(os.path.join(str(tmp_path / "link"), os.pardir, "kernels"))
     assert found.load(KEY) == b"code" and (tmp_path / "safe" / "kernels").is_dir()
     (tmp_path / "second").symlink_to(tmp_path / "open")
-    assert store.Store(os.path.join(str(tmp_path / "second"), os.pardir, "safe", "kernels")).load(KEY) is None
+    assert disk_cache.Store(os.path.join(str(tmp_path / "second"), os.pardir, "safe", "kernels")).load(KEY) is None
 
 
 def test_links_without_end(tmp_path, noted):
@@ -106,7 +107,7 @@ def test_links_without_end(tmp_path, noted):
     lost = kept_in(tmp_path / "one" / "kernels")
     assert lost.load(KEY) is None and len(noted()) == 1 and "symbolic links" in noted()[0]
     with pytest.raises(OSError):
-        trust.check_folders_above(lost.path)
+        file_ownership.check_folders_above(lost.path)
 
 
 def test_no_folder_is_made_where_others_may_write(tmp_path, noted):

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from pijit.core import _hook
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.encode import replace_code
 
 
 HOOKED = hasattr(_hook, "hold")

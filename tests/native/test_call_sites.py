@@ -6,7 +6,7 @@ import pytest
 
 from pijit.core import _hook
 from pijit.core._hook import Callee, CallSite, JitFunction
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.encode import replace_code
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.program import GuardProgram
 from tests.native.hook_marks import with_const

@@ -15,7 +15,7 @@ from hook_marks import HOOKED, in_eight_threads, needs_hook
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.encode import replace_code
 
 
 def jit_replacing(old, new):

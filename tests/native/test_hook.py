@@ -9,7 +9,7 @@ import pytest
 from hook_marks import Mark, with_const
 
 from pijit.core import _hook
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.encode import replace_code
 
 
 @pytest.fixture(autouse=True)

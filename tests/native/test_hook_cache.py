@@ -4,7 +4,7 @@ import pytest
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.encode import replace_code
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.guard import Equals, IsType, IsUnbound
 from pijit.guards.program import GuardProgram

@@ -14,7 +14,7 @@ import pytest
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
-from pijit.core.bytecode.encode import replace_code
+from pijit.core.bytecode.codec.encode import replace_code
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 9) or platform.machine() != "x86_64" or sys.platform != "linux",

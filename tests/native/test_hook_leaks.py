@@ -10,8 +10,8 @@ import pytest
 
 from pijit.core import _hook
 from pijit.core._hook import JitFunction
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.encode import Assembler, replace_code
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler, replace_code
 from pijit.guards._evaluate import EntryCache
 from pijit.guards.program import GuardProgram
 

@@ -11,10 +11,10 @@ import pytest
 from native_kernels import SIGNATURE, call_address, launcher
 
 from pijit.core import _launcher
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.emit import USUAL_EXIT
-from pijit.core.bytecode.link import Call, ExitPlan, Site, held_back, link
-from pijit.core.bytecode.normal import decode_normal, normal_code
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.assembler.emit import USUAL_EXIT
+from pijit.core.bytecode.linker.link import Call, ExitPlan, Site, held_back, link
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 
 INT = (("int",),)
 

@@ -5,10 +5,10 @@ import sys
 import pytest
 
 from pijit.core._hook import Rest
-from pijit.core.bytecode.blocks import build_cfg
-from pijit.core.bytecode.decode import decode
-from pijit.core.bytecode.rest import Rest as Plan
-from pijit.core.bytecode.rest import _native
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.linker.continuation import Rest as Plan
+from pijit.core.bytecode.linker.continuation import _native
 
 
 def make(scale):

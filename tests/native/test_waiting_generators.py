@@ -11,8 +11,8 @@ if sys.version_info < (3, 11):
     pytest.skip("frames of generators are made", allow_module_level=True)
 
 from pijit.core._launcher import Launcher
-from pijit.core.bytecode.normal import decode_normal
-from pijit.core.bytecode.resume import START, plan, readable
+from pijit.core.bytecode.normal_form.normalise import decode_normal
+from pijit.core.bytecode.rewrite.generator_steps import START, plan, readable
 
 
 def scaled(xs, k, *more, by=1):

@@ -30,7 +30,7 @@ def middle(x):
 @pytest.fixture
 def helpers(tmp_path):
     """A module of its own, and its file."""
-    path = tmp_path / "helpers.py"
+    path = tmp_path / "library_helpers.py"
     path.write_text(HELPERS)
     names = {"__name__": "helpers"}
     exec(compile(HELPERS, str(path), "exec"), names)

@@ -125,9 +125,9 @@ def test_few_kinds_of_objects_keep_their_entries():
 
 def test_captures_wait_where_nothing_helps(monkeypatch):
     """Guards on objects that no place leads to cannot be left out."""
-    from pijit.core import storms
+    from pijit.core import guard_churn
 
-    monkeypatch.setattr(storms, "_gone_sources", lambda guards: set())
+    monkeypatch.setattr(guard_churn, "_gone_sources", lambda guards: set())
     f = jitted(use_attributes)
     for i in range(200):
         same(use_attributes(module(i), X), f(module(i), X))

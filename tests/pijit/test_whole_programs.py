@@ -7,8 +7,8 @@ import pytest
 from tests.harness import mode_config
 
 import pijit
-from pijit.core.kernel.permission import TooEarly, set_permission
-from pijit.core.warmth import Budget
+from pijit.core.kernel.compile_permission import TooEarly, set_permission
+from pijit.core.warm_up import Budget
 from pijit.program import NAME, Program
 
 SOURCE = """

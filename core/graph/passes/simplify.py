@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Set
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.passes.identities import decide_identities
+from pijit.core.graph.passes.fold_identity_tests import decide_identities
 
 
 def simplify(graph: Graph) -> List[int]:

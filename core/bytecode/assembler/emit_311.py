@@ -1,0 +1,210 @@
+"""Instructions of linked code on CPython 3.11 and later.
+
+New code has the exception handler of one original instruction, its *site*. Jumps may lead both ways. Conditional jumps lead
+forwards only.
+"""
+
+from __future__ import annotations
+
+import dis
+from typing import Any, Iterable, List, Optional, Sequence
+
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT
+from pijit.core.bytecode.codec.read_311 import slot_names
+from pijit.core.bytecode.instructions.units_311 import JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
+
+USUAL_EXIT = None
+"""Linked code asks for it by a jump that needs no bool."""
+_IS_311 = "PRECALL" in dis.opmap
+_FORWARD = "POP_JUMP_FORWARD_IF_" if _IS_311 else "POP_JUMP_IF_"
+_CLEARS = "LOAD_FAST_AND_CLEAR" in dis.opmap
+
+def _compared(symbol: str) -> int:
+    """The argument of COMPARE_OP in front of a jump, as the compiler writes it.
+
+    It has a mask from 3.12 on; from 3.13 on it says that the result is made a bool.
+    """
+    code = compile("0 if a %s b else 1" % symbol, "<compared>", "eval")
+    return next(instr.arg or 0 for instr in dis.get_instructions(code) if instr.opname == "COMPARE_OP")
+
+
+_LESS = _compared("<")
+# Arguments of BINARY_OP.
+_OPERATORS = {"BINARY_ADD": 0, "BINARY_MULTIPLY": 5}
+
+
+class Emit:
+    """Writes new instructions on the line, and with the exception handler, of an original one.
+
+    Args:
+        assembler: of the function.
+        index: the original instruction; None for code without a line.
+        columns: whether exceptions show the columns of that instruction.
+    """
+
+    __slots__ = ("assembler", "index", "line", "columns")
+
+    def __init__(self, assembler: Assembler, index: Optional[int], columns: bool = False) -> None:
+        self.assembler = assembler
+        self.index = index
+        self.line: Optional[int] = None if index is None else assembler.function.instructions[index].lineno
+        self.columns = columns
+
+    def handled_below(self, depth: int) -> "Emit":
+        """The same line, with the innermost handler around the site that keeps at most `depth` operands."""
+        inner = Emit(self.assembler, self.index)
+        inner.line = self.line
+        instructions = self.assembler.function.instructions
+        index = self.index
+        while index is not None:
+            entry = instructions[index].entry
+            if entry is None or entry.depth <= depth:
+                break
+            index = inner.index = entry.target
+        return inner
+
+    def op(self, opname: str, arg: Any = None) -> Op:
+        """An instruction that all versions have."""
+        return Op(opname, arg, self.line, self.index, self.columns)
+
+    def const(self, value: Any) -> Op:
+        """Push a constant."""
+        return self.op("LOAD_CONST", self.assembler.const(value))
+
+    def value_of(self, name: str) -> Op:
+        """Push the value of a local variable of the function, which may be in a cell."""
+        cells = self.assembler.function.cellvars
+        if name in cells:
+            return self.op("LOAD_DEREF", cell_slot(self.assembler, cells.index(name)))
+        return self.op("LOAD_FAST", self.assembler.local(name))
+
+    def cell(self, number: int) -> Op:
+        """Push a cell object; cells and free variables are numbered together."""
+        return self.op("LOAD_SLOT", cell_slot(self.assembler, number))
+
+    def content(self, number: int) -> Op:
+        """Push what a cell holds."""
+        return self.op("LOAD_DEREF", cell_slot(self.assembler, number))
+
+    def call(self, callable: Any, arguments: Iterable[Item] = ()) -> List[Item]:
+        """Call a constant with what the instructions `arguments` push, each one item.
+
+        The first argument takes the slot beside the callable, which is empty where there is none.
+        """
+        loads = list(arguments)
+        if loads:
+            return self.call_of(self.const(callable), loads)
+        return [*self._with_empty_slot(callable), *self._call(0)]
+
+    def _call(self, count: int) -> List[Item]:
+        return [self.op("PRECALL", count)] * _IS_311 + [self.op("CALL", count)]
+
+    def _with_empty_slot(self, callable: Any) -> List[Item]:
+        """Push a constant and an empty slot, which is below it before 3.13."""
+        items: List[Item] = [self.op("PUSH_NULL"), self.const(callable)]
+        return items[::-1] if "TO_BOOL" in dis.opmap else items
+
+    def call_pair(self, more: int = 0) -> List[Item]:
+        """Call an item with the one above it and so many more."""
+        return self._call(more)
+
+    def call_on_top(self, callable: Any) -> List[Item]:
+        """Call a constant with the top item, whose place the result takes."""
+        return [self.const(callable), self.op("SWAP", 2), *self._call(0)]
+
+    def call_starred(self, callable: Any, arguments: List[Item]) -> List[Item]:
+        """Call a constant with the items of the tuple that the instructions push."""
+        return [*self._with_empty_slot(callable), *arguments, *self._call_starred()]
+
+    def _call_starred(self) -> List[Item]:
+        """Call with a tuple; from 3.14 on keywords have a place above it, which may be empty."""
+        if KEYWORDS_HAVE_A_SLOT:
+            return [self.op("PUSH_NULL"), self.op("CALL_FUNCTION_EX")]
+        return [self.op("CALL_FUNCTION_EX", 0)]
+
+    def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
+        """Call what an instruction pushes, with one argument or more; the first takes the slot beside the callable."""
+        return [callable, *arguments, *self._call(len(arguments) - 1)]
+
+    def swap(self) -> Op:
+        """Exchange the two top items."""
+        return self.op("SWAP", 2)
+
+    def binary(self, opname: str) -> Op:
+        """An operation of two items, by its name in the normal form."""
+        return self.op("BINARY_OP", _OPERATORS[opname])
+
+    def compare(self, symbol: str) -> Op:
+        """Compare two items; a jump follows."""
+        return self.op("IS_OP", 0) if symbol == "is" else self.op("COMPARE_OP", _compared(symbol))
+
+    def jump_if(self, truth: bool, label: Label, is_bool: bool) -> List[Item]:
+        """Take the top item off; jump forwards if it is true, or false. `is_bool` says that it is a bool in any case."""
+        made: List[Item] = [] if is_bool or "TO_BOOL" not in dis.opmap else [self.op("TO_BOOL")]
+        return made + [self.op(_FORWARD + str(truth).upper(), label)]
+
+    def observe(self, observer: Any) -> List[Item]:
+        """Behind the site, call a constant with the top item, which stays; an empty slot may be above it (3.13)."""
+        operands = self.assembler.function.operands
+        assert operands is not None and self.index is not None
+        behind = self.index + 1
+        top = (operands.depths[behind] or 0) - 1
+        return [self.op("COPY", 1 + (top in operands.nulls[behind])), *self.call_on_top(observer), self.op("POP_TOP")]
+
+    def jump(self, label: Label) -> Op:
+        """Go on elsewhere, without a look at requests."""
+        return self.op(JUMP_NO_INTERRUPT, label)
+
+    def jump_over(self, label: Label) -> Op:
+        """Go on further down."""
+        return self.op("JUMP_FORWARD", label)
+
+    def unless_usual(self, others: Label) -> List[Item]:
+        """Take the usual exit's number off; jump with any other one. The usual number is None."""
+        return [self.op("COPY", 1), self.op(_FORWARD + "NOT_NONE", others), self.op("POP_TOP")]
+
+    def if_below(self, number: int, label: Label) -> List[Item]:
+        """Jump if the top item, which stays, is below a number."""
+        return [self.op("COPY", 1), self.const(number), self.op("COMPARE_OP", _LESS), self.op(_FORWARD + "TRUE", label)]
+
+    def if_none(self, label: Label) -> List[Item]:
+        """Jump if the top item, which stays, is None."""
+        return [self.op("COPY", 1), self.op(_FORWARD + "NONE", label)]
+
+    def unless_true(self, label: Label) -> List[Item]:
+        """Jump unless the top item, a bool, is true; it is taken off."""
+        return [self.op(_FORWARD + "FALSE", label)]
+
+    def operand(self, slot: int) -> Op:
+        """Push an operand that is in a local. It looks: what stood beside a method may have been an empty slot."""
+        return self.op("LOAD_FAST_CHECK" if _CLEARS else "LOAD_FAST", slot)
+
+    def put_back(self, slots: Sequence[int]) -> List[Item]:
+        """Push what locals hold, which lose it; from 3.12 on that may be nothing, an empty slot."""
+        if _CLEARS:
+            return [self.op("LOAD_FAST_AND_CLEAR", slot) for slot in slots]
+        return [self.op(name, slot) for name in ("LOAD_FAST", "DELETE_FAST") for slot in slots]
+
+    def drop(self, slots: Iterable[int], filled: Iterable[int] = ()) -> List[Item]:
+        """Let go of what locals hold; from 3.12 on only those that are `filled` are known to hold something."""
+        known = frozenset(filled)
+        return [item for slot in slots
+                for item in ([self.op("DELETE_FAST", slot)] if slot in known or not _CLEARS else self.unset(slot))]
+
+    def unset(self, slot: int) -> List[Item]:
+        """Leave a local without a value, whether it has one or not."""
+        return [self.const(None), self.op("STORE_FAST", slot), self.op("DELETE_FAST", slot)]
+
+    def gate(self, gate: Any, way: Label) -> List[Item]:
+        """Ask an iterator; jump if it gives an item."""
+        shut = Label("gate is shut")
+        skipped: List[Item] = [self.op(dis.opname[opcode]) for opcode in SKIPPED_BY_FOR_ITER]
+        return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(way),
+                shut, *skipped]
+
+
+def cell_slot(assembler: Assembler, number: int) -> int:
+    """The slot of a cell or free variable in the numbering of the original."""
+    code = assembler.function.code
+    return slot_names(code).index((code.co_cellvars + code.co_freevars)[number])

@@ -1,0 +1,130 @@
+"""Instructions of linked code on CPython 3.7 to 3.10."""
+
+from __future__ import annotations
+
+import dis
+from typing import Any, Iterable, List, Optional, Sequence
+
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+
+USUAL_EXIT = False
+"""The only false number: linked code asks for it by a jump."""
+_LESS = dis.cmp_op.index("<")
+
+
+class Emit:
+    """Writes new instructions on the line of an original one.
+
+    Args:
+        assembler: of the function.
+        index: the original instruction; None for code without a line.
+        columns: whether exceptions show the columns of that instruction; these versions have none.
+    """
+
+    __slots__ = ("assembler", "index", "line")
+
+    def __init__(self, assembler: Assembler, index: Optional[int], columns: bool = False) -> None:
+        self.assembler = assembler
+        self.index = index
+        self.line: Optional[int] = None if index is None else assembler.function.instructions[index].lineno
+
+    def op(self, opname: str, arg: Any = None) -> Op:
+        """An instruction that all versions have."""
+        return Op(opname, arg, self.line)
+
+    def const(self, value: Any) -> Op:
+        """Push a constant."""
+        return self.op("LOAD_CONST", self.assembler.const(value))
+
+    def value_of(self, name: str) -> Op:
+        """Push the value of a local variable of the function, which may be in a cell."""
+        cells = self.assembler.function.cellvars
+        return self.op("LOAD_DEREF", cells.index(name)) if name in cells else self.op("LOAD_FAST", self.assembler.local(name))
+
+    def cell(self, number: int) -> Op:
+        """Push a cell object; cells and free variables are numbered together."""
+        return self.op("LOAD_CLOSURE", number)
+
+    def content(self, number: int) -> Op:
+        """Push what a cell holds."""
+        return self.op("LOAD_DEREF", number)
+
+    def call(self, callable: Any, arguments: Iterable[Item] = ()) -> List[Item]:
+        """Call a constant with what the instructions `arguments` push, each one item."""
+        loads = list(arguments)
+        return [self.const(callable), *loads, self.op("CALL_FUNCTION", len(loads))]
+
+    def call_on_top(self, callable: Any) -> List[Item]:
+        """Call a constant with the top item, whose place the result takes."""
+        return [self.const(callable), self.op("ROT_TWO"), self.op("CALL_FUNCTION", 1)]
+
+    def call_starred(self, callable: Any, arguments: List[Item]) -> List[Item]:
+        """Call a constant with the items of the tuple that the instructions push."""
+        return [self.const(callable), *arguments, self.op("CALL_FUNCTION_EX", 0)]
+
+    def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
+        """Call what an instruction pushes, with one argument or more."""
+        return [callable, *arguments, self.op("CALL_FUNCTION", len(arguments))]
+
+    def swap(self) -> Op:
+        """Exchange the two top items."""
+        return self.op("ROT_TWO")
+
+    def binary(self, opname: str) -> Op:
+        """An operation of two items, by its name."""
+        return self.op(opname)
+
+    def compare(self, symbol: str) -> Op:
+        """Compare two items; a jump follows."""
+        if symbol == "is" and "IS_OP" in dis.opmap:
+            return self.op("IS_OP", 0)
+        return self.op("COMPARE_OP", dis.cmp_op.index(symbol))
+
+    def jump_if(self, truth: bool, label: Label, is_bool: bool) -> List[Item]:
+        """Take the top item off; jump if it is true, or false. `is_bool` is for later versions."""
+        return [self.op("POP_JUMP_IF_TRUE" if truth else "POP_JUMP_IF_FALSE", label)]
+
+    def observe(self, observer: Any) -> List[Item]:
+        """Call a constant with the top item, which stays."""
+        return [self.op("DUP_TOP"), *self.call_on_top(observer), self.op("POP_TOP")]
+
+    def jump(self, label: Label) -> Op:
+        """Go on elsewhere."""
+        return self.op("JUMP_ABSOLUTE", label)
+
+    def jump_over(self, label: Label) -> Op:
+        """Go on further down."""
+        return self.op("JUMP_FORWARD", label)
+
+    def unless_usual(self, others: Label) -> List[Item]:
+        """Take the usual exit's number off; jump with any other one. Only the number 0 is false."""
+        return [self.op("JUMP_IF_TRUE_OR_POP", others)]
+
+    def if_below(self, number: int, label: Label) -> List[Item]:
+        """Jump if the top item, which stays, is below a number."""
+        return [self.op("DUP_TOP"), self.const(number), self.op("COMPARE_OP", _LESS), self.op("POP_JUMP_IF_TRUE", label)]
+
+    def if_none(self, label: Label) -> List[Item]:
+        """Jump if the top item, which stays, is None; other items are true."""
+        return [self.op("DUP_TOP"), self.op("POP_JUMP_IF_FALSE", label)]
+
+    def operand(self, slot: int) -> Op:
+        """Push an operand that is in a local."""
+        return self.op("LOAD_FAST", slot)
+
+    def put_back(self, slots: Sequence[int]) -> List[Item]:
+        """Push what locals hold, which lose it."""
+        return [self.op("LOAD_FAST", slot) for slot in slots] + [self.op("DELETE_FAST", slot) for slot in slots]
+
+    def drop(self, slots: Iterable[int], filled: Iterable[int] = ()) -> List[Item]:
+        """Let go of what locals hold; each holds something."""
+        return [self.op("DELETE_FAST", slot) for slot in slots]
+
+    def unset(self, slot: int) -> List[Item]:
+        """Leave a local without a value, whether it has one or not."""
+        return [self.const(None), self.op("STORE_FAST", slot), self.op("DELETE_FAST", slot)]
+
+    def gate(self, gate: Any, way: Label) -> List[Item]:
+        """Ask an iterator; jump if it gives an item."""
+        shut = Label("gate is shut")
+        return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(way), shut]

@@ -1,0 +1,27 @@
+"""Turns a code object into a list of instructions with resolved arguments, jump targets and line numbers."""
+
+from types import CodeType
+
+from pijit.core.bytecode.instructions.instruction import Function, Instr, count_arguments
+from pijit.core.bytecode.codec.layout import read_instructions
+
+__all__ = ["Function", "Instr", "count_arguments", "decode"]
+
+
+def decode(code: CodeType) -> Function:
+    """Decode a code object.
+
+    Args:
+        code: of the running CPython version.
+
+    Returns:
+        The function; jump targets are instruction indices.
+
+    Raises:
+        ValueError: a jump leads between an EXTENDED_ARG and its instruction, or out of the code; the exception table or
+            the location table (3.11) does not fit the code.
+
+    Example:
+        decode((lambda x: x + 1).__code__).instructions[0].value == "x"
+    """
+    return Function(code, read_instructions(code))

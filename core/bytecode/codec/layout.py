@@ -1,0 +1,21 @@
+"""The layout of code objects of the running version: what `decode` and `encode` share.
+
+Attributes:
+    first_place: the first instruction in front of which new code may stand.
+    Layout: rows of the code to be.
+    kind_of_argument: what argument a new instruction has to have.
+    read_instructions: the instructions of a code object.
+    stack_size: the operand stack that a function needs.
+    why_not_in_front: why nothing may be inserted before an instruction, or None.
+"""
+
+import sys
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.codec.layout_311 import (
+        Layout, first_place, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+else:
+    from pijit.core.bytecode.codec.layout_37 import (
+        Layout, first_place, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+
+__all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]

@@ -1,0 +1,17 @@
+"""Control flow of single instructions: successors, the block stack and the operand stack before each of them.
+
+Attributes:
+    trace_flow: the flow of a function on the running version.
+"""
+
+import sys
+
+from pijit.core.bytecode.flow.block_stack import (
+    EXCEPTION_ITEMS, HANDLER_ITEMS, PROTECTING, BlockEntry, Blocks, Flow, unwound_level)
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.flow.control_flow_311 import trace_flow
+else:
+    from pijit.core.bytecode.flow.control_flow_37 import trace_flow
+
+__all__ = ["EXCEPTION_ITEMS", "HANDLER_ITEMS", "PROTECTING", "BlockEntry", "Blocks", "Flow", "trace_flow", "unwound_level"]

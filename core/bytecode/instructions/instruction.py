@@ -1,0 +1,137 @@
+"""Decoded functions: instructions with resolved arguments, jump targets and positions."""
+
+from types import CodeType
+from typing import Any, FrozenSet, List, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
+from pijit.core.bytecode.instructions.location_table import Position
+
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
+
+
+def count_arguments(code: CodeType) -> int:
+    """How many of `code.co_varnames` are arguments, `*args` and `**kwargs` included."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    return count + bool(code.co_flags & _VARARGS) + bool(code.co_flags & _VARKEYWORDS)
+
+
+class Unit(NamedTuple):
+    """An encoded instruction: opcode, whole argument, size with prefixes and caches, position."""
+
+    opcode: int
+    raw: int
+    size: int
+    position: Optional[Position]
+
+
+class Instr:
+    """One instruction; its EXTENDED_ARG prefixes are folded into it.
+
+    Attributes:
+        index: position in `Function.instructions`.
+        opname, opcode: which instruction.
+        arg: the whole argument, or None for an instruction without one.
+        value: what the argument stands for: the constant, the name, the operator, or `arg` itself.
+        target: index of the instruction that a jump or a handler setup leads to, else None.
+        written_target: index of the instruction that the encoded jump names. It is another one for the FOR_ITER of 3.12
+            and later, which skips what is there, and for an instruction that names one and never leads there (3.14).
+        lineno: the line, or None where the compiler gave none (3.10).
+        offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` has the last unit's. From 3.11 on
+            `f_lasti` is after the prefixes, as in `dis`.
+        size: number of two-byte units, prefixes and inline caches (3.11) included.
+        raw: the encoded argument; 3.10 leaves arguments behind in instructions that ignore them.
+        position: lines and columns in the source (3.11), else None.
+        entry: the entry of the exception table that holds here (3.11), or None. Instructions that one entry
+            of the table covers share one object.
+        units: the encoded instructions that it stands for where these are several (3.11); else None.
+    """
+
+    __slots__ = ("index", "opname", "opcode", "arg", "value", "target", "lineno", "offset", "size", "raw", "position",
+                 "entry", "written_target", "units")
+
+    def __init__(self, index: int, opname: str, opcode: int, arg: Optional[int], value: Any,
+                 lineno: Optional[int], offset: int, size: int, raw: int,
+                 position: Optional[Position] = None) -> None:
+        self.index = index
+        self.opname = opname
+        self.opcode = opcode
+        self.arg = arg
+        self.value = value
+        self.target: Optional[int] = None
+        self.lineno = lineno
+        self.offset = offset
+        self.size = size
+        self.raw = raw
+        self.position = position
+        self.entry: Optional[ExceptionEntry] = None
+        self.written_target: Optional[int] = None
+        self.units: Optional[Tuple[Unit, ...]] = None
+
+    @property
+    def encoded_target(self) -> Optional[int]:
+        """Index of the instruction that the encoded argument names, if it names one."""
+        return self.target if self.written_target is None else self.written_target
+
+    def __repr__(self) -> str:
+        if self.target is not None:
+            operand = " -> {}".format(self.target)
+        elif self.arg is None:
+            operand = ""
+        elif self.value is self.arg:
+            operand = " {}".format(self.arg)
+        else:
+            shown = self.value if isinstance(self.value, str) else repr(self.value)
+            operand = " {} ({})".format(self.arg, shown)
+        return "<{} {}{}, line {}>".format(self.index, self.opname, operand, self.lineno)
+
+
+class Operands(NamedTuple):
+    """The operand stack before each instruction of a function; see `operands_311`.
+
+    Attributes:
+        depths: number of items, empty slots included; None where no path leads.
+        nulls: the positions of the empty slots beside callables.
+        saved: positions of what LOAD_FAST_AND_CLEAR has put aside, each with the index of that instruction (3.12).
+        successors: the instructions that may run next, without exceptions; None where no path leads.
+        method_calls: calls that have a method and its owner below the arguments.
+        paired_calls: calls that have a callable and their first argument there, in place of an empty slot.
+        starred_calls: calls of CALL_FUNCTION_EX that have an empty slot in place of a dict of keywords (3.14).
+        with_offset: instructions below whose operands is the number of one, for who raises an exception again; it is no object (3.14).
+    """
+
+    depths: Tuple[Optional[int], ...]
+    nulls: Tuple[Tuple[int, ...], ...]
+    saved: Tuple[Tuple[Tuple[int, ...], ...], ...]
+    successors: Tuple[Optional[List[int]], ...]
+    method_calls: FrozenSet[int]
+    paired_calls: FrozenSet[int]
+    starred_calls: FrozenSet[int]
+    with_offset: FrozenSet[int]
+
+
+class Function:
+    """A decoded code object.
+
+    Attributes:
+        code: the code object.
+        instructions: all instructions, reachable or not.
+        varnames, cellvars, freevars: as `code.co_varnames` and so on.
+        argument_count: how many of `varnames` are arguments, `*args` and `**kwargs` included.
+        prologue: the instructions in front of the first one, of the normal form (3.11); new code goes behind them.
+        operands: what is on the operand stack, of the normal form (3.11); else None.
+    """
+
+    __slots__ = ("code", "instructions", "varnames", "cellvars", "freevars", "argument_count", "prologue", "operands")
+
+    def __init__(self, code: CodeType, instructions: List[Instr]) -> None:
+        self.code = code
+        self.instructions = instructions
+        self.varnames: Tuple[str, ...] = code.co_varnames
+        self.cellvars: Tuple[str, ...] = code.co_cellvars
+        self.freevars: Tuple[str, ...] = code.co_freevars
+        self.argument_count = count_arguments(code)
+        self.prologue: Tuple[Instr, ...] = ()
+        self.operands: Optional["Operands"] = None
+
+    def __repr__(self) -> str:
+        return "<Function {}, {} instructions>".format(self.code.co_name, len(self.instructions))

@@ -1,0 +1,93 @@
+"""The rest of a call: what bytecode runs when a kernel leaves in the middle of a callee that was inlined into it.
+
+The kernel has done the first part of the call, so it cannot be made again. Its frame is made where it left: the
+callee's code, with a new beginning that puts the operand stack in place and jumps to the instruction at which
+bytecode goes on. The caller's linked code calls it with one tuple: the function, the variables, what is in dicts of
+keywords, the operand stack from the bottom on::
+
+    caller:  LOAD_CONST <rest>; ROT_TWO; CALL_FUNCTION 1           callee:  LOAD_FAST $s1 ...   the operand stack
+             JUMP_ABSOLUTE <behind the call>                                LOAD_CONST <resume>; CALL_FUNCTION 0; POP_TOP
+                                                                            JUMP_ABSOLUTE <where the kernel left>
+
+If that callee was itself in the middle of a call, the tuple of the inner one comes last, and its rest is called
+instead.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.assembler import natives
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.assembler.emit import Emit, after_call, announcement, arrived, finished, frame_slots, stack_of
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label
+
+Announce = Callable[[Tuple[Tuple[CodeType, str], ...]], Any]
+"""What is called right before a call of one of these functions, which are compiled on their own; None: nothing."""
+
+
+class Rest(NamedTuple):
+    """Where bytecode goes on in a callee, with these variables and so many stack items, after the rest of ``inner``.
+
+    ``cfg`` is that of the code as it runs, with cell variables in cells. ``given`` are the positions of stack items
+    that are made by a call with what is left for them, a tuple, and what is called. ``dicts`` are the variables that
+    have dicts of keywords, and their keys. ``calls`` are instructions that call functions which may be compiled on
+    their own, by (code, name).
+    """
+
+    cfg: CFG
+    target: int
+    locals: Tuple[str, ...]
+    stack: int
+    inner: Optional["Rest"]
+    given: Tuple[Tuple[int, Any], ...] = ()
+    dicts: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
+    calls: Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...] = ()
+
+    def __str__(self) -> str:
+        own = "%s at %d" % (self.cfg.function.code.co_name, self.target)
+        return own if self.inner is None else "%s, %s" % (own, self.inner)
+
+
+def call_and_drop(emit: Emit, callable: Any) -> List[Item]:
+    """Code that calls something for what it does."""
+    return [*emit.call(callable), emit.op("POP_TOP")]
+
+
+def call_rest(emit: Emit, rest: Rest, announce: Announce) -> List[Item]:
+    """Code that runs the rest of a call on the tuple on top of the stack, which becomes the result."""
+    return emit.call_on_top(_native(rest, announce))
+
+
+def _native(rest: Rest, announce: Announce) -> Any:
+    """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
+    assembler = Assembler(rest.cfg.function)
+    dicts = [(name, keys, [assembler.fresh_local() for _ in keys]) for name, keys in rest.dicts]
+    stack = [assembler.fresh_local() for _ in range(rest.stack)]
+    if rest.inner is None:
+        emit = Emit(assembler, rest.target, columns=True)
+        end = call_and_drop(emit, natives.resume())
+    else:
+        emit = Emit(assembler, rest.target - 1, columns=True)
+        end = call_rest(emit, rest.inner, announce) + after_call(emit, rest.cfg, rest.target)
+    slots = [slot for _, _, values in dicts for slot in values] + stack
+    items = arrived(emit, rest.locals, slots)
+    items += [item for name, keys, values in dicts for item in _dict_of(emit, name, keys, values)]
+    items += stack_of(emit, rest.cfg, rest.target, stack, dict(rest.given), rest.inner is not None) + end
+    begin = assembler.original(rest.target)
+    for index, callees in rest.calls:
+        callable = announce(callees)
+        if callable is not None:
+            label = Label("call at %d" % index)
+            assembler.insert(index, [label] + announcement(Emit(assembler, index, columns=True), rest.cfg, callable))
+            begin = label if index == rest.target else begin
+    assembler.insert(assembler.first_place(), items + [emit.jump(begin)], redirect=False)
+    code = finished(assembler)
+    return natives.rest(code, frame_slots(code, rest.locals, slots))
+
+
+def _dict_of(emit: Emit, name: str, keys: Tuple[str, ...], slots: List[int]) -> List[Item]:
+    """Code that gives a variable a dict of the values in other ones, which nobody else keeps."""
+    items = [item for key, slot in zip(keys, slots) for item in [emit.const(key), *emit.put_back([slot])]]
+    return items + [emit.op("BUILD_MAP", len(keys)), emit.op("STORE_FAST", emit.assembler.local(name))]

@@ -1,0 +1,273 @@
+"""The `bytecode` library's opinion on linked code of CPython 3.11 and later, and what the interpreter does not look at itself.
+
+A wrong handler, a stack that is lower than a handler expects, or a load of a variable without a value would be memory errors.
+"""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import TYPE_CHECKING, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.analysis.definite_assignment_311 import unproved_loads
+from pijit.core.bytecode.codec.decode import Function, decode
+from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
+from pijit.core.bytecode.instructions.instruction import Instr
+from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS
+
+if TYPE_CHECKING:
+    from bytecode import ConcreteInstr
+
+# The part of an argument that is an index into `co_names`.
+_NAME_SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": int("END_FOR" in dis.opmap), "LOAD_SUPER_ATTR": 2}
+# They raise nothing, so the stack may be lower than the handler expects.
+_SILENT = frozenset("""NOP RESUME LOAD_CONST STORE_FAST LOAD_FAST DELETE_FAST LOAD_FAST_AND_CLEAR PUSH_NULL POP_TOP COPY SWAP
+    JUMP_FORWARD JUMP_BACKWARD_NO_INTERRUPT""".split())
+
+
+class _Row(NamedTuple):
+    """An instruction as the library reads it, with offsets in code units; `target` is of a jump."""
+
+    instr: ConcreteInstr
+    offset: int
+    end: int
+    target: Optional[int]
+
+    def __str__(self) -> str:
+        return "%s at %d" % (self.instr.name, 2 * self.offset)
+
+
+class _Reading:
+    """Linked code as the library reads it and as we do, and the function that it was linked from, as it is encoded."""
+
+    __slots__ = ("code", "rows", "original", "_ours", "_places")
+
+    def __init__(self, code: CodeType, original: Function) -> None:
+        self.code = code
+        self.rows = list(_rows(code))
+        self.original: Function = decode(original.code)
+        self._ours: Optional[List[Instr]] = None
+        self._places: Optional[List[int]] = None
+
+    @property
+    def ours(self) -> List[Instr]:
+        """What we read; ValueError if it does not decode."""
+        if self._ours is None:
+            self._ours = decode(self.code).instructions
+        return self._ours
+
+    def places(self) -> List[int]:
+        """Where the instructions of the original are in linked code; shorter where one is missing.
+
+        Inserted code may repeat instructions of the original. Handlers tell them apart, where they are as they were.
+        """
+        if self._places is None:
+            self._places = self._matched(_has_same_handler)
+            if len(self._places) < len(self.original.instructions):
+                self._places = self._matched(lambda instr, ours: True)
+        return self._places
+
+    def _matched(self, also: Callable[[Instr, Instr], bool]) -> List[int]:
+        """The first places, in order, whose instructions are the same and fulfil a condition."""
+        more = self.code.co_nlocals - self.original.code.co_nlocals
+        found: List[int] = []
+        at = 0
+        for instr in self.original.instructions:
+            while at < len(self.ours) and not (_is_same(instr, self.ours[at], self.original, more)
+                                               and also(instr, self.ours[at])):
+                at += 1
+            if at == len(self.ours):
+                break
+            found.append(at)
+            at += 1
+        return found
+
+
+def _rows(code: CodeType) -> Iterator[_Row]:
+    from bytecode import ConcreteBytecode, ConcreteInstr
+
+    found: List[Tuple[ConcreteInstr, int, int]] = []
+    offset = 0
+    for instr in ConcreteBytecode.from_code(code, extended_arg=False):
+        assert isinstance(instr, ConcreteInstr)
+        end = offset + instr.size // 2
+        if instr.name == "CACHE":
+            found[-1] = found[-1][:2] + (end,)
+        else:
+            found.append((instr, offset, end))
+        offset = end
+    for instr, start, end in found:
+        yield _Row(instr, start, end, _target(instr, end))
+
+
+def _target(instr: ConcreteInstr, end: int) -> Optional[int]:
+    if not instr.has_jump():
+        return None
+    return end - instr.arg if instr.is_backward_rel_jump() else end + instr.arg
+
+
+def _is_same(instr: Instr, ours: Instr, original: Function, more: int) -> bool:
+    """Whether an instruction of linked code is one of the original; loads may look for a value, cells have other slots."""
+    name = "LOAD_FAST" if ours.opname == "LOAD_FAST_CHECK" and instr.opname == "LOAD_FAST" else ours.opname
+    if (name, ours.position) != (instr.opname, instr.position):
+        return False
+    raw = instr.raw
+    if instr.opcode in SLOTS and instr.opcode not in SLOT_PAIRS and raw >= original.code.co_nlocals:
+        raw += more
+    return instr.target is not None or instr.opcode in SLOT_PAIRS or raw == ours.raw
+
+
+def _has_same_handler(instr: Instr, ours: Instr) -> bool:
+    """Whether both have a handler with the same depth, or none; where handlers begin is checked later."""
+    if instr.entry is None or ours.entry is None:
+        return instr.entry is ours.entry
+    return (instr.entry.depth, instr.entry.lasti) == (ours.entry.depth, ours.entry.lasti)
+
+
+def _wrong_indices(reading: _Reading) -> Optional[str]:
+    code = reading.code
+    slots = len(code.co_varnames) + len(set(code.co_cellvars) - set(code.co_varnames)) + len(code.co_freevars)
+    limits = {number: ("constants", len(code.co_consts)) for number in dis.hasconst}
+    limits.update((number, ("names", len(code.co_names))) for number in dis.hasname)
+    limits.update((number, ("slots", slots)) for number in SLOTS - SLOT_PAIRS)
+    for row in reading.rows:
+        what, limit = limits.get(row.instr.opcode, ("", 0))
+        number = row.instr.arg >> _NAME_SHIFTS.get(row.instr.name, 0)
+        if what and number >= limit:
+            return "%s takes number %d of %d %s" % (row, number, limit, what)
+    return None
+
+
+def _wrong_jumps(reading: _Reading) -> Optional[str]:
+    rows = reading.rows
+    names = {row.offset: number for number, row in enumerate(rows)}
+    for row in rows:
+        if row.target is None:
+            continue
+        if row.target not in names:
+            return "%s leads to %d, where no instruction begins" % (row, 2 * row.target)
+        number = names[row.target]
+        skipped = tuple(other.instr.opcode for other in rows[number:number + len(SKIPPED_BY_FOR_ITER)])
+        if row.instr.name == "FOR_ITER" and skipped != SKIPPED_BY_FOR_ITER:
+            return "%s skips %s" % (row, rows[number])
+    return None
+
+
+def _wrong_decoding(reading: _Reading) -> Optional[str]:
+    """Our decoder and the library read different instructions, or positions."""
+    try:
+        reading.ours
+    except ValueError as error:
+        return "it does not decode: %s" % error
+    if len(reading.ours) != len(reading.rows):
+        return "we read %d instructions, the library %d" % (len(reading.ours), len(reading.rows))
+    for instr, row in zip(reading.ours, reading.rows):
+        place = row.instr.location
+        theirs = (None,) * 2 if place is None else (place.lineno, place.col_offset)
+        position = instr.position
+        mine = (None,) * 2 if position is None else (position.line, position.column)
+        argument = row.instr.arg if row.instr.require_arg() else None
+        if (instr.opname, instr.arg, *mine) != (row.instr.name, argument, *theirs):
+            return "we read %r, the library %r" % (instr, row.instr)
+    return None
+
+
+def _wrong_lines(reading: _Reading) -> Optional[str]:
+    known = {instr.lineno for instr in reading.original.instructions} | {None}
+    for instr in reading.ours:
+        if instr.lineno not in known:
+            return "%r has a line that has no code" % instr
+    return None
+
+
+def _wrong_order(reading: _Reading) -> Optional[str]:
+    """The original instructions are there, in their order, with their arguments and positions."""
+    places, originals = reading.places(), reading.original.instructions
+    return None if len(places) == len(originals) else "%r of the function is missing" % originals[len(places)]
+
+
+def _described(entry: Optional[ExceptionEntry], places: Optional[List[int]]) -> Optional[Tuple[int, bool, int]]:
+    """What an entry says, its handler by where the original's is in linked code."""
+    if entry is None:
+        return None
+    return entry.depth, entry.lasti, entry.target if places is None else places[entry.target]
+
+
+def _wrong_handlers(reading: _Reading) -> Optional[str]:
+    """Original instructions have the handlers that they had; new ones have that of some original instruction."""
+    places, originals = reading.places(), reading.original.instructions
+    found = [_described(instr.entry, None) for instr in reading.ours]
+    had = [_described(instr.entry, places) for instr in originals]
+    handlers = [_first_inserted(reading, entry) for entry in found]
+    for instr, place, entry in zip(originals, places, had):
+        if handlers[place] != entry:
+            return "%r has the handler %s, not %s" % (instr, handlers[place], entry)
+    known = set(had) | {None}
+    for instr, entry in zip(reading.ours, handlers):
+        if entry not in known:
+            return "%r has the handler %s, which no instruction of the function has" % (instr, entry)
+    return None
+
+
+def _first_inserted(reading: _Reading, entry: Optional[Tuple[int, bool, int]]) -> Optional[Tuple[int, bool, int]]:
+    """The same entry with the original instruction where the handler begins, past what was inserted before it."""
+    if entry is None:
+        return None
+    depth, lasti, target = entry
+    return depth, lasti, min((place for place in reading.places() if place >= target), default=target)
+
+
+def _wrong_stack(reading: _Reading) -> Optional[str]:
+    """The operand stack runs empty or over, paths meet with different depths or end without a return, or a handler expects
+    more than there is; by the library's effects."""
+    number_at = {row.offset: number for number, row in enumerate(reading.rows)}
+    depths: Dict[int, int] = {0: 0}
+    todo, deepest = [0], 0
+    while todo:
+        number = todo.pop()
+        row, depth, entry = reading.rows[number], depths[number], reading.ours[number].entry
+        ways: List[Tuple[int, int]] = []
+        if entry is not None:
+            if depth < entry.depth and row.instr.name not in _SILENT and not row.instr.name.startswith("POP_JUMP"):
+                return "%s has %d items on the stack, its handler expects %d" % (row, depth, entry.depth)
+            ways.append((entry.target, entry.depth + entry.lasti + 1))
+        if row.target is not None:
+            ways.append((number_at[row.target], depth + _effect(row, True)))
+        if not row.instr.is_final():
+            ways.append((number + 1, depth + _effect(row, False)))
+        for successor, there in ways:
+            deepest = max(deepest, there)
+            if there < 0:
+                return "the operand stack runs empty at %s" % (row,)
+            if successor == len(reading.rows):
+                return "the code ends with %s" % (row,)
+            if successor not in depths:
+                todo.append(successor)
+            if depths.setdefault(successor, there) != there:
+                return "paths meet at %s with %d and %d items on the stack" % (
+                    reading.rows[successor], depths[successor], there)
+    if deepest > reading.code.co_stacksize:
+        return "the operand stack needs %d items, co_stacksize is %d" % (deepest, reading.code.co_stacksize)
+    return None
+
+
+def _effect(row: _Row, jump: bool) -> int:
+    """By how many items an instruction changes the depth; `dis` leaves out what a generator begins with (3.11, 3.12)."""
+    return 1 if row.instr.name == "RETURN_GENERATOR" else row.instr.stack_effect(jump=jump)
+
+
+def _wrong_loads(reading: _Reading) -> Optional[str]:
+    """A load that does not look reads a variable that may have no value."""
+    loads = unproved_loads(decode(reading.code))
+    return "%r reads a variable that may have no value" % loads[0] if loads else None
+
+
+_CHECKS: Tuple[Callable[[_Reading], Optional[str]], ...] = (
+    _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_handlers, _wrong_stack, _wrong_loads)
+"""Each says what is wrong; the later ones rely on the earlier ones."""
+
+
+def opinion(code: CodeType, original: Function) -> Optional[str]:
+    """What is wrong with linked code, or None."""
+    reading = _Reading(code, original)
+    return next((sentence for sentence in (check(reading) for check in _CHECKS) if sentence is not None), None)

@@ -1,0 +1,157 @@
+"""CPython 3.7 and 3.8: finally bodies, and the ends of with blocks, copied for each way in without an exception.
+
+These versions run such a body once for all, as a handler and as a subroutine, with something on the operand stack
+that tells how it was entered. From 3.9 on the compiler copies it, and so does this: control that comes without an
+exception goes through plain code; the body proper is left to exceptions::
+
+    3.8   BEGIN_FINALLY, CALL_FINALLY             ->  <the body>
+    3.7   LOAD_CONST None in front of the body    ->  <the body>
+          RETURN_VALUE, BREAK_LOOP, CONTINUE_LOOP ->  POP_BLOCK, <the body> for each block on the way; then the same,
+                                                      or a jump
+"""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import Dict, List, Optional
+
+from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.codec.decode import Instr, decode
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.flow.control_flow import Blocks
+
+COPIED_BY_COMPILER = "END_FINALLY" not in dis.opmap
+LARGEST = 4000
+"""Instructions that copying may lead to; each return in a finally body doubles what is in front of it."""
+LEAVES = frozenset(["RETURN_VALUE", "BREAK_LOOP", "CONTINUE_LOOP"])
+RESULT = "$result"
+
+
+def normal_code(code: CodeType, returns: bool) -> CodeType:
+    """The code with finally bodies copied; itself where there is nothing to copy.
+
+    Arguments:
+        returns: also for 3.7's RETURN_VALUE, which takes a local variable more.
+    """
+    while not COPIED_BY_COMPILER:
+        copied = _Copier(build_cfg(decode(code)), returns).run()
+        if copied is None or len(copied.co_code) > 2 * LARGEST:
+            break
+        code = copied
+    return code
+
+
+class _Copier:
+    """Copies the bodies behind the ways in that there are now; copies may have more such ways."""
+
+    def __init__(self, cfg: CFG, returns: bool) -> None:
+        self.cfg = cfg
+        self.returns = returns
+        self.instructions = cfg.function.instructions
+        self.assembler = Assembler(cfg.function)
+        self.ends: Dict[int, int] = {}
+        for instr in self.instructions:
+            blocks = cfg.block_stack[instr.index]
+            if instr.opname == "END_FINALLY" and blocks:
+                self.ends[blocks[-1].handler] = instr.index
+
+    def run(self) -> Optional[CodeType]:
+        """The code, or None if there is no such way in."""
+        found = False
+        for instr in self.instructions:
+            if self.cfg.successors[instr.index] is not None:
+                items = self._instead(instr)
+                if items is not None:
+                    self.assembler.insert(instr.index, items)
+                    found = True
+        return self.assembler.assemble() if found else None
+
+    def _instead(self, instr: Instr) -> Optional[List[Item]]:
+        """What to do in place of an instruction that enters a body, or None."""
+        index, behind = instr.index, instr.index + 1
+        if instr.opname == "CALL_FINALLY":
+            return self._body(self.cfg.successors[index][0], behind)  # type: ignore[index]
+        if instr.opname == "BEGIN_FINALLY":
+            if behind in self.cfg.flow.handlers:
+                return self._body(behind, None)
+            on = self.assembler.original(index + 4)
+            return self._cleanup(instr.lineno) + [Op("JUMP_ABSOLUTE", on, instr.lineno)]
+        if instr.opname == "LOAD_CONST" and self._falls_in(index):
+            return self._body(behind, None)
+        return self._way_out(instr) if instr.opname in LEAVES else None
+
+    def _falls_in(self, index: int) -> bool:
+        """3.7: whether it is the None with which control falls into a finally body."""
+        return (self.cfg.successors[index] == [index + 1] and index + 1 in self.cfg.flow.handlers
+                and "BEGIN_FINALLY" not in dis.opmap)
+
+    def _body(self, handler: int, behind: Optional[int]) -> Optional[List[Item]]:
+        """A copy of the body, which goes on at an instruction, or where the body does; None if that is nowhere."""
+        end = self.ends.get(handler)
+        behind = end + 1 if behind is None and end is not None else behind
+        if end is None or behind is None:
+            return None
+        line = self.instructions[end].lineno
+        return self._copy(handler, end) + [Op("JUMP_ABSOLUTE", self.assembler.inserted(behind), line)]
+
+    def _copy(self, start: int, end: int) -> List[Item]:
+        """The instructions; jumps to ``end`` lead behind them."""
+        if self.instructions[start].opname == "WITH_CLEANUP_START":
+            return self._cleanup(self.instructions[start].lineno)
+        labels = {instr.target: Label("copy of %s" % instr.target) for instr in self.instructions[start:end]
+                  if instr.target is not None and start <= instr.target <= end}
+        items: List[Item] = []
+        for instr in self.instructions[start:end]:
+            if instr.index in labels:
+                items.append(labels[instr.index])
+            items.append(self._op(instr, labels))
+        return items + ([labels[end], Op("NOP", None, self.instructions[end].lineno)] if end in labels else [])
+
+    def _op(self, instr: Instr, labels: Dict[Optional[int], Label]) -> Op:
+        if instr.opname == "POP_FINALLY":  # nothing tells the copy how it was entered
+            return Op("NOP", None, instr.lineno)
+        if instr.target is not None:
+            return Op(instr.opname, labels.get(instr.target) or self.assembler.inserted(instr.target), instr.lineno)
+        return Op(instr.opname, instr.raw if instr.opcode >= dis.HAVE_ARGUMENT else None, instr.lineno)
+
+    def _cleanup(self, line: Optional[int]) -> List[Item]:
+        """Call the ``__exit__`` on the stack, as from 3.9 on."""
+        return [Op("LOAD_CONST", self.assembler.const(None), line), Op("DUP_TOP", None, line),
+                Op("DUP_TOP", None, line), Op("CALL_FUNCTION", 3, line), Op("POP_TOP", None, line)]
+
+    def _way_out(self, instr: Instr) -> Optional[List[Item]]:
+        """3.7: leave block after block, with their bodies, in place of unwinding."""
+        blocks, returning = self.cfg.block_stack[instr.index] or (), instr.opname == "RETURN_VALUE"
+        way = _unwound(blocks, returning)
+        if way is None or returning and not self.returns:
+            return None
+        line = instr.lineno
+        items: List[Item] = []
+        result = self.assembler.local(RESULT) if returning else None
+        if returning:
+            items.append(Op("STORE_FAST", result, line))
+        for block in way:
+            items.append(Op("POP_BLOCK", None, line))
+            if block.kind in ("finally", "with"):
+                end = self.ends.get(block.handler)
+                if end is None:
+                    return None
+                items += self._copy(block.handler, end)
+        if returning:
+            return items + [Op("LOAD_FAST", result, line), Op("DELETE_FAST", result, line),
+                            Op("RETURN_VALUE", None, line)]
+        if instr.opname == "BREAK_LOOP":
+            return items + [Op("BREAK_LOOP", None, line)]
+        return items + [Op("JUMP_ABSOLUTE", self.assembler.inserted(instr.target or 0), line)]
+
+
+def _unwound(blocks: Blocks, returning: bool) -> Optional[Blocks]:
+    """The blocks that are left, innermost first; None where handlers are, or no body is."""
+    way = []
+    for block in reversed(blocks):
+        if block.kind == "loop" and not returning:
+            break
+        way.append(block)
+    kinds = {block.kind for block in way}
+    return tuple(way) if "handler" not in kinds and kinds & {"finally", "with"} else None

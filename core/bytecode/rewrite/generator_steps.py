@@ -1,0 +1,87 @@
+"""Generator code from one yield to the next, as plain code that returns what it yields.
+
+The code of one step begins with a jump behind the yield at which the generator waits, on its operand stack, and with
+the None that a loop sends to it::
+
+    [SETUP_...]                           <the generator's code>
+    LOAD_FAST $s1 ...                     RETURN_VALUE    in place of YIELD_VALUE
+    LOAD_CONST None
+    JUMP_ABSOLUTE <behind the yield>
+
+Before that a loop takes the place of ``yield from`` where nobody asks for what that gives, see `delegating`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Tuple
+
+from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.codec.encode import Assembler, Item
+from pijit.core.bytecode.instructions.instruction import Function
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.normal_form.normalise import decode_normal
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.rewrite.generators_311 import START, begins_by_call, delegating, on_stack, plan, readable, returning
+else:
+    from pijit.core.bytecode.rewrite.generators_37 import START, begins_by_call, delegating, on_stack, plan, readable, returning
+
+__all__ = ["START", "Resumed", "StepLiveness", "begins_by_call", "delegating", "only_yield", "plan", "readable", "resumed"]
+
+
+class Resumed(NamedTuple):
+    """The code of a step; how many instructions it has in front of the generator's own; the points of the yields by
+    the instructions that are in their place; the variables that the operand stack comes in; the points at which the
+    generator waits inside a try statement."""
+
+    code: CodeType
+    first: int
+    yields: Dict[int, int]
+    stack: Tuple[str, ...]
+    in_try: FrozenSet[int]
+
+
+class StepLiveness(Liveness):
+    """What is live in a step: what any later step reads is live where this one ends."""
+
+    __slots__ = ("_first", "_before")
+
+    def __init__(self, function: Function, step: Resumed) -> None:
+        super().__init__(build_cfg(function))
+        self._first = step.first
+        items = [instr.value for instr in decode_normal(step.code).instructions[:step.first]]
+        self._before = [frozenset(function.varnames).union(name for name in step.stack if name in items[k:])
+                        for k in range(step.first)]
+
+    def show(self, index: int, names: Iterable[str]) -> None:
+        """Nothing: kernels do not leave in the middle of a step."""
+
+    def live_in(self, index: int) -> FrozenSet[str]:
+        return super().live_in(index - self._first) if index >= self._first else self._before[index]
+
+
+def resumed(code: CodeType, point: int) -> Resumed:
+    """The step of a generator that waits at ``point``."""
+    source = readable(code)
+    cfg = build_cfg(decode_normal(source))
+    assembler = Assembler(decode_normal(returning(source)))
+    names = []
+    first: List[Item] = []
+    if point != START:
+        names = ["$s%d" % k for k in range((cfg.stack_depth[point] or 0) - 1)]
+        first = on_stack(assembler, cfg, point, names)
+        assembler.insert(assembler.first_place(), first, redirect=False)
+    yields = {instr.index + len(first): instr.index
+              for instr in cfg.function.instructions if instr.opname == "YIELD_VALUE"}
+    in_try = frozenset(point for point in yields.values()
+                       if any(block.kind != "loop" for block in cfg.block_stack[point] or ()))
+    step = assembler.assemble() if first else assembler.function.code
+    return Resumed(step, len(first), yields, tuple(names), in_try)
+
+
+def only_yield(code: CodeType) -> int:
+    """Where a generator expression waits between its items if it has one loop and one yield, else `START`."""
+    marks = [instr for instr in decode_normal(readable(code)).instructions if instr.opname in ("FOR_ITER", "YIELD_VALUE")]
+    return marks[1].index if [instr.opname for instr in marks] == ["FOR_ITER", "YIELD_VALUE"] else START

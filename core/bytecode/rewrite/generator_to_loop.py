@@ -1,0 +1,234 @@
+"""Generator code that hands what it yields to a builtin, as plain code: ``sum(f(x) for x in xs)`` becomes a loop.
+
+A :class:`Consumer` says what is done with each item and what is returned; its instructions take the place of
+``YIELD_VALUE``. The generator's frame, which nobody else could see, is gone.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+from typing import Any, Callable, Dict, List, NamedTuple
+
+from pijit.core.bytecode.rewrite.compensated_sum import COMPENSATES, add_item, with_lost
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.assembler.emit import Emit
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.rewrite.generators_311 import GENERATOR, readable, without_yields
+else:
+    from pijit.core.bytecode.rewrite.generators_37 import GENERATOR, readable, without_yields
+
+__all__ = ["ALL", "ANY", "BEST", "Consumer", "DEFAULT", "DICT", "EXTREMES", "FIRST", "GENERATOR", "ITEM", "ITEM_KEY", "KEY",
+           "LIST", "LOST", "NOTHING", "Nothing", "PRODUCT", "REDUCE", "RESULT", "SET", "SUM", "VALUE_BELOW_KEY", "consumed", "variable"]
+
+RESULT, KEY, BEST, DEFAULT = "result", "key", "best key", "default"
+"""What consumers keep in variables: what was found, a function, the key of what was found, what is the answer if
+there are no items."""
+ITEM, ITEM_KEY = "an item", "its key"
+LOST = "what rounding has lost"
+VALUE_BELOW_KEY = sys.version_info < (3, 8)
+"""What MAP_ADD finds on the stack."""
+Items = List[Item]
+
+
+def variable(name: str) -> str:
+    """The local variable for one of the names above; no variable of the generator's has a space."""
+    return "consumer: " + name
+
+
+class Nothing:
+    """What `RESULT` holds before there was an item."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<nothing>"
+
+
+NOTHING = Nothing()
+
+
+class Writer:
+    """Makes instructions for one code object; they have no line."""
+
+    def __init__(self, assembler: Assembler) -> None:
+        self.assembler = assembler
+        self.emit = Emit(assembler, None)
+
+    def load(self, name: str) -> Op:
+        return self.emit.op("LOAD_FAST", self.assembler.local(variable(name)))
+
+    def store(self, name: str) -> Op:
+        return self.emit.op("STORE_FAST", self.assembler.local(variable(name)))
+
+    def const(self, value: Any) -> Op:
+        return self.emit.const(value)
+
+    def returned(self, value: Op) -> Items:
+        return [value, self.emit.op("RETURN_VALUE")]
+
+    def raised(self) -> Op:
+        """What tells that there are no items."""
+        return self.emit.op("RAISE_VARARGS", 0)
+
+    def with_item(self, opname: str, *more: Item) -> Items:
+        """Give an operation what was found, and the item on the stack; keep what it makes."""
+        return [self.load(RESULT), self.emit.swap(), *more, self.emit.op(opname, 1), self.store(RESULT)]
+
+    def if_nothing(self, label: Label) -> Items:
+        """Jump if nothing was found."""
+        return [self.load(RESULT), self.const(NOTHING), self.emit.compare("is"), *self.emit.jump_if(True, label, True)]
+
+    def called(self, name: str, *arguments: str) -> Items:
+        """Call the function in a variable with what is in others."""
+        return self.emit.call_of(self.load(name), [self.load(argument) for argument in arguments])
+
+
+class Consumer(NamedTuple):
+    """What a builtin does with items: before the first, with each (which is on the stack), behind the last."""
+
+    name: str
+    first: Callable[[Writer], Items]
+    each: Callable[[Writer], Items]
+    last: Callable[[Writer], Items]
+
+
+def _nothing(write: Writer) -> Items:
+    return []
+
+
+def _result(write: Writer) -> Items:
+    return write.returned(write.load(RESULT))
+
+
+def _fold(name: str, operator: str) -> "Consumer":
+    """One operation after the other, from a first value on."""
+    return Consumer(name, _nothing,
+                    lambda write: [write.load(RESULT), write.emit.swap(), write.emit.binary(operator), write.store(RESULT)],
+                    _result)
+
+
+def _compensated(name: str) -> Consumer:
+    """``sum`` where it adds up what rounding has lost."""
+    def each(write: Writer) -> Items:
+        arguments: Items = [write.load(RESULT), write.load(LOST), write.load(ITEM)]
+        return [write.store(ITEM), *write.emit.call_of(write.const(add_item), arguments), write.emit.op("UNPACK_SEQUENCE", 2),
+                write.store(RESULT), write.store(LOST)]
+
+    def last(write: Writer) -> Items:
+        arguments: Items = [write.load(RESULT), write.load(LOST)]
+        return [*write.emit.call_of(write.const(with_lost), arguments), write.emit.op("RETURN_VALUE")]
+
+    return Consumer(name, _nothing, each, last)
+
+
+def _until(name: str, answer: bool) -> Consumer:
+    def each(write: Writer) -> Items:
+        decided = Label("decided")
+        write.assembler.append([decided] + write.returned(write.const(answer)))
+        return write.emit.jump_if(answer, decided, False)
+
+    return Consumer(name, _nothing, each, lambda write: write.returned(write.const(not answer)))
+
+
+def _collect(name: str, make: str, add: str) -> Consumer:
+    return Consumer(name, lambda write: [write.emit.op(make, 0), write.store(RESULT)],
+                    lambda write: write.with_item(add), _result)
+
+
+def _pairs() -> Consumer:
+    """``dict``: each item is a key and its value."""
+    def each(write: Writer) -> Items:
+        order: Items = [] if VALUE_BELOW_KEY else [write.emit.swap()]
+        return write.with_item("MAP_ADD", write.emit.op("UNPACK_SEQUENCE", 2), *order)
+
+    return Consumer("dict", lambda write: [write.emit.op("BUILD_MAP", 0), write.store(RESULT)], each, _result)
+
+
+def _first(has_default: bool) -> Consumer:
+    """``next``: the first item, of what nobody asks again."""
+    def each(write: Writer) -> Items:
+        return [write.emit.op("RETURN_VALUE")]
+
+    def last(write: Writer) -> Items:
+        return write.returned(write.load(DEFAULT)) if has_default else [write.raised()]
+
+    return Consumer("next %s" % has_default, _nothing, each, last)
+
+
+def _reduce(has_start: bool) -> Consumer:
+    """``functools.reduce``: the function in `KEY`, of what was found and the item."""
+    def first(write: Writer) -> Items:
+        return [] if has_start else [write.const(NOTHING), write.store(RESULT)]
+
+    def each(write: Writer) -> Items:
+        begin, done = Label("begin"), Label("done")
+        call: Items = [*write.called(KEY, RESULT, ITEM), write.store(RESULT)]
+        if has_start:
+            return [write.store(ITEM)] + call
+        return [write.store(ITEM), *write.if_nothing(begin), *call, write.emit.jump(done),
+                begin, write.load(ITEM), write.store(RESULT), done, write.emit.op("NOP")]
+
+    def last(write: Writer) -> Items:
+        empty = Label("empty")
+        write.assembler.append([empty, write.raised()])
+        return ([] if has_start else write.if_nothing(empty)) + _result(write)
+
+    return Consumer("reduce %s" % has_start, first, each, last)
+
+
+def _extreme(symbol: str, by_key: bool, has_default: bool) -> Consumer:
+    """``min`` and ``max``: the first item that no later one beats; `RESULT` is `NOTHING` before there was one."""
+    def each(write: Writer) -> Items:
+        better, worse = Label("better"), Label("worse")
+        mine, best = (ITEM_KEY, BEST) if by_key else (ITEM, RESULT)
+        found: Items = [write.store(ITEM)]
+        if by_key:
+            found += [*write.called(KEY, ITEM), write.store(ITEM_KEY)]
+        found += [*write.if_nothing(better), write.load(mine), write.load(best), write.emit.compare(symbol),
+                  *write.emit.jump_if(False, worse, False), better, write.load(ITEM), write.store(RESULT)]
+        return found + ([write.load(ITEM_KEY), write.store(BEST)] if by_key else []) + [worse, write.emit.op("NOP")]
+
+    def last(write: Writer) -> Items:
+        empty, found = Label("empty"), Label("found")
+        write.assembler.append([empty] + ([write.load(DEFAULT), write.store(RESULT), write.emit.jump(found)]
+                                          if has_default else [write.raised()]))
+        return [*write.if_nothing(empty), found, *_result(write)]
+
+    return Consumer("extreme %s %s %s" % (symbol, by_key, has_default),
+                    lambda write: [write.const(NOTHING), write.store(RESULT)], each, last)
+
+
+SUM = _compensated("sum") if COMPENSATES else _fold("sum", "BINARY_ADD")
+PRODUCT = _fold("prod", "BINARY_MULTIPLY")
+ANY = _until("POP_JUMP_IF_TRUE", True)
+ALL = _until("POP_JUMP_IF_FALSE", False)
+LIST = _collect("list", "BUILD_LIST", "LIST_APPEND")
+SET = _collect("set", "BUILD_SET", "SET_ADD")
+DICT = _pairs()
+FIRST = {has_default: _first(has_default) for has_default in (False, True)}
+REDUCE = {has_start: _reduce(has_start) for has_start in (False, True)}
+EXTREMES: Dict[Any, Consumer] = {(symbol, by_key, has_default): _extreme(symbol, by_key, has_default)
+                                 for symbol in "<>" for by_key in (False, True) for has_default in (False, True)}
+
+
+def consumed(code: CodeType, consumer: Consumer) -> CodeType:
+    """The code of a generator expression with what ``consumer`` does in place of what it yields.
+
+    Variables that the consumer reads first are to be set where the code is entered.
+
+    Raises:
+        ValueError: the generator does more than yield items.
+    """
+    source = readable(code)
+    assembler = Assembler(decode(without_yields(source)))
+    write = Writer(assembler)
+    assembler.insert(assembler.first_place(), consumer.first(write), redirect=False)
+    for instr in decode(source).instructions:
+        if instr.opname == "YIELD_VALUE":
+            assembler.insert(instr.index, consumer.each(write))
+        elif instr.opname == "RETURN_VALUE":
+            assembler.insert(instr.index - 1, consumer.last(write))
+    return assembler.assemble()

@@ -1,0 +1,165 @@
+"""Generator code as plain code on CPython 3.11 and later: a generator begins, and goes on, with instructions of its own."""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import Dict, List, Sequence, Tuple
+
+from pijit.core.bytecode.analysis.definite_assignment_311 import checked
+from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.assembler.emit_311 import Emit
+from pijit.core.bytecode.codec.encode import Assembler, Item, replace_code
+from pijit.core.bytecode.assembler.frames_311 import stack_layout
+from pijit.core.bytecode.instructions.instruction import Instr, count_arguments
+from pijit.core.bytecode.codec.layout import read_instructions
+from pijit.core.bytecode.normal_form.normalise import decode_normal
+from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, plain_code, rewritten
+from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
+
+GENERATOR = 0x20
+START = -1
+"""Where a generator waits that has not begun."""
+_STARRED = 0x04 | 0x08
+_AFTER_AWAIT = 3
+# What stands behind a `yield from` whose result is dropped.
+_ENDS = ["END_SEND"] * ("END_SEND" in dis.opmap) + ["POP_TOP"]
+
+
+def readable(code: CodeType) -> CodeType:
+    """The code whose instructions the functions below number: none of them does two operations."""
+    return plain_code(code)
+
+
+def without_yields(code: CodeType) -> CodeType:
+    """The `readable` code with nothing where it yields, and where it drops what was sent.
+
+    Raises:
+        ValueError: the generator uses what is sent to it.
+    """
+    return _as_function(code, "NOP", ["RESUME", "POP_TOP"])
+
+
+def returning(code: CodeType) -> CodeType:
+    """The `readable` code with a return in place of each yield, and nothing where a generator begins."""
+    return _as_function(code, "RETURN_VALUE", ["RESUME"])
+
+
+def _as_function(code: CodeType, instead: str, dropped: List[str]) -> CodeType:
+    """The code with an instruction in place of each yield, and nothing in place of those behind it."""
+    instructions = read_instructions(code)
+    raw = bytearray(code.co_code)
+    for instr in instructions:
+        behind = instructions[instr.index + 1:instr.index + 1 + len(dropped)]
+        if instr.opname == "YIELD_VALUE":
+            if [one.opname for one in behind] != dropped:
+                raise ValueError("the generator uses what is sent to it")
+            _put(raw, [instr], instead)
+            _put(raw, behind, "NOP")
+        elif instr.opname == "RETURN_GENERATOR":
+            _put(raw, instructions[instr.index:instr.index + 2], "NOP")
+    return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)
+
+
+def _put(raw: bytearray, instructions: Sequence[Instr], opname: str) -> None:
+    """Put an instruction in place of others, which have no caches, as it has none."""
+    for instr in instructions:
+        raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[opname]
+
+
+def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[Item]:
+    """Go on behind a yield with the operand stack that was there."""
+    emit = Emit(assembler, point)
+    items: List[Item] = []
+    for place, position in enumerate(stack_layout(cfg, point)[:-1]):
+        inner = emit.handled_below(place)
+        items.append(inner.op("PUSH_NULL") if position is None else inner.op("LOAD_FAST", assembler.local(names[position])))
+    return items + [emit.const(None), emit.jump(assembler.original(point + 1))]
+
+
+def delegating(code: CodeType) -> CodeType:
+    """The code with a loop that yields each item in place of ``yield from``; itself where there is none::
+
+        GET_YIELD_FROM_ITER                  ->    GET_ITER
+        LOAD_CONST None                            NOP
+        send: SEND end                             send: FOR_ITER end
+        YIELD_VALUE; RESUME                        YIELD_VALUE; RESUME; POP_TOP
+        JUMP_BACKWARD_NO_INTERRUPT send            JUMP_BACKWARD_NO_INTERRUPT send
+        end: END_SEND (3.12)                       end: END_FOR
+        POP_TOP                                    NOP; from 3.13 on POP_TOP, which FOR_ITER skips
+
+    From 3.12 on a handler of its own gets what is thrown into the generator there. A loop has none.
+    """
+    instructions = read_instructions(code)
+    names = [instr.opname for instr in instructions]
+    found = [instr for instr in instructions if instr.opname == "SEND" and _delegates(names, instr)]
+    if not found:
+        return code
+    changes: Dict[int, List[Encoded]] = {}
+    for send in found:
+        assert send.target is not None
+        instructions[send.index + 1].entry = send.entry
+        changes.update(zip(range(send.index - 2, send.index + 1), ([("GET_ITER", 0)], [("NOP", 0)], [("FOR_ITER", 0)])))
+        changes[send.index + 3] = [("POP_TOP", 0), ("JUMP_BACKWARD_NO_INTERRUPT", 0)]
+        ends = [dis.opname[opcode] for opcode in SKIPPED_BY_FOR_ITER] + ["NOP"]
+        changes.update((send.target + number, [(name, 0)]) for number, name in enumerate(ends[:len(_ENDS)]))
+    return rewritten(code, instructions, changes)
+
+
+def _delegates(names: List[str], send: Instr) -> bool:
+    """Whether a SEND is of a ``yield from`` whose result is dropped."""
+    assert send.target is not None
+    return (names[send.index - 2] == "GET_YIELD_FROM_ITER" and names[send.index + 1] == "YIELD_VALUE"
+            and names[send.index + 3:send.target] == ["JUMP_BACKWARD_NO_INTERRUPT"]
+            and names[send.target:send.target + len(_ENDS)] == _ENDS)
+
+
+def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
+    """Whether a call with the values of ``names`` makes a generator that has not begun."""
+    return not code.co_kwonlyargcount and not code.co_flags & _STARRED and names == code.co_varnames[:code.co_argcount]
+
+
+def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[CodeType, Tuple[int, ...], bool]:
+    """How a generator is made that waits at a yield of the `delegating` code.
+
+    Returns:
+        The code of a generator function that takes all its variables as arguments, and operands behind them; the positions of the
+        values of ``names``, then of the operands; whether it is to be sent to once. Then it yields None at that point, and waits.
+    """
+    source = plain_code(code)
+    if point == START:
+        return _with_arguments(source, count_arguments(code)), tuple(map(code.co_varnames.index, names)), False
+    before = decode_normal(plain_code(delegating(code))).instructions[:point]
+    function = decode_normal(source)
+    waits = [instr.index for instr in function.instructions if instr.opname == "YIELD_VALUE"]
+    index = waits[sum(instr.opname == "YIELD_VALUE" for instr in before)]
+    assembler, cfg = Assembler(function), build_cfg(function)
+    operands = [assembler.fresh_local() for _ in range((cfg.stack_depth[index] or 0) - 1)]
+    assembler.insert(assembler.first_place(), _to_yield(assembler, cfg, index, names, operands), redirect=False)
+    made = assembler.assemble()
+    whole = checked(_with_arguments(_without_requests(made), made.co_nlocals))
+    return whole, (*map(code.co_varnames.index, names), *operands), True
+
+
+def _to_yield(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str], operands: Sequence[int]) -> List[Item]:
+    """Code that yields None at ``point``, on its operand stack. Variables that are not among ``names`` have no value then."""
+    emit = Emit(assembler, point)
+    first = emit.handled_below(0)
+    items: List[Item] = [first.op("DELETE_FAST", slot) for slot, name in enumerate(cfg.function.varnames) if name not in names]
+    for place, position in enumerate(stack_layout(cfg, point)[:-1]):
+        inner = emit.handled_below(place)
+        items += [inner.op("PUSH_NULL")] if position is None else inner.put_back([operands[position]])
+    return items + [emit.const(None), emit.jump(assembler.original(point))]
+
+
+def _with_arguments(code: CodeType, count: int) -> CodeType:
+    """The code with its first variables as arguments, which are given by position."""
+    return replace_code(code, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_STARRED)
+
+
+def _without_requests(code: CodeType) -> CodeType:
+    """The code with a first RESUME that handles no requests, as one behind an ``await`` does not."""
+    raw = bytearray(code.co_code)
+    resume = next(instr for instr in read_instructions(code) if instr.opname == "RESUME")
+    raw[resume.offset + 1] = _AFTER_AWAIT
+    return replace_code(code, co_code=bytes(raw))

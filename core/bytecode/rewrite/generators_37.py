@@ -1,0 +1,108 @@
+"""Generator code as plain code on CPython 3.7 to 3.10: instructions of the same size take the place of yields."""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import List, Sequence, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op, replace_code
+from pijit.core.bytecode.assembler.frames_37 import setup_of
+
+GENERATOR = 0x20
+START = -1
+"""Where a generator waits that has not begun."""
+
+
+def readable(code: CodeType) -> CodeType:
+    """The code whose instructions the functions below number: the code itself."""
+    return code
+
+
+def without_yields(code: CodeType) -> CodeType:
+    """The code with nothing where it yields, and where it drops what was sent."""
+    raw = bytearray(code.co_code)
+    instructions = decode(code).instructions
+    silent = [instr for instr in instructions if instr.opname == "GEN_START"]
+    for instr in instructions:
+        if instr.opname == "YIELD_VALUE":
+            silent += instructions[instr.index:instr.index + 2]
+            if silent[-1].opname != "POP_TOP":
+                raise ValueError("the generator uses what is sent to it")
+    for instr in silent:
+        raw[instr.offset] = dis.opmap["NOP"]
+    return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)
+
+
+def returning(code: CodeType) -> CodeType:
+    """The code with a return in place of each yield, and nothing where a generator begins."""
+    raw = bytearray(code.co_code)
+    for instr in decode(code).instructions:
+        if instr.opname in ("YIELD_VALUE", "GEN_START"):
+            raw[instr.offset] = dis.opmap["RETURN_VALUE" if instr.opname == "YIELD_VALUE" else "NOP"]
+    return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)
+
+
+def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[Item]:
+    """Go on behind a yield with the operand stack, and the blocks, that were there."""
+    items: List[Item] = []
+    line = cfg.function.instructions[point].lineno
+    blocks = list(cfg.block_stack[point] or ())
+    for position in range(len(names) + 1):
+        while blocks and blocks[0].level == position:
+            items.append(Op(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))
+        if position < len(names):
+            items.append(Op("LOAD_FAST", assembler.local(names[position]), line))
+    return items + [Op("LOAD_CONST", assembler.const(None), line),
+                    Op("JUMP_ABSOLUTE", assembler.original(point + 1), line)]
+
+
+def delegating(code: CodeType) -> CodeType:
+    """The code with a loop that yields each item in place of ``yield from``; itself where there is none::
+
+        GET_YIELD_FROM_ITER   ->       GET_ITER
+        LOAD_CONST None          next: FOR_ITER end; YIELD_VALUE; POP_TOP; JUMP_ABSOLUTE next
+        YIELD_FROM               end:  LOAD_CONST None
+        POP_TOP                        POP_TOP
+    """
+    function = decode(code)
+    raw, found = bytearray(code.co_code), []
+    names = [instr.opname for instr in function.instructions]
+    for index, name in enumerate(names):
+        if name == "YIELD_FROM" and names[index - 2] == "GET_YIELD_FROM_ITER" and names[index + 1] == "POP_TOP":
+            found.append(index)
+            for instr, new in zip(function.instructions[index - 2:index + 1], ("GET_ITER", "NOP", "NOP")):
+                raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[new]
+    if not found:
+        return code
+    assembler = Assembler(decode(replace_code(code, co_code=bytes(raw))))
+    for index in found:
+        following, end, line = Label("next"), Label("end"), function.instructions[index].lineno
+        assembler.insert(index, [
+            following, Op("FOR_ITER", end, line), Op("YIELD_VALUE", None, line), Op("POP_TOP", None, line),
+            Op("JUMP_ABSOLUTE", following, line), end, Op("LOAD_CONST", assembler.const(None), line)])
+    return assembler.assemble()
+
+
+def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
+    """Never: a generator that has not begun has a plan too."""
+    return False
+
+
+def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[int, Tuple[int, ...], Tuple[int, ...]]:
+    """How a frame waits at a yield of the `delegating` code: the offset of its last instruction, the slots of these
+    variables, and (setup, handler, level) of each of its blocks, one after the other."""
+    function = decode(code)
+    slots = tuple(code.co_varnames.index(name) for name in names)
+    if point == START:
+        return START, slots, ()
+    waits = [instr for instr in function.instructions if instr.opname in ("YIELD_VALUE", "YIELD_FROM")]
+    before = decode(delegating(code)).instructions[:point]
+    instr = waits[sum(one.opname in ("YIELD_VALUE", "YIELD_FROM") for one in before)]
+    cfg = build_cfg(function)
+    blocks = [(dis.opmap[setup_of(cfg, block)], function.instructions[block.handler].offset, block.level)
+              for block in cfg.block_stack[instr.index] or ()]
+    last = instr.offset + 2 * (instr.size - 1) - (2 if instr.opname == "YIELD_FROM" else 0)  # which runs again
+    return last, slots, tuple(number for block in blocks for number in block)

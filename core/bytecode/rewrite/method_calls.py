@@ -1,0 +1,94 @@
+"""Calls of module functions as plain calls: ``LOAD_METHOD; ...; CALL_METHOD`` becomes ``LOAD_ATTR; ...;
+CALL_FUNCTION``.
+
+LOAD_METHOD leaves an empty slot on the operand stack that no instruction can put into a local variable, so a segment
+could not begin between the two. On a module both pairs do the same, and the instructions have the same size.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+import types
+from typing import Any, Dict, Optional, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.codec.encode import replace_code
+from pijit.core.bytecode.instructions.instruction import Instr
+
+if sys.version_info >= (3, 11):
+    from pijit.core.bytecode.rewrite.method_calls_311 import with_plain_calls
+
+_LOADS = frozenset(["LOAD_ATTR"])
+_CALLS = frozenset(["CALL_METHOD", "CALL_METHOD_KW"])
+
+
+def plain_module_calls(cfg: CFG, globals: Dict[str, Any]) -> Optional[types.CodeType]:
+    """The code with its module function calls made plain, or None when there are none.
+
+    Arguments:
+        cfg: the function's flow.
+        globals: where module names are looked up; a name that later means something else is called just as well.
+    """
+    found: Dict[int, Tuple[int, Set[int]]] = {}
+    for instr in cfg.function.instructions:
+        begin = _module_before(cfg, instr.index, globals) if instr.opname == "LOAD_METHOD" else None
+        calls = _calls_of(cfg, instr.index) if begin is not None else None
+        if calls:
+            found[instr.index] = begin, calls  # type: ignore[assignment]
+    return _rewritten(cfg, found) if found else None
+
+
+def _rewritten(cfg: CFG, found: Dict[int, Tuple[int, Set[int]]]) -> types.CodeType:
+    """The code with these lookups of methods, whose modules are loaded before, and their calls made plain."""
+    if sys.version_info >= (3, 11):
+        return with_plain_calls(cfg.function, [(begin, load) for load, (begin, _) in found.items()])
+    changed: Dict[int, str] = {}
+    for load, (_, calls) in found.items():
+        changed[load] = "LOAD_ATTR"
+        changed.update(dict.fromkeys(calls, "CALL_FUNCTION"))
+    raw = bytearray(cfg.function.code.co_code)
+    for index, opname in changed.items():
+        instr = cfg.function.instructions[index]
+        raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[opname]
+    return replace_code(cfg.function.code, co_code=bytes(raw))
+
+
+def _module_before(cfg: CFG, load: int, globals: Dict[str, Any]) -> Optional[int]:
+    """Where the module is loaded that an instruction takes: a global name and attributes of it; None for other values."""
+    index = load - 1
+    path = []
+    while index >= 0 and cfg.function.instructions[index].opname in _LOADS:
+        path.append(cfg.function.instructions[index].value)
+        index -= 1
+    if index < 0 or cfg.function.instructions[index].opname != "LOAD_GLOBAL":
+        return None
+    found = globals.get(cfg.function.instructions[index].value)
+    for name in reversed(path):
+        found = vars(found).get(name) if issubclass(type(found), types.ModuleType) else None
+    return index if issubclass(type(found), types.ModuleType) else None
+
+
+def _names(instr: Instr) -> bool:
+    """Whether the names of keywords are on the stack, above the arguments (3.13)."""
+    return instr.opname == "CALL_METHOD_KW" and type(instr.value) is not tuple
+
+
+def _calls_of(cfg: CFG, load: int) -> Set[int]:
+    """The calls of methods that take what LOAD_METHOD at ``load`` pushed: on each path the first at its stack depth.
+
+    There are several where an argument has branches whose ends the compiler has copied.
+    """
+    base, calls, seen, rest = cfg.stack_depth[load], set(), {load}, list(cfg.successors[load] or ())
+    while rest:
+        index = rest.pop()
+        depth = cfg.stack_depth[index]
+        if index in seen or base is None or depth is None:  # None: no path leads there
+            continue
+        seen.add(index)
+        instr = cfg.function.instructions[index]
+        if instr.opname in _CALLS and depth - (instr.arg or 0) - _names(instr) - 2 == base - 1:
+            calls.add(index)
+        elif depth > base:
+            rest += cfg.successors[index] or ()
+    return calls

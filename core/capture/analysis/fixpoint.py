@@ -1,0 +1,500 @@
+"""Propagates abstract states through a function until nothing changes.
+
+Blocks are versioned by types (lazy basic block versioning, Chevalier-Boisvert and Feeley 2015): a block that is
+reached with types that have no common form - ``s`` an int before the loop, a float64 inside - gets a second version
+instead of a value of unknown type. So the first iteration of a loop is peeled exactly where that keeps types certain.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG, Block
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.flow.control_flow import unwound_level
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.instructions.opcodes import LOCAL_LOADS
+from pijit.core.bytecode.analysis.use_def import UseDef
+from pijit.core.capture.values.base import Raised, raised_in
+from pijit.core.capture.state.cold_paths import long_behind
+from pijit.core.capture.models.functions.closures import MADE_KNOWN
+from pijit.core.capture.models.iteration.comprehensions import may_be_object
+from pijit.core.capture.state.edges import edges_of, outcome_edges
+from pijit.core.capture.context import Facts
+from pijit.core.capture.state.uncaptured_effects import apply_fallback, causes_of, is_shuffle
+from pijit.core.capture.interpreter.exceptions import caught_edges, way_edges, without_raised
+from pijit.core.capture.interpreter.interpreter import Interpreter
+from pijit.core.capture.models.stdlib.context_managers import Manager, forget_managers, stranded
+from pijit.core.capture.analysis.frame_readers import Onlookers
+from pijit.core.capture.models.objects.materialize import after_bytecode_saw
+from pijit.core.capture.state.return_kinds import Cut, Outcomes
+from pijit.core.capture.state.heap_locations import after_bytecode, identity_of, is_place, stored_by
+from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.values.virtual_object import numbered
+from pijit.core.capture.state.frame_state import (
+    State,
+    forget_items,
+    forget_iterators,
+    is_confined,
+    is_lossy,
+    join_states,
+    rounds_of,
+    same_values,
+)
+from pijit.core.capture.values.generator_frame import is_at_start, is_generating, kept_apart, points_of
+from pijit.core.capture.values.lattice import FRAGILE, Abstract, Unbound, Unknown
+from pijit.core.capture.state.block_version import Version
+from pijit.core.errors import Break
+
+CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP", "LOAD_CONST",
+                  "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_FINALLY", "SETUP_EXCEPT"])
+"""Instructions that never raise."""
+MAX_VERSIONS = 4
+PARTED_VERSIONS = 8
+"""Where calls have several outcomes, and in loops over generators: each doubles the versions of what is behind it, and
+of what is summed there."""
+UNWINDING = frozenset(["BREAK_LOOP", "CONTINUE_LOOP"])
+INLINING = frozenset(["PJ230", "PJ231"])
+"""Why calls are not inlined: that is shown where a method is looked up too."""
+MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
+MAX_ROUNDS = 64
+"""How many versions of a block nested loops over containers may make; beyond, the innermost stays a loop."""
+
+
+class Analysis:
+    """The result: versions of all reachable blocks.
+
+    ``forced`` are instructions that must stay bytecode, ``refused`` those that could not be built, with why.
+    ``peeled`` are headers of loops over generators whose first round is kept apart.
+    """
+
+    propagator = TypePropagator
+
+    def __init__(self, cfg: CFG, liveness: Liveness, facts: Facts, entry: State,
+                 forced: FrozenSet[int] = frozenset()) -> None:
+        self.cfg, self.function = cfg, cfg.function
+        self.liveness = liveness
+        self.usedef = UseDef(cfg)
+        self.facts, self.forced = facts, forced
+        self.poisoned: Dict[int, Optional[Break]] = {}
+        self.rarely_poisoned: Dict[int, Optional[Break]] = {}
+        self.known_rarely: FrozenSet[int] = frozenset()
+        self.refused: Dict[int, Break] = {}
+        self.unhandled: Set[int] = set()
+        self.parted: Dict[int, Outcomes] = {}
+        self.peeled: Set[int] = set()
+        self.onlookers = Onlookers(cfg)
+        self.made: Dict[Any, Optional[Abstract]] = {}
+        self.wanted, self.entry = 0, entry
+        self.versions: List[Version] = []
+        self.by_block: Dict[int, List[Version]] = {}
+        self.behind: Dict[Version, Dict[int, Tuple[int, State]]] = {}
+        self.likely = True
+        self.interpreter = self.propagator(cfg.function, facts, cfg, liveness)
+        self.interpreter.unhandled = self.unhandled
+
+    def run(self) -> "Analysis":
+        """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
+        known = None
+        while known != self._turned_out():
+            self.forget()
+            known, self.wanted = self._turned_out(), len(self.facts.base.objects)
+            self.onlookers.begin(self.liveness)
+            self._propagate_all()
+            if known == self._turned_out() and self.onlookers.settle():  # calls that break may not do so in a later run
+                known = None
+            if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
+                self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
+                self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items()
+                                    if not outcomes.raises())
+                known = None
+        self._drop_abandoned()
+        for version in self.versions:
+            for successor in version.edges.values():
+                successor.predecessors.append(version)
+        return self
+
+    def _drop_abandoned(self) -> None:
+        """Without the versions that edges led to before more was known."""
+        todo = [version for version in self.versions if version.is_entry]
+        found = set(todo)
+        while todo:
+            new = [successor for successor in todo.pop().edges.values() if successor not in found]
+            found.update(new)
+            todo += new
+        self.versions = [version for version in self.versions if version in found]
+        self.by_block = {index: [version for version in versions if version in found]
+                         for index, versions in self.by_block.items()}
+
+    def _turned_out(self) -> Tuple[int, ...]:
+        """How much is known of what makes another run necessary."""
+        facts = self.facts
+        return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
+                len(facts.changed), len(facts.places),
+                len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
+                len(facts.leaving), len(self.onlookers.shown), len(facts.base.seen.stored))
+
+    def forget(self) -> None:
+        """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
+        for version in self.versions:
+            version.state = State({}, [])
+            version.edges, version.breaks, version.causes = {}, {}, []
+            version.predecessors, version.states = [], {}
+        self.versions, self.by_block, self.made, self.parted = [], {}, {}, {}
+        self.interpreter.state = State({}, [])
+
+    def _propagate_all(self) -> None:
+        entry = self.entry.copy()
+        if self.facts is self.facts.base:
+            entry.locals = {name: self.facts.arriving(value) for name, value in entry.locals.items()}
+        for place in self.facts.places.values():
+            if place.name not in entry.locals:
+                entry.locals[place.name] = place.initial(self.facts.base)
+        self.likely, self.known_rarely = True, frozenset(self.rarely_poisoned)
+        start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
+        start.is_entry = True
+        todo = [start]
+        while todo or self.behind:
+            if not todo:
+                todo += self._go_behind_a_loop()
+                continue
+            version = todo.pop()
+            for changed in self._interpret(version):
+                if changed not in todo:
+                    todo.append(changed)
+
+    def _go_behind_a_loop(self) -> List[Version]:
+        """Follow an edge out of a loop, once all else is done: those of loops that have had rounds first.
+
+        So the number of versions runs out where loops have none, which is rare.
+        """
+        version = next((version for version in self.behind if self._has_had_rounds(version)), None)
+        if version is None:
+            self.likely = False
+            version = next(reversed(list(self.behind)))
+        return [changed for slot, (target, state) in self.behind.pop(version).items()
+                for changed in self._reach(version, slot, target, state)]
+
+    def _has_had_rounds(self, version: Version) -> bool:
+        loop = self.cfg.loop_of(version.block.index)
+        return loop is None or loop.header != version.block.index or any(
+            version in other.edges.values() for other in self.versions if other.block.index in loop.body)
+
+    def _new_version(self, block: Block, state: State) -> Version:
+        version = Version(block, len(self.versions), state)
+        version.likely = self.likely
+        self.versions.append(version)
+        self.by_block.setdefault(block.index, []).append(version)
+        return version
+
+    def _prune(self, state: State, index: int) -> State:
+        """Without what nothing reads any more."""
+        live = self.liveness.live_in(index)
+        pruned = State({name: value for name, value in state.locals.items() if name in live or is_place(name)},
+                       list(state.stack))
+        return numbered(pruned, not self.facts.depth)
+
+    def _interpret(self, version: Version) -> List[Version]:
+        """Run a block; returns the versions whose entry state changed."""
+        interpreter = self.interpreter
+        interpreter.state, interpreter.version = version.state.copy(), version.number
+        version.breaks, version.causes = {}, []
+        self.behind.pop(version, None)
+        changed: List[Version] = []
+        block, handled = version.block, None
+        for index in range(block.start, block.end):
+            instr = self.function.instructions[index]
+            if block.exception_successors and not self._is_handled(block, instr, interpreter.state, handled):
+                handled = interpreter.state.copy()
+                changed += self._reach_handler(block, handled)
+            version.unrolled = instr.opname == "FOR_ITER" and is_confined(interpreter.state.stack[-1])
+            broken = self._why_forced(index, interpreter.state, version.likely)
+            if index in self.facts.leaving and raised_in(interpreter.state.stack) is not None:
+                broken = Break("PJ206", opcode=instr.opname)
+            before = interpreter.state.copy() if index in self.facts.leaving else None
+            if broken is None:
+                try:
+                    self.onlookers.meet(instr, interpreter.state.stack)
+                    interpreter.step(instr)
+                    if index in self.facts.shown:
+                        self._show(index)
+                    if before is not None and self.lands_behind(index):
+                        changed += self._land(version, instr, before)
+                    continue
+                except Break as error:
+                    broken = error.without_frames()
+            version.breaks[index] = broken
+            if self.onlookers.may_look(instr, interpreter.state.stack):
+                self._show(index)
+            if self._is_unhandled(raised_in(interpreter.state.stack)):
+                version.breaks.update((later, broken) for later in range(index + 1, block.end))
+                version.edges.clear()
+                return changed
+            if not self.facts.depth:
+                self.facts.seen.reject(instr, interpreter.state.stack)
+            if broken.passing and not self.facts.depth:
+                self.facts.guessed.add(index)
+            version.causes += causes_of(broken, instr, interpreter.state)
+            if self.facts.inliner is not None:
+                self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
+            # CPython 3.7 returns with the iterators of the loops around still on the stack.
+            read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
+            if self.facts.depth or len(self.facts.objects) == self.wanted:
+                self.poison(State({}, stranded(instr, read)), broken, version.likely)
+            else:  # all is analysed again, with functions as objects
+                self.facts.objects.update(value.code for value in read if may_be_object(value))
+            if _raises(instr, interpreter.state):
+                version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
+                version.edges.clear()
+                return changed
+            if index < block.end - 1:
+                depth = self.cfg.stack_depth[index + 1] or 0
+                interpreter.state = self._after_break(instr, interpreter.state, depth)
+        return changed + self._leave(version)
+
+    def _show(self, index: int) -> None:
+        """Code that an instruction runs may look at the frame: it finds all variables that have values."""
+        self.facts.shown.add(index)
+        self.onlookers.look(index, self.usedef.ever_bound(index) - self.liveness.live_in(index))
+
+    def _is_unhandled(self, raised: Optional[Raised]) -> bool:
+        """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""
+        if raised is not None:
+            self.unhandled.add(raised.born)
+        return raised is not None
+
+    def _why_forced(self, index: int, state: State, likely: bool) -> Optional[Break]:
+        instr = self.function.instructions[index]
+        if instr.opname in MAKERS and self.interpreter.makes_object(instr):  # what was poisoned was no object
+            return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
+        poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
+        cause = poisoned.get(index)
+        if cause is not None and cause.reason_id in INLINING:
+            return cause.copy()
+        if index in poisoned:
+            entered = cause is not None and cause.facts.get("opcode") == "SETUP_WITH"
+            if instr.opname == "SETUP_WITH" or entered and instr.opname.startswith("CALL_"):
+                return Break("PJ206", opcode="SETUP_WITH")
+            if instr.opname == "BUILD_MAP":
+                return Break("PJ216", opcode=instr.opname)
+            if instr.opname in MAKERS:
+                return Break("PJ202", opcode=instr.opname)
+            if instr.opname in ("LOAD_METHOD", "LOAD_ATTR"):
+                return Break("PJ201", method=instr.value)
+            return Break("PJ209", type="loop with a break in its body")
+        if index in self.refused:
+            return self.refused[index]
+        if index in self.forced and not any(isinstance(value, FRAGILE) for value in stranded(instr, state.stack)):
+            return Break("PJ217")
+        return None
+
+    def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
+        """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
+        if self._is_unhandled(raised_in(state.stack)):
+            return True
+        base = self.facts.base
+        functions = {value.code for value in state.stack if may_be_object(value)} - base.by_bytecode
+        if functions:  # what else could not leave is looked at when all is analysed again, with these as objects
+            base.objects.update(functions)
+            return True
+        confined = [value.born for value in state.stack if is_confined(value)] + [
+            value.born for value in state.locals.values() if is_generating(value)]
+        for born in confined:
+            # What is made where paths are likely and in the way where they are not comes here again in the next run.
+            rarely = not likely and born not in self.known_rarely
+            (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
+        return bool(confined)
+
+    def _after_break(self, instr: Instr, state: State, depth: int) -> State:
+        result = self.facts.feedback.get(instr.index) or self.facts.said.found.get(instr.index)
+        if instr.opname in MADE_KNOWN and self.facts.inliner is not None:
+            result = self._made_by(instr, state.stack[-1]) or result
+        after = apply_fallback(instr, state, depth, result)
+        forget_managers(after)
+        if self.facts.places and not is_shuffle(instr):
+            self._write_places(instr, state, after)
+        if not is_shuffle(instr):
+            forget_items(after)
+            forget_iterators(after)
+            after_bytecode_saw(instr, state, after)
+        return after
+
+    def _made_by(self, instr: Instr, top: Abstract) -> Optional[Abstract]:
+        """What bytecode is known to make, the same in all versions and runs."""
+        key = instr.index, identity_of(top)
+        if key not in self.made:
+            self.made[key] = MADE_KNOWN[instr.opname](self.function, self.facts, instr, top)
+        return self.made[key]
+
+    def _write_places(self, instr: Instr, state: State, after: State) -> None:
+        """Bytecode may have written any place; ``instr`` is known to write its own."""
+        stored = stored_by(instr, state, self.facts)
+        if stored is not None:
+            after.locals[stored[0].name] = stored[1]
+        for name in after.locals:
+            if is_place(name):
+                after.locals[name] = after_bytecode(after.locals[name])
+
+    def advance(self, version: Version, index: int) -> None:
+        """Take the interpreter's state over instruction ``index`` of a version that has been analysed."""
+        interpreter, instr = self.interpreter, self.function.instructions[index]
+        interpreter.version = version.number
+        if index not in version.breaks:
+            interpreter.step(instr)
+        elif index < version.block.end - 1:
+            interpreter.state = self._after_break(instr, interpreter.state, self.cfg.stack_depth[index + 1] or 0)
+
+    def _leave(self, version: Version) -> List[Version]:
+        """Propagate along the edges at the end of a block."""
+        interpreter, last = self.interpreter, self.function.instructions[version.block.end - 1]
+        changed = []
+        for slot, (target, state) in self._edges(version, last, interpreter).items():
+            if target == last.index + 1 and self._leads_elsewhere(version, last, state):
+                state.stack[-2] = kept_apart(state.stack[-2], True)
+            loop = self.cfg.loop_of(version.block.index)
+            if loop is not None and self.cfg.block_of[target] not in loop.body and slot not in version.edges:
+                self.behind.setdefault(version, {})[slot] = target, state
+            else:
+                changed += self._reach(version, slot, target, state)
+        return changed
+
+    def _leads_elsewhere(self, version: Version, last: Instr, state: State) -> bool:
+        """Whether a version of a loop's header takes the first step of a generator, as another one does for other
+        types, or one to another yield: those are kept apart from later ones, for loops can be entered at one point
+        only."""
+        if last.opname != "FOR_ITER" or last.index in version.breaks or last.index != version.block.start:
+            return False
+        if not is_at_start(version.state.stack[-1]):
+            return points_of(version.state.stack[-1]) != points_of(state.stack[-2])
+        if sum(is_at_start(other.state.stack[-1]) for other in self.by_block[version.block.index]) > 1:
+            self.peeled.add(last.index)
+        return last.index in self.peeled
+
+    def lands_behind(self, index: int) -> bool:
+        """Whether segments begin behind a call that kernels leave in the middle: where it matters to come back."""
+        return long_behind(self.cfg, self.facts.looping, index)
+
+    def _land(self, version: Version, instr: Instr, before: State) -> List[Version]:
+        """Bytecode comes behind a call too that a kernel has left in the middle: with results of the same types."""
+        if version.block.end != instr.index + 1:
+            raise Cut(self.cfg, instr.index + 1)
+        changed = []
+        for target, state in self._edges(version, instr, self.interpreter).values():
+            after = State(dict(state.locals), state.stack[:-1] + [after_bytecode(state.stack[-1])])
+            forget_managers(after)
+            self._write_places(instr, before, after)
+            forget_items(after)
+            forget_iterators(after)
+            after_bytecode_saw(instr, before, after)
+            changed += self._enter_at(self.cfg.blocks[self.cfg.block_of[target]], self._prune(after, target))
+        return changed
+
+    def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, State]]:
+        state = interpreter.state
+        if last.index in version.breaks:
+            if last.opname in UNWINDING:
+                level = unwound_level(self.cfg.block_stack[last.index] or (), last.opname, True)
+                state = State(state.locals, state.stack[:level or 0])
+            return {slot: (target, self._after_break(last, state, self.cfg.stack_depth[target] or 0))
+                    for slot, target in enumerate(self.cfg.successors[last.index] or [])}
+        ways = way_edges(interpreter)
+        top = state.stack[-1] if state.stack else None
+        if isinstance(top, Outcomes):
+            self.parted[last.index] = top
+            return {**caught_edges(interpreter, outcome_edges(top, last, state)), **ways}
+        if last.opname == "BREAK_LOOP":
+            return {1: (self.cfg.successors[last.index][0], state)}
+        return {**edges_of(interpreter.flow, last, state), **ways}
+
+    def _is_handled(self, block: Block, instr: Instr, state: State, handled: Optional[State]) -> bool:
+        """Whether there is nothing to do for an exception of an instruction.
+
+        ``handled`` is the state with which an instruction before it in the block has reached the handler.
+        """
+        handler = self.cfg.blocks[block.exception_successors[0]]
+        if instr.opname in CALM and self.by_block.get(handler.index):
+            return True
+        entry, live = self.cfg.flow.handlers.get(handler.start), self.liveness.live_in(handler.start)
+        names = [name for name in state.locals if name in live or is_place(name)]
+        return handled is not None and same_values(handled, state, names, entry.level if entry is not None else None)
+
+    def _reach_handler(self, block: Block, state: State) -> List[Version]:
+        """An exception may leave here: the handler sees these locals, and the stack below its block.
+
+        It has a version for each of their types. Guards check them, so those are enough that an exception of the
+        program's own leads there with; signals come between any two instructions.
+        """
+        handler = self.cfg.blocks[block.exception_successors[0]]
+        pruned = self._as_handler(self._prune(without_raised(state), handler.start), handler.start)
+        forget_iterators(pruned)
+        return self._enter_at(handler, pruned)
+
+    def _enter_at(self, block: Block, state: State) -> List[Version]:
+        """Bytecode leads to a block."""
+        version = self._choose(block, state)
+        if version is None:
+            version = self._new_version(block, state)
+            version.is_entry = True
+            return [version]
+        version.is_entry = True
+        return self._join_into(version, state)
+
+    def _as_handler(self, state: State, target: int) -> State:
+        """What a handler or finally body starts with: above its level nothing is known, however it is entered."""
+        entry = self.cfg.flow.handlers.get(target)
+        if entry is None or raised_in(state.stack[entry.level:]) is not None:
+            return state
+        unknown = [Unknown("PJ206", target) for _ in range((self.cfg.stack_depth[target] or 0) - entry.level)]
+        entered = State(state.locals, state.stack[:entry.level] + unknown)
+        forget_managers(entered)
+        return entered
+
+    def _reach(self, version: Version, slot: int, target: int, state: State) -> List[Version]:
+        state = self._as_handler(self._prune(state, target), target)
+        if self.function.instructions[target].opname == "FOR_ITER":
+            state.stack[-1] = kept_apart(state.stack[-1], False)
+        block = self.cfg.blocks[self.cfg.block_of[target]]
+        raised = raised_in(state.stack)
+        if target <= version.block.start and raised is not None and raised.born >= target:
+            self.unhandled.add(raised.born)  # a loop in a handler
+            return []
+        successor = version.edges.get(slot)
+        if successor is None or successor.block is not block or _rounds(successor.state) != _rounds(state):
+            successor = self._choose(block, state)
+            if successor is None:
+                version.edges[slot] = self._new_version(block, state)
+                return [version.edges[slot]]
+            version.edges[slot] = successor
+        if is_lossy(successor.state, state) and self._is_unhandled(raised):
+            return []
+        return self._join_into(successor, state)
+
+    def _choose(self, block: Block, state: State) -> Optional[Version]:
+        known = self.by_block.get(block.index, [])
+        for version in known:
+            if not is_lossy(version.state, state):
+                return version
+        if len(known) >= MAX_ROUNDS:
+            self.poison(State({}, state.stack[-1:]))
+            return known[-1]
+        rounds = _rounds(state)
+        alike = [version for version in known if _rounds(version.state) == rounds]
+        parted = self.cfg.cuts or any(is_generating(one) or isinstance(one, Manager) for one in state.stack)
+        return alike[-1] if len(alike) >= (PARTED_VERSIONS if parted else MAX_VERSIONS) else None
+
+    def _join_into(self, version: Version, state: State) -> List[Version]:
+        joined = join_states(version.state, state)
+        version.lossy = version.lossy or is_lossy(version.state, state)
+        if joined == version.state:
+            return []
+        version.state = joined
+        return [version]
+
+
+def _raises(instr: Instr, state: State) -> bool:
+    """Whether an instruction reads a local variable that certainly has no value: control goes to no instruction behind it."""
+    return instr.opname in LOCAL_LOADS and isinstance(state.locals.get(instr.value), Unbound)
+
+
+def _rounds(state: State) -> List[Any]:
+    return [rounds_of(value) for value in state.stack]

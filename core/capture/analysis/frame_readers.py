@@ -1,0 +1,246 @@
+"""Which instructions that stay bytecode may run code that reads the frame's local variables.
+
+Some libraries, loggers and debuggers read the locals of the frame that calls them. So the frame must have all of them
+then, also those that no later instruction reads. The tables name code in C that reads no frame. Any other may.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import functools
+import itertools
+import operator
+import types
+from typing import Any, Dict, FrozenSet, List, Optional
+
+import numpy as np
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.capture.models.functions.callees import CALLEE_BELOW, sample_of
+from pijit.core.capture.state.uncaptured_effects import is_shuffle, pops
+from pijit.core.capture.models.stdlib.known_managers import ready
+from pijit.core.capture.values.lattice import Abstract, Bound, Keywords, Method, Null, Sequence, Unknown, class_of
+from pijit.guards.facts import is_among, is_exactly, is_heap_type
+from pijit.guards.reading import UNBOUND, class_value
+
+LIBRARIES = frozenset([
+    "builtins", "numpy", "math", "cmath", "time", "itertools", "operator", "_operator", "collections", "_collections",
+    "_random", "_bisect", "bisect", "_heapq", "heapq", "_struct", "struct", "zlib", "array", "_thread", "posix", "nt",
+    "sys", "gc", "io", "_io", "_datetime", "datetime", "decimal", "_decimal", "binascii", "errno", "random", "mtrand",
+    "weakref", "_weakref", "_json", "re", "_sre", "fractions", "string", "_string",
+])
+"""Modules, with what is below them, whose functions and classes in C read no frame, apart from the `READERS`."""
+
+READERS: FrozenSet[str] = frozenset([
+    "locals", "vars", "dir", "eval", "exec", "super", "breakpoint", "__import__", "__build_class__", "input",
+    "_getframe", "_current_frames", "settrace", "setprofile", "excepthook", "displayhook", "breakpointhook",
+    "collect", "start_new_thread", "start_new",
+])
+"""Functions of these modules that read frames, or run code of the program's."""
+
+C_CALLABLES = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+               types.MethodWrapperType, types.ClassMethodDescriptorType, np.ufunc, operator.itemgetter,
+               operator.attrgetter, operator.methodcaller) + tuple({type(np.sum)} - {types.FunctionType})
+"""The types of callables that are written in C; from NumPy 1.25 on that of its functions over array-likes too."""
+
+RUNNING = (types.FunctionType, types.MethodType, types.GeneratorType, types.FrameType,
+           functools.partial, map, filter, zip, enumerate, reversed, type, itertools.chain, itertools.starmap,
+           itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.accumulate,
+           itertools.islice, itertools.cycle, collections.defaultdict, property)
+"""Types in C whose objects run code of the program's when they are used."""
+
+SILENT_MANAGERS = (np.errstate, contextlib.suppress, contextlib.nullcontext)
+"""Classes in Python whose objects run no code of the program's when they are entered and left."""
+
+INERT = frozenset(["append", "pop", "insert", "clear", "popleft", "appendleft", "extend", "id", "callable", "type"])
+"""Functions and methods in C that use no method of their arguments."""
+
+SILENT = frozenset([
+    "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
+    "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "BUILD_TUPLE",
+    "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_SLICE", "MAKE_FUNCTION", "IMPORT_NAME", "IMPORT_FROM",
+    "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
+    "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
+    "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE",
+    "END_FINALLY", "WITH_CLEANUP_FINISH", "PUSH_EXC_INFO", "POP_JUMP_IF_NONE",
+    "POP_JUMP_IF_NOT_NONE",
+])
+"""Instructions that run no code of the program's, apart from the ends of objects."""
+
+LEAVING = frozenset(["WITH_EXCEPT_START", "WITH_CLEANUP_START"])
+"""Instructions that call the ``__exit__`` of a manager."""
+
+READ, WRITTEN = frozenset(["LOAD_ATTR", "LOAD_METHOD"]), frozenset(["STORE_ATTR", "DELETE_ATTR"])
+PLAIN_HOOKS = {"__getattribute__": object.__getattribute__, "__setattr__": object.__setattr__,
+               "__delattr__": object.__delattr__}
+PASSED_ON = (types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType, types.GetSetDescriptorType)
+"""Descriptors that run no code of the program's when an attribute is read."""
+
+
+class Onlookers:
+    """What of one function's bytecode may look at its frame.
+
+    Attributes:
+        shown: by instruction, the variables that only the code it runs may read from the frame.
+        looked: the same, as this round of the analysis finds them.
+    """
+
+    __slots__ = ("_cfg", "_function", "_plain", "_silent", "shown", "looked")
+
+    def __init__(self, cfg: CFG) -> None:
+        self._cfg, self._function = cfg, cfg.function
+        self._plain: Dict[int, bool] = {}
+        self._silent: Dict[int, bool] = {}
+        self.shown: Dict[int, FrozenSet[str]] = {}
+        self.looked: Dict[int, FrozenSet[str]] = {}
+
+    def begin(self, liveness: Liveness) -> None:
+        """Begin a round of the analysis: variables that were found to be shown are live."""
+        self.looked.clear()
+        for index, names in self.shown.items():
+            liveness.show(index, names)
+
+    def settle(self) -> bool:
+        """Keep what a round has found; whether that makes more variables live."""
+        named = {index: frozenset(filter(_is_named, names)) for index, names in self.looked.items()}
+        found = {index: names for index, names in named.items() if names}
+        self.shown.update(found)
+        return bool(found)
+
+    def look(self, index: int, hidden: FrozenSet[str]) -> None:
+        """Note an instruction that runs code which may look, and the variables that nothing else reads."""
+        if index not in self.shown:
+            self.looked[index] = hidden
+
+    def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
+        """Whether an instruction may read the frame's locals when bytecode runs it on this operand stack."""
+        name = instr.opname
+        if name in SILENT or is_shuffle(instr):
+            return False
+        if name in LEAVING:
+            return not self._is_left_silently(stack)
+        if name == "SETUP_WITH":
+            self.meet(instr, stack)
+            if isinstance(stack[-1], Bound):  # a manager that the capture knows
+                return False
+        if name == "RAISE_VARARGS":  # a traceback shows the frame
+            return True
+        if name in CALLEE_BELOW and name not in READ:
+            return self._call_may_look(instr, stack)
+        count = pops(instr)
+        if not count or count > len(stack):
+            return True
+        if name in READ or name in WRITTEN:
+            plain = is_plain_attribute(stack[-1], instr.value)
+            if name == "LOAD_METHOD":
+                self._plain[instr.index] = is_plain(stack[-1])
+            return not plain
+        return not all(map(self._is_passed, stack[-count:]))
+
+    def meet(self, instr: Instr, stack: List[Abstract]) -> None:
+        """Note whether the ``__exit__`` of a manager, which a with statement is to enter, reads no frame.
+
+        In a loop it is taken to read none: otherwise each round would have to keep all objects of the last one.
+        """
+        if instr.opname == "SETUP_WITH":
+            silent = is_silent_manager(stack[-1]) or self._cfg.loop_of(self._cfg.block_of[instr.index]) is not None
+            self._silent[instr.index] = silent and self._silent.get(instr.index, True)
+
+    def _is_left_silently(self, stack: List[Abstract]) -> bool:
+        """Whether the manager of the innermost with statement is known to read no frame."""
+        made = (value.born for value in reversed(stack) if value.born >= 0)
+        return next((self._silent.get(born, False) for born in made
+                     if self._function.instructions[born].opname == "SETUP_WITH"), False)
+
+    def _is_exit(self, callee: Abstract) -> bool:
+        """Whether this is the ``__exit__`` that a with statement keeps on the stack."""
+        return callee.born >= 0 and self._function.instructions[callee.born].opname == "SETUP_WITH"
+
+    def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
+        above = CALLEE_BELOW[instr.opname](instr.arg or 0)
+        if above >= len(stack):
+            return True
+        callee, arguments = stack[-1 - above], stack[len(stack) - above:]
+        if len(arguments) == 3 and self._is_exit(callee):
+            return not self._silent.get(callee.born, False)
+        looked_up = instr.opname.startswith("CALL_METHOD") and self._plain.get(callee.born, False)
+        name = "" if looked_up else self._name_of(callee)
+        if name is None or name in READERS:
+            return True
+        return name not in INERT and not all(map(self._is_passed, arguments))
+
+    def _is_passed(self, value: Abstract) -> bool:
+        """Whether a function in C may have a value: a plain one, or one of which nothing is known, functions apart."""
+        made = self._function.instructions[value.born:value.born + 1] if value.born >= 0 else ()
+        is_function = any(instr.opname == "MAKE_FUNCTION" for instr in made)
+        return is_plain(value) or isinstance(value, Unknown) and not is_function
+
+    @staticmethod
+    def _name_of(callee: Abstract) -> Optional[str]:
+        """The name of a function in C of the libraries, else None."""
+        if isinstance(callee, Method):
+            return callee.name
+        sample = sample_of(callee)
+        if is_exactly(sample, C_CALLABLES):
+            owner = getattr(sample, "__self__", None)
+            known = in_libraries(getattr(sample, "__module__", None)) if issubclass(
+                type(owner), (types.ModuleType, type(None))) else is_plain_class(type(owner))
+            known = known or type(sample) is not types.BuiltinFunctionType
+            return getattr(sample, "__name__", "") if known else None
+        is_class = type(sample) is type and is_plain_class(sample)
+        return sample.__name__ if is_class else None
+
+
+def _is_named(name: str) -> bool:
+    """Whether a variable has a name in the source; the iterator of a comprehension has none."""
+    return not name.startswith(".")
+
+
+def is_plain(value: Abstract) -> bool:
+    """Whether to use a value in whatever way runs code of the libraries alone."""
+    if isinstance(value, (Null, Keywords, Method)):
+        return True
+    if isinstance(value, Sequence):
+        return all(map(is_plain, value.items))
+    sample = sample_of(value)
+    if issubclass(type(sample), np.ndarray) and sample.dtype.hasobject:  # isinstance asks an object for its __class__
+        return False
+    if type(sample) is type:
+        return is_plain_class(sample)
+    kind = class_of(value)
+    return kind is not None and is_plain_class(kind)
+
+
+def is_plain_class(kind: type) -> bool:
+    """Whether a class is one of the libraries, in C, whose objects run no other code."""
+    return not is_among(kind, RUNNING) and not is_heap_type(kind) and in_libraries(kind.__module__)
+
+
+def is_silent_manager(manager: Abstract) -> bool:
+    """Whether to enter and leave a context manager runs code of the libraries alone."""
+    kind = class_of(manager)
+    if isinstance(manager, Bound) and ready(manager) is not None:
+        kind = manager.function.object  # type: ignore[attr-defined]
+    return kind is not None and (is_plain_class(kind) or is_among(kind, SILENT_MANAGERS))
+
+
+def in_libraries(module: Any) -> bool:
+    """Whether a function of this module in C is one of the libraries'."""
+    return type(module) is str and module.split(".")[0] in LIBRARIES
+
+
+def is_plain_attribute(owner: Abstract, name: str) -> bool:
+    """Whether an attribute is read and written without code of the program's."""
+    kind = class_of(owner)
+    if kind is None or isinstance(owner, Bound):
+        return False
+    if is_plain_class(kind) or kind is types.ModuleType or kind is type:
+        return True
+    hooks = all(class_value(kind, hook) is plain for hook, plain in PLAIN_HOOKS.items())
+    if not hooks or class_value(kind, "__getattr__") is not UNBOUND:
+        return False
+    found = class_value(kind, name)
+    return class_value(type(found), "__get__") is UNBOUND or is_exactly(found, PASSED_ON)  # hasattr asks a metaclass

@@ -1,0 +1,362 @@
+"""Chooses segments: single-entry regions of captured instructions, with any number of exits.
+
+A *piece* is a run of captured instructions inside one version of a block. A piece begins a segment - it is a *head* -
+if bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different segments meet.
+Every other piece belongs to the segment of all its predecessors. Where joining paths forgot types, every edge ends a
+segment: what comes along it must be in its variables before the paths join.
+
+A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at
+the loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
+
+A kernel that has left a loop in the middle comes back by a *re-entry*: the rest of its region, from that loop's header
+on.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.capture.values.base import raised_in
+from pijit.core.capture.analysis.fixpoint import Analysis
+from pijit.core.capture.state.frame_state import has_generator, is_confined
+from pijit.core.capture.state.block_version import Version
+from pijit.core.errors import Break
+
+
+class Piece:
+    """Captured instructions ``start`` to ``end`` (exclusive) of one version."""
+
+    __slots__ = ("version", "start", "end", "predecessors", "successors", "head")
+
+    def __init__(self, version: Version, start: int, end: int) -> None:
+        self.version = version
+        self.start = start
+        self.end = end
+        self.predecessors: List["Piece"] = []
+        self.successors: Dict[int, "Piece"] = {}
+        self.head: Optional["Piece"] = None
+
+    @property
+    def key(self) -> Tuple[int, int]:
+        """What tells it from others when the function is cut anew."""
+        return self.version.number, self.start
+
+    @property
+    def at_start(self) -> bool:
+        return self.start == self.version.block.start
+
+    @property
+    def at_end(self) -> bool:
+        return self.end == self.version.block.end
+
+    def __repr__(self) -> str:
+        return "piece(%r, %d..%d)" % (self.version, self.start, self.end - 1)
+
+
+class Region:
+    """A segment to be: its head and all its pieces, in reverse postorder from the head.
+
+    ``beyond`` are the pieces where a re-entry ends and control goes on by another one.
+    """
+
+    __slots__ = ("head", "pieces", "beyond", "has_loop", "_position")
+
+    def __init__(self, head: Piece, members: Set[Piece], beyond: FrozenSet[Piece] = frozenset()) -> None:
+        self.head = head
+        self.beyond = beyond
+        self.pieces = _reverse_postorder(head, members)
+        self._position = {piece: k for k, piece in enumerate(self.pieces)}
+        self.has_loop = any(self.closes(piece, successor)
+                            for piece in self.pieces for successor in piece.successors.values())
+
+    def closes(self, piece: Piece, successor: Piece) -> bool:
+        """Whether the edge leads back to the header of a loop of the region."""
+        return self._position.get(successor, len(self.pieces)) <= self._position[piece]
+
+    def reentry(self, start: Piece, cfg: CFG) -> Optional["Region"]:
+        """What control reaches in this region from the start of one of its pieces; None if back ends cannot do it, or
+        the segment that goes on is the only one that knows what is on the operand stack."""
+        state = start.version.state
+        if start.at_start and (any(map(is_confined, state.stack)) or has_generator(state)):
+            return None
+        beyond = frozenset(_mixing(start, self.pieces, cfg))
+        found, todo = {start}, [start]
+        while todo:
+            for successor in todo.pop().successors.values():
+                if successor in self._position and successor not in found and successor not in beyond:
+                    found.add(successor)
+                    todo.append(successor)
+        region = Region(start, found, beyond)
+        return None if _side_doors(region) else region
+
+    def instructions(self) -> Iterator[int]:
+        for piece in self.pieces:
+            yield from range(piece.start, piece.end)
+
+    def __repr__(self) -> str:
+        return "region(%r)" % (self.pieces,)
+
+
+def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
+    """The regions of a function; loop steps that gain nothing natively stay bytecode.
+
+    ``cut`` makes every instruction a region of its own where the operand stack allows it: a test of the linker.
+    """
+    declined: Set[Tuple[int, int]] = set()
+    severed: Set[Tuple[int, int]] = set()
+    opened: Set[Tuple[int, int]] = set()
+    while True:
+        pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
+        _choose_heads(pieces, severed | opened)
+        regions = _collect(pieces, analysis, severed)
+        headers = _headers(analysis.cfg)
+        side_doors = {piece.key for region in regions for door in _side_doors(region)
+                      for piece in _loop_starts(region, door, headers)}
+        if side_doors:
+            severed |= side_doors
+            continue
+        mixing = {piece.key for region in regions for piece in _mixing(region.head, region.pieces, analysis.cfg)}
+        if mixing - opened:
+            opened |= mixing
+            continue
+        lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
+                  for index in range(piece.start, piece.end)
+                  if analysis.function.instructions[index].opname == "FOR_ITER" and not piece.version.unrolled
+                  and not _is_looped(region, index)}
+        if not lonely:
+            return regions
+        declined |= lonely
+
+
+def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
+    """All of a callee that is to be inlined, but for some versions of blocks, as one region.
+
+    Raises:
+        Break: its loops can be entered at more than one point, or nothing of it is captured.
+    """
+    pieces = _split(analysis, set(), set())
+    heads = [piece for piece in pieces if piece.version is analysis.versions[0] and piece.at_start]
+    found, todo = set(heads), list(heads)
+    while todo:
+        new = [piece for piece in todo.pop().successors.values()
+               if piece not in found and piece.version not in without]
+        found.update(new)
+        todo += new
+    if not heads:
+        raise Break("PJ202", opcode=analysis.function.instructions[0].opname)
+    region = Region(heads[0], found)
+    if _side_doors(region):
+        raise Break("PJ213")
+    return region
+
+
+def _cuts(analysis: Analysis) -> Set[Tuple[int, int]]:
+    """(version, instruction) where a segment can be cut: nothing on the stack that lives inside one segment only."""
+    found = set()
+    interpreter = analysis.interpreter
+    for version in analysis.versions:
+        interpreter.state = version.state.copy()
+        for index in range(version.block.start, version.block.end):
+            if not any(map(is_confined, interpreter.state.stack)):
+                found.add((version.number, index))
+            analysis.advance(version, index)
+    return found
+
+
+def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[int, int]]) -> List[Piece]:
+    pieces: List[Piece] = []
+    first: Dict[Version, Piece] = {}
+    last: Dict[Version, Piece] = {}
+    for version in analysis.versions:
+        start = version.block.start
+        for index in range(version.block.start, version.block.end + 1):
+            cut = (version.number, index) in cuts
+            stops = index == version.block.end or index in version.breaks or (version.number, index) in declined
+            if not stops and not cut:
+                continue
+            if index > start:
+                piece = Piece(version, start, index)
+                pieces.append(piece)
+                if piece.at_start:
+                    first[version] = piece
+                if piece.at_end:
+                    last[version] = piece
+            start = index + 1 if stops else index
+    for version, piece in last.items():
+        if cuts:
+            continue
+        for slot, successor in version.edges.items():
+            # A finally body is entered at its first instruction only: what is on the stack there tells how.
+            handles = successor.block.start in analysis.cfg.flow.handlers and not _is_caught(successor)
+            if successor in first and not successor.lossy and not handles:
+                piece.successors[slot] = first[successor]
+                first[successor].predecessors.append(piece)
+    return pieces
+
+
+def _choose_heads(pieces: List[Piece], severed: Set[Tuple[int, int]]) -> None:
+    """Optimistic fixpoint: a piece joins its predecessors' region unless they are of different ones."""
+    heads = {piece for piece in pieces if piece.key in severed or _begins(piece)}
+    changed = True
+    while changed:
+        for piece in pieces:
+            piece.head = piece if piece in heads else None
+        _spread(heads)
+        changed = False
+        for piece in pieces:
+            if piece in heads:
+                continue
+            owners = {predecessor.head for predecessor in piece.predecessors}
+            if len(owners) != 1 or None in owners:
+                if piece.head is not None:
+                    heads.add(piece)
+                    changed = True
+
+
+def _is_caught(version: Version) -> bool:
+    """Whether an exception is handled there that the segment has not made."""
+    return raised_in(version.state.stack) is not None
+
+
+def _begins(piece: Piece) -> bool:
+    version = piece.version
+    if not piece.at_start or version.is_entry or version.lossy:
+        return True
+    return len({p.version for p in piece.predecessors}) < len(set(version.predecessors))
+
+
+def _spread(heads: Set[Piece]) -> None:
+    todo = list(heads)
+    while todo:
+        piece = todo.pop()
+        for successor in piece.successors.values():
+            if successor.head is None:
+                successor.head = piece.head
+                todo.append(successor)
+
+
+def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Tuple[int, int]]) -> List[Region]:
+    members: Dict[Piece, Set[Piece]] = {}
+    for piece in pieces:
+        if piece.head is not None:
+            members.setdefault(piece.head, set()).add(piece)
+    loops = {analysis.cfg.blocks[loop.header].start: loop.body for loop in analysis.cfg.loops}
+    regions = []
+    for head in pieces:
+        if head in members:
+            closed = Region(head, _absorb(head, loops.get(head.start, frozenset()), severed))
+            regions.append(closed if closed.has_loop else Region(head, members[head]))
+    return regions
+
+
+def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Tuple[int, int]]) -> Set[Piece]:
+    """The pieces that control reaches from a head: its own, and any of the loop's body."""
+    found, todo = {head}, [head]
+    while todo:
+        for successor in todo.pop().successors.values():
+            inside = successor.version.block.index in body and successor.key not in severed
+            inside = inside or _is_caught(successor.version)
+            if successor not in found and (successor.head is head or inside):
+                found.add(successor)
+                todo.append(successor)
+    return found
+
+
+def _side_doors(region: Region) -> List[Piece]:
+    """Pieces that a jump back leads to although control may have come there another way: irreducible loops.
+
+    The versions of a loop's blocks can lead into each other so. Back ends need reducible graphs.
+    """
+    position = {piece: k for k, piece in enumerate(region.pieces)}
+    dominators: Dict[Piece, Set[Piece]] = {region.head: {region.head}}
+    everything = set(region.pieces)
+    changed = True
+    while changed:
+        changed = False
+        for piece in region.pieces[1:]:
+            known = [dominators.get(p, everything) for p in piece.predecessors if p in position]
+            new = set.intersection(*known) | {piece}
+            if new != dominators.get(piece):
+                dominators[piece], changed = new, True
+    return [target for piece in region.pieces for target in piece.successors.values()
+            if target in position and position[target] <= position[piece] and target not in dominators[piece]]
+
+
+def _headers(cfg: CFG) -> Dict[int, int]:
+    """The first instructions of the headers of loops, with how many loops are around each."""
+    depths: Dict[int, int] = {}
+    for loop in cfg.loops:
+        parents, around = 0, loop.parent
+        while around is not None:
+            parents, around = parents + 1, around.parent
+        depths[cfg.blocks[loop.header].start] = parents
+    return depths
+
+
+def _loop_starts(region: Region, door: Piece, headers: Dict[int, int]) -> List[Piece]:
+    """Where to begin a segment of its own so that a side door leads into no loop: at the loop's header, if there is
+    one.
+
+    The header's segment has all of the loop; that of another piece would leave where the loop does not go through it.
+    Of nested loops the outermost may be enough.
+    """
+    inside = set(region.pieces)
+    behind = _reachable(door, inside)
+    starts = [piece for piece in region.pieces if piece is not region.head and piece.start in headers
+              and piece in behind and door in _reachable(piece, inside)]
+    outermost = min([headers[piece.start] for piece in starts], default=0)
+    return [piece for piece in starts if headers[piece.start] == outermost] or [door]
+
+
+def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
+    """What control reaches from a piece over at least one edge."""
+    found: Set[Piece] = set()
+    todo = [piece]
+    while todo:
+        new = [s for s in todo.pop().successors.values() if s in inside and s not in found]
+        found.update(new)
+        todo += new
+    return found
+
+
+def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
+    """Headers of loops around ``head`` behind which an iterator is replaced that the segment begins with.
+
+    Exits move iterators that came in and make others anew, so a segment must not go on there.
+    """
+    depth, block = cfg.stack_depth[head.start] or 0, head.version.block.index
+    headers = set()
+    for piece in pieces:
+        loop = cfg.loop_of(piece.version.block.index)
+        while loop is not None and block not in loop.body:
+            loop = loop.parent
+        if loop is not None and any(cfg.function.instructions[index].opname == "GET_ITER"
+                                    and (cfg.stack_depth[index] or 0) <= depth
+                                    for index in range(piece.start, piece.end)):
+            headers.add(loop.header)
+    return {piece for piece in pieces if piece.version.block.index in headers and piece.at_start
+            and piece is not head}
+
+
+def _is_looped(region: Region, index: int) -> bool:
+    """Whether a version of the instruction lies on a cycle of the region; the first round may be another one."""
+    inside = set(region.pieces)
+    return any(piece in _reachable(piece, inside) for piece in inside if piece.start <= index < piece.end)
+
+
+def _reverse_postorder(head: Piece, members: Set[Piece]) -> List[Piece]:
+    order: List[Piece] = []
+    seen = {head}
+    stack: List[Tuple[Piece, Iterator[Piece]]] = [(head, iter(list(head.successors.values())))]
+    while stack:
+        piece, successors = stack[-1]
+        for successor in successors:
+            if successor in members and successor not in seen and successor is not head:
+                seen.add(successor)
+                stack.append((successor, iter(list(successor.successors.values()))))
+                break
+        else:
+            order.append(piece)
+            stack.pop()
+    return order[::-1]

@@ -1,0 +1,149 @@
+"""Which objects must be different, or the same, for a segment: those of which it changes a place and those that it
+reads."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from types import ModuleType
+from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Set
+
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.build.segment import Access, Captured, Pair
+from pijit.core.capture.context import Facts
+from pijit.core.capture.state.heap_locations import CellPlace, OwnedPlace
+from pijit.core.capture.values.virtual_object import Record, has_dict, is_cell
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.lattice import Abstract, Opaque, Typed
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Graph, Value
+from pijit.guards._evaluate import present_dict
+from pijit.guards.source import Attr, Inner, Item
+
+MADE = frozenset(("new_list", "new_dict", "new_set"))
+MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of",
+                    "helpers.joined", "builtins.set", "collections.deque", "builtins.list", "helpers.union",
+                    "helpers.intersection", "helpers.difference", "helpers.symmetric_difference",
+                    "builtins.sorted", "helpers.sorted_by", "helpers.sorted_plain", "helpers.sorted_by_plain"))
+"""Functions whose answer, if it is a list or another container, is a new one."""
+
+
+class Aliases:
+    """Mixin of the builder. ``accesses`` are, by what of objects is used, those objects: each by where it is found,
+    or by its SSA value if it is not found but made or joined in the segment. ``with_dict`` are objects of which an
+    attribute is used, each by where it is found, and which dict it has."""
+
+    facts: Facts
+    function: Function
+    graph: Graph
+    captured: Captured
+    roots: Dict[str, Any]
+    accesses: Dict[Any, Dict[Any, Access]]
+    with_dict: Dict[Any, Optional[int]]
+
+    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+        identity = id(owner.sample) if isinstance(owner, Opaque) else None
+        value = owner.value if owner.root is None and isinstance(owner, Typed) else None
+        if isinstance(owner, Opaque) and owner.root is not None and type(place) is str:
+            kind = type(owner.sample)
+            if not issubclass(kind, (type, ModuleType)) and has_dict(kind):
+                own = present_dict(owner.sample)  # making one would slow all later reads of attributes (3.11)
+                self.with_dict[owner.root] = id(own) if own is not None else None
+        self._access(place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
+
+    def note_dict(self, path: Any) -> None:
+        """A dict, if there is one, of which items are known must be none that the segment changes."""
+        if path is not None:
+            self._access(dict, path, Access(None, None, False, True))
+
+    def _access(self, place: Any, key: Any, access: Access) -> None:
+        known = self.accesses.setdefault(place, {})
+        before = known.get(key, access)
+        known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
+
+    def note_closure(self, found: Any, late: Iterable[Optional[int]]) -> None:
+        """The function that a variable holds must be one of this call, with the cells that are in the frame."""
+        for number, cell in enumerate(late):
+            pair = Pair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
+            if cell is not None and pair not in self.captured.pairs:
+                self.captured.pairs.append(pair)
+
+    def note_found(self, record: Record) -> None:
+        """An object that captured code made before must be one with those that it was one with, and no other."""
+        found = self.captured.found
+        for root, other in found.items():
+            if other.python is record.python and root != record.root:
+                pair = Pair(root, record.root, None, None, other.token == record.token)
+                if pair not in self.captured.pairs:
+                    self.captured.pairs.append(pair)
+        found[record.root] = record
+        if is_cell(record):
+            self._access(CellPlace, record.root, Access(None, ("cell", record.token), True, True))
+
+    def same_object(self, left: Opaque, right: Opaque) -> bool:
+        same = super().same_object(left, right)  # type: ignore[misc]
+        if left.root is None or right.root is None:
+            raise Break("PJ218")
+        pair = Pair(left.root, right.root, left.source, right.source, same)
+        if left.root != right.root and pair not in self.captured.pairs:
+            self.captured.pairs.append(pair)
+        return same  # type: ignore[no-any-return]
+
+    def note_pairs(self) -> None:
+        """Objects of which a place is read or changed must be as different as they were, by whatever path.
+
+        Raises:
+            Break: nobody can tell whether two of them are one.
+        """
+        for place in self.facts.places.values():
+            root = self.roots[place.name]
+            if isinstance(place, OwnedPlace) and root is not None:
+                identity = id(place.owner.sample)
+                if any(access.identity == identity for access in self.accesses.get(place.family, {}).values()):
+                    self._access(place.family, root.base, Access(place.owner.source, identity, False, True))
+        self._note_instance_dicts()
+        for known in self.accesses.values():
+            found = {key: access for key, access in known.items() if not isinstance(key, Value)}
+            if len(found) < len(known) and any(access.relied for access in found.values()):
+                self._add_origins(found, [key for key in known if isinstance(key, Value)])
+            for (root, one), (other, two) in combinations(found.items(), 2):
+                same = one.identity is not None and one.identity == two.identity
+                if (same or one.changes or two.changes) and (one.relied or two.relied):
+                    if root is None or other is None:
+                        raise Break("PJ219")
+                    self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
+
+    def _note_instance_dicts(self) -> None:
+        """Attributes that are known are not in a dict that is changed as a dict."""
+        changed = {root: access.identity for root, access in self.accesses.get(dict, {}).items()
+                   if access.changes and root is not None and not isinstance(root, Value)}
+        made = [root for root, record in self.captured.found.items() if has_dict(record.python)]
+        for root, identity in changed.items():
+            for owner, own in {**dict.fromkeys(made), **self.with_dict}.items():
+                if own is not None and own == identity:
+                    raise Break("PJ219")
+                self.captured.pairs.append(Pair(Inner(owner, "present_dict"), root, None, None, False))
+
+    def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
+        """Objects that are known by their values only are all changed, and read natively: what guards say of others
+        must not be about them. What the segment has made is none that it found."""
+        for root in set().union(*[self._origins(value) for value in values]):
+            if root is None or root in found and found[root].relied:
+                raise Break("PJ219")
+            found.setdefault(root, Access(None, None, True, False))
+
+    def _origins(self, value: Value) -> FrozenSet[Any]:
+        """Where an object may have been found; None for one that comes from anywhere."""
+        inputs = dict(zip(self.graph.inputs, self.captured.inputs))
+        made = {op.result for block in self.graph.blocks for op in block.ops
+                if op.name in MADE or op.name == "invoke" and op.attrs["function"] in MAKERS}
+        given: Dict[Value, Set[Value]] = {}
+        for block in self.graph.blocks:
+            for jump in block.terminator.targets():
+                for param, argument in zip(jump.block.params, jump.args):
+                    given.setdefault(param, set()).add(argument)
+        seen, todo = {value}, [value]
+        while todo:
+            new = given.get(todo.pop(), set()) - seen
+            seen |= new
+            todo += new
+        return frozenset(inputs.get(one) for one in seen if one not in given and one not in made)

@@ -1,0 +1,118 @@
+"""Whether a kernel is worth its call: what the bytecode that it replaces costs against what the call costs.
+
+The unit is an operation on two Python floats in bytecode. The numbers are ratios of times measured in one run
+(docs/design.md, "What is worth a kernel"); they need to be right within a factor, for what is near the limit gains
+and loses little.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.analysis.regions import Region
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Graph, Leave, Op, Value
+from pijit.core.graph.ops import OPS
+from pijit.core.graph.types import Array, Scalar
+
+SEGMENT_WORK = 8
+"""What it costs to call a kernel from linked code, but for the values that go in and come out."""
+FRAME_WORK = 5
+"""What a call costs for having linked code at all: guards and another frame."""
+VALUE_WORK = 1
+"""What a value costs that goes into a kernel or comes out of it."""
+BOXED_WORK = 2
+"""The same for an array or a NumPy scalar."""
+WHOLE_WORK = 5
+"""What it costs to call a kernel in place of a function, without a frame."""
+HEAD_WORK = 1
+"""What it costs to call the kernel that a function begins with before there is a frame, where linked code is there
+anyway: the guards fetch what it takes, and the frame begins behind it."""
+ARRAY_WORK = 20
+"""At least what a call of NumPy for arrays takes."""
+ELEMENT_WORK = 3
+"""What an operation on a NumPy scalar or on one element of an array takes."""
+FREE = frozenset(["const", "shares", "identical", "same", "flag", "dim", "iterator_part", "range_length", "poll",
+                  "raised", "new_tuple", "new_list", "new_dict"])
+LIBRARY = frozenset(["invoke", "perform"])
+OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
+MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP", "LOAD_CONST",
+                   "LOAD_FAST", "STORE_FAST", "LOAD_GLOBAL", "JUMP_FORWARD", "JUMP_ABSOLUTE", "POP_BLOCK",
+                   "SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_LOOP"])
+"""Instructions that no operation comes of."""
+
+
+def only_moves(region: Region, function: Function) -> bool:
+    """Whether a region does no work: its graph need not be built to know that."""
+    return all(function.instructions[index].opname in MOVES for index in region.instructions())
+
+
+def why_not_worth(captured: Captured, cfg: CFG) -> Optional[Break]:
+    """Why a segment is no kernel, if calling one would cost more than it saves; a loop is always worth it."""
+    work = work_of(captured.graph)
+    if work and captured.has_loop or work >= least_work(captured, cfg):
+        return None
+    return Break("PJ401", work=work)
+
+
+def work_of(graph: Graph) -> int:
+    """A rough count of what a kernel saves."""
+    return sum(_work_of(op) for block in graph.blocks for op in block.ops if op.name not in FREE)
+
+
+def _work_of(op: Op) -> int:
+    if op.name in LIBRARY:  # the call is no faster than in bytecode
+        return 1
+    if op.name in OF_ELEMENTS:
+        return ELEMENT_WORK
+    types = [value.type for value in op.args] + ([op.result.type] if op.result is not None else [])
+    if any(isinstance(kind, Array) for kind in types) and not stores_into_object(op):
+        return ARRAY_WORK
+    return ELEMENT_WORK if any(map(_is_numpy_scalar, types)) else 1
+
+
+def least_work(captured: Captured, cfg: CFG) -> int:
+    """How much work is worth a kernel for this segment of a function."""
+    if captured.returning(cfg.function):
+        return WHOLE_WORK
+    return _segment_work(captured.graph) + (0 if _in_loop(captured, cfg) else FRAME_WORK)
+
+
+def gain_as_head(captured: Captured) -> int:
+    """What a segment saves as the kernel that runs before a call has a frame, if linked code costs nothing."""
+    return work_of(captured.graph) - HEAD_WORK - _leaving(captured.graph)
+
+
+def gain_behind(captured: Captured, cfg: CFG) -> int:
+    """The same for a segment behind that; nothing for one that each round of a loop would have to pay for."""
+    return 0 if _in_loop(captured, cfg) else work_of(captured.graph) - _segment_work(captured.graph)
+
+
+def _in_loop(captured: Captured, cfg: CFG) -> bool:
+    return any(cfg.block_of[captured.start] in loop.body for loop in cfg.loops)
+
+
+def _segment_work(graph: Graph) -> int:
+    return SEGMENT_WORK + sum(map(_crossing, graph.inputs)) + _leaving(graph)
+
+
+def _leaving(graph: Graph) -> int:
+    """What the values cost that come out."""
+    return max((sum(map(_crossing, block.terminator.exit.values())) for block in graph.blocks
+                if isinstance(block.terminator, Leave)), default=0)
+
+
+def _crossing(value: Value) -> int:
+    return BOXED_WORK if isinstance(value.type, Array) or _is_numpy_scalar(value.type) else VALUE_WORK
+
+
+def _is_numpy_scalar(kind: Any) -> bool:
+    return isinstance(kind, Scalar) and kind.family == "np"
+
+
+def stores_into_object(op: Op) -> bool:
+    """Whether the operation is an effect on a Python object: bytecode does it about as fast."""
+    return OPS[op.name].effect and not isinstance(op.args[0].type, Array)

@@ -1,0 +1,96 @@
+"""Builds the ways to handlers: where kernels go on when what they would raise is caught, see `handlers`."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.values.base import raised_in
+from pijit.core.capture.build.segment import Unhandled
+from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, Way, way_edges
+from pijit.core.capture.state.return_kinds import Outcome, Outcomes
+from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.state.frame_state import State
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
+
+
+class Catching:
+    """Mixin of the builder.
+
+    ``resumptions`` are what side exits go back to while an exception is handled that was not made, by the instruction
+    that raises and the version of its block; ``ended`` are what they went back to at the end of each piece, and
+    whether there was an effect since.
+    """
+
+    graph: Graph
+    block: Block
+    instr: Instr
+    version: int
+    wrote: bool
+    ways: List[Way]
+    resume: Optional[Tuple[int, State]]
+    resumptions: Dict[Any, Optional[Tuple[int, State]]]
+    state: State
+    blocks: Dict[Piece, Block]
+    ended: Dict[Piece, Tuple[Optional[Tuple[int, State]], bool]]
+    has_fragile: Callable[[], bool]
+    _arm: Callable[..., Any]
+
+    def split(self, flag: Value) -> Block:
+        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
+        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
+        self.block = blocks[0]
+        return blocks[1]
+
+    def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
+        """The outcomes of a call, each in a block of its own."""
+        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
+        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
+        return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
+
+    def resumption_of(self, piece: Piece) -> Tuple[Optional[Tuple[int, State]], bool]:
+        """Where side exits of a piece go back to as it begins, and whether there was an effect since: while an
+        exception is handled that was not made, to before it is raised; while a method waits for its call, to where
+        all ways to the piece do."""
+        raised = raised_in(self.state.stack)
+        if raised is not None:
+            return self.resumptions[raised.born, raised.version], raised.wrote
+        before = [self.ended.get(other, (None, False)) for other in piece.predecessors if other in self.blocks]
+        if not before or not self.has_fragile() or any(resume is not before[0][0] for resume, _ in before):
+            return None, False
+        return before[0][0], any(wrote for _, wrote in before)
+
+    def note_end(self, piece: Piece) -> None:
+        """Nothing of a piece is left to build but what it ends with."""
+        self.ended[piece] = self.resume, self.wrote
+        self.lead_to_handler(piece)
+
+    def lead_to_handler(self, piece: Piece) -> None:
+        """Lead to the handler where the last instruction raises."""
+        for slot, (target, after) in way_edges(self).items():
+            here, way = self.block, self.ways[slot - FIRST_EDGE]
+            if way.again is None:
+                self._note_resumption()
+            self.block = way.block if way.block is not None else here
+            self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
+            self.block = here
+
+    def note_outcomes(self, outcomes: Outcomes) -> None:
+        """A call has several outcomes; some may be exceptions."""
+        if outcomes.raises():
+            self._note_resumption()
+
+    def _note_resumption(self) -> None:
+        """While what the instruction raises is handled, side exits go back to where they do now."""
+        if self.wrote:
+            self.catch_no_more()
+        self.resumptions[self.instr.index, self.version] = self.resume
+
+    def catch_no_more(self) -> None:
+        raise Unhandled(self.instr.index, Break("PJ206", opcode=self.instr.opname))
+
+
+def arm_alone(arm: Any) -> Any:
+    """The end of a block that leads one way."""
+    return Leave(arm) if isinstance(arm, SideExit) else arm

@@ -1,0 +1,247 @@
+"""How a segment's graph is left: what bytecode finds in variables and on the operand stack."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Collection, Container, List, Optional, Set, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.linker.continuation import Rest
+from pijit.core.capture.values.base import Parted, Raised
+from pijit.core.capture.build.segment import Refusal, Unhandled
+from pijit.core.capture.models.objects.materialize import record_output
+from pijit.core.capture.models.iteration.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
+from pijit.core.capture.models.iteration.generators import function_output, suspended_output
+from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
+from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import (
+    FRAGILE,
+    UNBOUND,
+    Abstract,
+    Const,
+    Known,
+    LoopIterator,
+    Made,
+    Number,
+    Range,
+    Sequence,
+    SliceDisplay,
+    Thing,
+    Typed,
+    Unbound,
+    Unknown,
+    Unrolled,
+    class_of,
+)
+from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Graph, Op, Output, SideExit, Value
+from pijit.core.graph.types import FLAG, INT, SKIP, Type
+from pijit.guards.facts import type_name
+
+ROUNDS = "$rounds"
+"""What a re-entry calls its count of the rounds of loops: no local variable, but it leaves as they do."""
+
+
+class Exits:
+    """Mixin of the builder: exits and what they hand over.
+
+    ``resume`` is the instruction, with its state, that a side exit goes back to; ``wrote`` says that there was an
+    effect since, so that there is none to go back to.
+    """
+
+    analysis: Any
+    cfg: Any
+    liveness: Liveness
+    graph: Graph
+    block: Block
+    emit: Callable[..., Any]
+    number_value: Callable[[Abstract], Value]
+    head: State
+    depth: int
+    state: State
+    instr: Instr
+    resume: Optional[Tuple[int, State]]
+    leaving: Set[int]
+    wrote: bool
+    gives_result: Callable[[], bool]
+    use: Callable[[Abstract], Any]
+    _input: Callable[[Any, Type], Value]
+
+    def resumption(self, index: int) -> Tuple[int, State]:
+        """What a side exit goes back to from now on."""
+        return again_at(self.cfg, index), self.state.copy()
+
+    def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+        """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
+        return self._exit(target, self.liveness.live_in(target), state, side=side, poll=poll, way=way)
+
+    def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
+        """Leave in the middle of the call that is being built: bytecode runs its rest and goes on behind it."""
+        target = self._behind_call()
+        return self._exit(target, self.live_around(target), self.state, (packed,), side=True, poll=True, rest=rest)
+
+    def _exit(self, target: int, live: Collection[str], state: State, top: Tuple[Output, ...] = (),
+              **how: Any) -> SideExit:
+        """An exit with these values of variables, and the operand stack below ``top``."""
+        cold = how["side"] or how.get("poll", False)
+        seen = self._seen_in_traceback(live, state, target) if cold else live
+        deleted = tuple(name for name in sorted(self.stored.union(seen)) if self._is_deleted(name, seen, state, cold))
+        names, outputs, stack = self._left(seen, state, deleted)
+        empty = tuple(k for k, value in enumerate(state.stack[self.depth:]) if isinstance(value, Unbound))
+        makers = given(state.stack)
+        target = again_at(self.cfg, target) if makers else target
+        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted,
+                                        empty=empty, **how)
+        return SideExit(number, outputs + [*top] + stack)
+
+    def may_report(self) -> bool:
+        """Not where a slice waits on the stack, as in ``u[1:] -= v``: nothing else gives it to bytecode."""
+        if not self.instr.opname.startswith("INPLACE_"):
+            return False
+        try:
+            self._left(self.live_around(self.instr.index + 1), self.state)
+        except Break:
+            return False
+        return True
+
+    def report(self, report: Report, written: Abstract) -> None:
+        """Leave to behind an operation that has written an array, and gives it, where it has raised flags."""
+        target = self.instr.index + 1
+        raised = Number(INT, self.emit("raised", [], INT))
+        none = self.emit("compare", [raised.value, self.number_value(Const(0))], FLAG, {"operator": "=="})
+        packed = Output("tuple", None, [self._output(written), self._output(raised)])
+        exit = self._exit(target, self.live_around(target), self.state, (packed,), side=True, rest=report)
+        self.block.ops.append(Op("require", [none], {}, None, exit, self.instr.lineno or 0))
+
+    def _behind_call(self) -> int:
+        """The instruction behind the call that is being built, whose result is what is pushed.
+
+        Raises:
+            Break: something is made of the result first.
+        """
+        if not self.gives_result():
+            raise Break("PJ231")
+        return self.instr.index + 1
+
+    def live_around(self, target: int) -> Set[str]:
+        """What is live at ``target``, and what else the statement reads: that is to be seen in the frame during a
+        call."""
+        return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
+
+    def _seen_in_traceback(self, live: Collection[str], state: State, target: int) -> Set[str]:
+        """What is live, and the numbers that nothing reads any more but a traceback shows.
+
+        Not in loops, where registers would hold them in each round.
+        """
+        if self.cfg.loop_of(self.cfg.block_of[target]) is not None:
+            return set(live)
+        return {name for name, value in state.locals.items() if isinstance(value, Number)}.union(live)
+
+    def _left(self, live: Container[str], state: State,
+              deleted: Container[str] = ()) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
+        """The locals that have changed, what they get, and the operand stack above what the region leaves alone."""
+        self.leaving = set()
+        names, outputs = [], []
+        for name, value in state.locals.items():
+            if value is self.head.locals.get(name) or is_place(name) or name in deleted:
+                continue
+            if name in live and isinstance(value, Unbound):
+                continue
+            if name in live or name == ROUNDS or isinstance(value, Thing):  # whose end may be noticed
+                names.append(name)
+                outputs.append(self._output(value))
+            elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
+                names.append(name)
+                keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
+                outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
+        held = [value for value in state.stack[self.depth:] if not isinstance(value, Unbound)]
+        return tuple(names), outputs, stack_outputs(self, held)[::-1]
+
+    def _is_deleted(self, name: str, live: Container[str], state: State, cold: bool) -> bool:
+        """Whether a variable is left without a value: captured code has deleted it, or its value is not at hand.
+
+        The second holds where a traceback may show the frame. An older value there would be wrong.
+        """
+        value, before = state.locals.get(name), self.head.locals.get(name)
+        if is_place(name) or isinstance(before, Unbound):
+            return False
+        if name in live:
+            return isinstance(value, Unbound)
+        if not cold or value is not None and value is before or isinstance(value, (Const, Thing)):
+            return False
+        return name != ROUNDS and name in self.function.varnames
+
+    def _output(self, value: Abstract) -> Output:
+        if isinstance(value, Raised):
+            raise Unhandled(value.born, Break("PJ206"))
+        if isinstance(value, Unbound) and value.born >= 0:
+            raise Refusal(value.born, Break("PJ212"))
+        if isinstance(value, Made) and value.name is not None and value.root is None:
+            self._leave_once(value)
+            return function_output(self, value)
+        if isinstance(value, Made) and value.root is not None:
+            return Output("value", self._input(value.root, SKIP))
+        if isinstance(value, SliceDisplay) or isinstance(value, Range) and value.parts:
+            self._leave_once(value)
+            return Output("called", None, [Output("const", class_of(value))] + list(map(self._output, value.parts)))
+        if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
+            raise Break("PJ202", value=repr(value))
+        if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
+            value = self.use(value)
+            return Output("value", value.value)
+        if isinstance(value, LoopIterator):
+            return self._iterator_output(self.use(value))
+        if isinstance(value, Suspended):
+            return suspended_output(self, value)
+        if isinstance(value, Unrolled):
+            return Output(UNROLLED_OUTPUTS[value.what], value.position, [self._output(value.owner)])
+        if value.root is not None:
+            return Output("value", self._input(value.root, SKIP))
+        if isinstance(value, (Sequence, Parted)) and value.value is not None:
+            return Output("value", value.value)
+        if isinstance(value, Record):
+            return record_output(self, value)
+        if isinstance(value, Sequence):
+            self._leave_once(value)
+            return Output("tuple", None, [self._output(item) for item in value.items])
+        if isinstance(value, Const):
+            return Output("const", value.object)
+        raise Break("PJ202", value=repr(value))
+
+    def _leave_once(self, value: Abstract) -> None:
+        """What leaves in two places, a tuple for example, would become two objects: bytecode makes it."""
+        if value.born in self.leaving and not (isinstance(value, Sequence) and not value.items):
+            maker = value.born if value.born not in self.analysis.refused else self.instr.index
+            kind = "function" if isinstance(value, Made) else type_name(class_of(value))  # type: ignore[arg-type]
+            because = "the %s is in two places" % kind
+            raise Refusal(maker, Break("PJ216", because=because))
+        self.leaving.add(value.born)
+
+    def _iterator_output(self, value: LoopIterator) -> Output:
+        """The iterator object that came in, moved; a new one if it was made here."""
+        if value.input is not None:
+            return Output("advance", value.input, (), moving_words(value))
+        return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
+
+    def may_resume(self, begins: bool) -> bool:
+        """Whether side exits go back to here from now on; ``begins``: a statement may begin here."""
+        if self.wrote or self.resume is None:
+            return not is_stuck(self.state.stack)
+        return begins and not self.has_fragile()
+
+    def has_fragile(self) -> bool:
+        return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in self.state.stack)
+
+    def side_exit(self, poll: bool = False) -> SideExit:
+        """Back to where the statement begins, or behind its last effect: what bytecode repeats has no effect.
+
+        Few resumption points keep the exits few, and temporaries of a statement need not be kept for them.
+        """
+        if self.wrote or self.resume is None:
+            raise Break("PJ202", opcode=self.instr.opname)
+        return self.exit_to(self.resume[0], self.resume[1], True, poll)

@@ -1,0 +1,500 @@
+"""Builds the graph of one region: runs the interpreter over its pieces with operations recorded."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.flow.control_flow import unwound_level
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.build.alias_guards import Aliases
+from pijit.core.capture.analysis.fixpoint import Analysis
+from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
+from pijit.core.capture.build.exception_edges import Catching, arm_alone
+from pijit.core.capture.state.edges import edges_of, outcome_edges
+from pijit.core.capture.build.exits import Exits
+from pijit.core.capture.context import Facts
+from pijit.core.capture.state.uncaptured_effects import reach
+from pijit.core.capture.interpreter.interpreter import Interpreter
+from pijit.core.capture.interpreter.exceptions import caught_edges
+from pijit.core.capture.models.iteration.iterators import iterator_input
+from pijit.core.capture.models.functions.function_values import Closure, named_function
+from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.models.objects.composites import found_parted, made_slice, parted_parameters, parted_values
+from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
+from pijit.core.capture.models.objects.materialize import made_object, record_parameters, record_parts
+from pijit.core.capture.values.virtual_object import Display, Record, may_be_stored_into, records_in, renumbered
+from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
+from pijit.core.capture.analysis.regions import Piece, Region
+from pijit.core.capture.state.frame_state import State, forgotten, has_generator
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import WAITING, Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque
+from pijit.core.capture.values.lattice import Range, Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled
+from pijit.core.capture.values.lattice import number_type, object_type
+from pijit.core.capture.build.pending_calls import waiting_parameters, waiting_values
+from pijit.core.errors import Break
+from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
+from pijit.core.graph.ops import EFFECTS, SURE
+from pijit.core.graph.types import CELL, ITERATOR_WORDS, WORD, Object, Type
+from pijit.guards.source import Constant, Item
+
+
+class GraphBuilder(Aliases, Exits, Catching, Interpreter):
+    """One use per region: ``GraphBuilder(analysis, region).build()``."""
+
+    def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
+        super().__init__(analysis.function, analysis.facts)
+        self.cfg: CFG = analysis.cfg
+        self.liveness: Liveness = analysis.liveness
+        self.analysis = analysis
+        self.region = region
+        self.graph = Graph(name)
+        self.home, self.origin = analysis.function.code.co_filename, HERE
+        self.stored = {analysis.function.instructions[i].value for i in region.instructions()
+                       if analysis.function.instructions[i].opname in ("STORE_FAST", "DELETE_FAST")}
+        self.stored.update(self.facts.stepped[i] for i in region.instructions() if i in self.facts.stepped)
+        self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
+        self.inputs: Dict[Any, Value] = {}
+        self.accesses: Dict[Any, Dict[Any, Access]] = {}
+        self.with_dict: Dict[Any, Optional[int]] = {}
+        self.roots: Dict[str, Any] = {}
+        self.head = self._head_state()
+        self.depth = depth = self.untouched_depth() if depth is None else depth
+        self.captured = Captured(region, self.graph, depth, len(self.head.stack))
+        self.block: Block = self.graph.new_block()
+        self.resume: Optional[Tuple[int, State]] = None
+        self.ended: Dict[Piece, Tuple[Optional[Tuple[int, State]], bool]] = {}
+        self.unhandled, self.wrote = analysis.unhandled, False
+        self.resumptions: Dict[Any, Optional[Tuple[int, State]]] = {}
+        self.leaving: Set[int] = set()
+        self.blocks: Dict[Piece, Block] = {}
+        self.entry: Dict[Piece, State] = {}
+        self.pending: List[Tuple[Jump, Piece, State, Block]] = []
+
+    # states
+
+    def _head_state(self) -> State:
+        piece = self.region.head
+        state = without_dead(state_at(self.analysis, piece), self.liveness.live_in(piece.start))
+        self.roots = find_places(self.facts.places, state, len(self.function.varnames))
+        return State({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
+                      for name, value in state.locals.items()},
+                     rooted_stack(state.stack, self.analysis.usedef.empty_operands(piece.start)))
+
+    def untouched_depth(self) -> int:
+        """The lowest operand stack depth that any instruction or exit of the region reaches."""
+        depths = [len(self.head.stack)]
+        for index in self.region.instructions():
+            instr = self.function.instructions[index]
+            depth, count = self.cfg.stack_depth[index] or 0, reach(instr)
+            depths.append(max(depth - count, 0) if count is not None else 0)
+            if instr.opname in ("BREAK_LOOP", "CONTINUE_LOOP"):
+                depths.append(unwound_level(self.cfg.block_stack[index], instr.opname) or 0)
+        return min(depths)
+
+    def _state_for(self, piece: Piece) -> State:
+        """The state at a piece where edges of the region meet: block parameters for what they carry."""
+        joined = self._state_at_join(piece)
+        block = self.blocks[piece]
+        sample = self.entry.get(piece)
+        locals: Dict[str, Abstract] = {}
+        for name, value in joined.locals.items():
+            if isinstance(value, Const) and is_place(name) and self.roots.get(name) is None:
+                locals[name] = Unknown("PJ208")
+            elif not self._carries(name, value):
+                locals[name] = _no_more_than(self.head.locals.get(name, value), value)
+            else:
+                locals[name] = self._parameters(value, block, name, sample.locals.get(name) if sample else None)
+        stack = list(self.head.stack[:self.depth])
+        for position in range(self.depth, len(joined.stack)):
+            like = self.use(sample.stack[position]) if sample is not None else None
+            stack.append(self._parameters(joined.stack[position], block, "", like))
+        return State(locals, stack)
+
+    def _carries(self, name: str, value: Abstract) -> bool:
+        """Whether a variable may change in the region, or what is known of an object that it has."""
+        return name in self.stored or any(map(may_be_stored_into, records_in(value)))
+
+    def _state_at_join(self, piece: Piece) -> State:
+        """What is known where all edges to a piece meet."""
+        return piece.version.state
+
+    def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+        """A copy of ``value`` whose parts are parameters of ``block``."""
+        if isinstance(value, Record):
+            return record_parameters(self, value, block, hint, like)
+        if isinstance(value, Known):
+            block.params.append(self.graph.new_value(value.type, hint))
+            made = block.params[-1]
+            likes = like.items if isinstance(like, Known) else [None] * len(value.items)
+            return value.like([self._parameters(item, block, hint, item_like)
+                               for item, item_like in zip(value.items, likes)], made)
+        if isinstance(value, Typed):
+            copy = type(value)(value.type, self.graph.new_value(value.type, hint), None, value.born)
+            block.params.append(copy.value)
+            return copy
+        if isinstance(value, Sequence):
+            likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
+            made = self.graph.new_value(Object(tuple), hint)
+            block.params += [] if isinstance(value, Display) else [made]
+            items = [self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
+            return type(value)(items, None, value.born, None if isinstance(value, Display) else made)
+        if isinstance(value, Parted):
+            return parted_parameters(self, value, block, hint, like)
+        if isinstance(value, Range):
+            return Range(self._word_parameters(("start", "step", "length"), block), value.born)
+        if isinstance(value, LoopIterator):
+            words = self._word_parameters(ITERATOR_WORDS[value.kind], block)
+            likes = like.parts if isinstance(like, LoopIterator) else [None] * len(value.parts)
+            parts = tuple(self._parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
+            source = like.input if isinstance(like, LoopIterator) else None
+            return LoopIterator(value.kind, words, parts, source, value.born, value.count)
+        if isinstance(value, Unrolled):
+            owner = like.owner if isinstance(like, Unrolled) else None
+            return value.over(self._parameters(value.owner, block, hint, owner), value.position)
+        if isinstance(value, Made):
+            likes = like.free if isinstance(like, Made) else [None] * len(value.free)
+            return value.with_free(tuple(self._parameters(part, block, hint, part_like)
+                                         for part, part_like in zip(value.free, likes)))
+        if isinstance(value, Suspended):
+            likes = like.parts if isinstance(like, Suspended) else [None] * len(value.parts)
+            maker = like.maker if isinstance(like, Suspended) else None
+            if isinstance(value.maker, Made):
+                maker = self._parameters(value.maker, block, hint, maker)
+            return value.like(tuple(self._parameters(part, block, hint, part_like)
+                                    for part, part_like in zip(value.parts, likes)), maker)
+        if isinstance(value, WAITING):
+            return waiting_parameters(self, value, block, hint, like)
+        if isinstance(value, (Const, Opaque)):
+            return rooted(value, like.root if isinstance(like, Opaque) else None)
+        return value
+
+    def _word_parameters(self, names: Tuple[str, ...], block: Block) -> Tuple[Value, ...]:
+        words = tuple(self.graph.new_value(WORD, name) for name in names)
+        block.params += words
+        return words
+
+    # building
+
+    def build(self) -> Captured:
+        """The region as a verified-to-be graph.
+
+        Raises:
+            Break: an instruction cannot be built after all.
+        """
+        first = self.block
+        params = self._run_pieces()
+        self._start(first, params)
+        self._connect(params)
+        self.note_pairs()
+        first.params = self.graph.inputs
+        return self.captured
+
+    def _run_pieces(self) -> Dict[Piece, State]:
+        """Build all pieces; returns the states of those whose blocks have parameters."""
+        for piece in self.region.pieces:
+            self.blocks[piece] = self.graph.new_block(self.function.instructions[piece.start].lineno or 0)
+        self.entry[self.region.head] = self.head
+        params: Dict[Piece, State] = {}
+        for piece in self.region.pieces:
+            incoming = [p for p in piece.predecessors if p in self.blocks]
+            if piece is self.region.head and not incoming:
+                state = self.head
+            elif piece is self.region.head or len(incoming) > 1 or self._forwards(piece, incoming):
+                state = params[piece] = self._state_for(piece)
+            elif piece in self.entry:
+                state = self.entry[piece]
+            else:  # more is known here than when types were propagated: the branch to it is never taken
+                never = self.blocks.pop(piece)
+                never.terminator = Jump(never, [])
+                continue
+            self._run(piece, state)
+        return params
+
+    def _forwards(self, piece: Piece, incoming: List[Piece]) -> bool:
+        """Whether one predecessor reaches the piece over two edges."""
+        return bool(incoming) and sum(s is piece for s in incoming[0].successors.values()) > 1
+
+    def _start(self, block: Block, params: Dict[Piece, State]) -> None:
+        """Jump from ``block`` to the head."""
+        self.block = block
+        jump = Jump(self.blocks[self.region.head], [])
+        block.terminator = jump
+        if self.region.head in params:
+            jump.args = tuple(self._arguments(params[self.region.head], self.head))
+
+    def _connect(self, params: Dict[Piece, State]) -> None:
+        """Give all edges between pieces their arguments."""
+        for jump, piece, state, block in self.pending:
+            if piece in params:
+                self.block = block
+                jump.args = tuple(self._arguments(params[piece], state))
+
+    def _arguments(self, target: State, state: State) -> List[Value]:
+        """The values that the edge's state gives to the parameters that were made for ``target``."""
+        arguments: List[Value] = []
+        self.state = state.copy()
+        for name, value in target.locals.items():
+            if self._carries(name, value):
+                arguments += self._parts(value, state.locals.get(name))
+        for position in range(self.depth, len(target.stack)):
+            arguments += self._parts(target.stack[position], state.stack[position])
+        return arguments
+
+    def _parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
+        if isinstance(wanted, Record):
+            return record_parts(self, wanted, given)
+        if isinstance(wanted, Number):
+            return [self.number_value(self.use(given))]
+        if isinstance(wanted, Instance):
+            parts = [self.object_value(given)]  # type: ignore[arg-type]
+            if isinstance(wanted, Known):
+                given = self.use(given)
+                parts += [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+            return parts
+        if isinstance(wanted, Tensor):
+            return [self.use(given).value]  # type: ignore[union-attr]
+        if isinstance(wanted, Sequence):
+            given = self.use(given)
+            parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+            return parts if isinstance(wanted, Display) else [self.object_value(given)] + parts
+        if isinstance(wanted, Parted):
+            return parted_values(self, wanted, self.use(given))
+        if isinstance(wanted, Range):
+            return list(given.words)
+        if isinstance(wanted, LoopIterator):
+            given = self.use(given)
+            parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
+            return list(given.words) + parts
+        if isinstance(wanted, Unrolled):
+            return self._parts(wanted.owner, given.owner)
+        if isinstance(wanted, Made):
+            given = self.use(given)
+            return [part for want, have in zip(wanted.free, given.free) for part in self._parts(want, have)]
+        if isinstance(wanted, Suspended):
+            given = self.use(given)
+            maker = self._parts(wanted.maker, given.maker) if isinstance(wanted.maker, Made) else []
+            if not isinstance(wanted.maker, Made) and wanted.maker.place.root != given.maker.place.root:
+                raise Break("PJ213")
+            return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
+        if isinstance(wanted, WAITING):
+            return waiting_values(self, wanted, given)
+        if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
+            raise Break("PJ213")
+        if isinstance(wanted, Const):
+            self.use(given)
+        return []
+
+    def _run(self, piece: Piece, state: State) -> None:
+        self.block = self.blocks[piece]
+        self.state = state.copy()
+        self.version = piece.version.number
+        self.resume, self.wrote = self.resumption_of(piece)
+        base = len(state.stack)
+        for index in range(piece.start, piece.end):
+            depth = len(self.state.stack)
+            if self.may_resume(depth <= base):
+                self.resume, self.wrote, base = self.resumption(index), False, min(base, depth)
+            instr = self.function.instructions[index]
+            try:
+                self.step(instr)
+            except Refusal:
+                raise
+            except Break as error:
+                raise self._refused(instr, error)
+        self.note_end(piece)
+        last = self.function.instructions[piece.end - 1]
+        if not piece.at_end:
+            self.block.terminator = Leave(self.exit_to(piece.end, self.state, False))
+            return
+        if self.flow == "return":
+            self._return(piece)
+            return
+        if self.flow[0] == "iterate":
+            self._enter_body(piece, last)
+            return
+        if self.flow == "raise":
+            return
+        top = self.state.stack[-1] if self.state.stack else None
+        if isinstance(top, Outcomes):
+            self.note_outcomes(top)
+            for slot, (target, after) in caught_edges(self, outcome_edges(top, last, self.state)).items():
+                self.block = top.ways[slot].block  # type: ignore[assignment]
+                self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
+            return
+        if last.opname == "BREAK_LOOP":
+            edges = {1: (self.cfg.successors[last.index][0], self.state)}  # type: ignore[index]
+        else:
+            edges = edges_of(self.flow, last, self.state)
+        arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
+        self.block.terminator = self._terminator(arms)
+
+    def _enter_body(self, piece: Piece, last: Instr) -> None:
+        """The end of a loop's header: the item is made in a block of its own, only where there is one."""
+        _, more, enter = self.flow
+        header, state = self.block, self.state
+        ended = self._arm(piece, 1, last.target, state)
+        self.block = self.graph.new_block(last.lineno or 0)
+        header.terminator = Branch(more, Jump(self.block, []), ended)
+        self.block.terminator = arm_alone(self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
+
+    def _refused(self, instr: Instr, error: Break) -> Break:
+        """What to raise where an instruction cannot be built."""
+        return Refusal(instr.index, error)
+
+    def not_inlined(self, callee: Made, error: Break) -> Break:
+        """More can be done with the function of a variable if it is an object that bytecode has made."""
+        named = not self.facts.depth and self.function.instructions[callee.born + 1].opname == "STORE_FAST"
+        known = isinstance(error, Refusal) or not named or callee.born in self.analysis.refused
+        return error if known else Refusal(callee.born, Break("PJ202", opcode="MAKE_FUNCTION"))
+
+    def _return(self, piece: Piece) -> None:
+        raise AssertionError("only callees return")
+
+    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+        """Build the body of an inlined callee; the result of the call."""
+        return analysis.build_into(self, facts, entry)  # type: ignore[no-any-return]
+
+    def _terminator(self, arms: Dict[int, Any]) -> Any:
+        if len(arms) == 1:
+            return arm_alone(next(iter(arms.values())))
+        _, flag, _ = self.flow
+        return Branch(flag, arms[1], arms[0])
+
+    def _arm(self, piece: Piece, slot: int, target: int, state: State) -> Any:
+        successor = piece.successors.get(slot)
+        if successor is None or successor not in self.blocks:
+            way = successor.key if successor in self.region.beyond else None
+            return self.exit_to(target, state, False, way=way)
+        self.entry.setdefault(successor, state)
+        if self.region.closes(piece, successor):
+            return self._poll(successor, state)
+        jump = Jump(self.blocks[successor], [])
+        self.pending.append((jump, successor, state, self.block))
+        return jump
+
+    def _poll(self, header: Piece, state: State) -> Jump:
+        """The way back to a loop's header, by a block that leaves when the interpreter has something to do."""
+        alone = {"signals": True} if has_generator(state) else {}
+        return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
+
+    def _polled(self, header: Piece, state: State, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
+        block = self.graph.new_block(self.function.instructions[header.start].lineno or 0)
+        block.ops.append(Op("poll", [], attrs, None, exit, block.lineno))
+        block.terminator = Jump(self.blocks[header], [])
+        self.pending.append((block.terminator, header, state, block))
+        return Jump(block, [])
+
+    # the interpreter's hooks
+
+    def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Optional[Value]:
+        self.note_effect(name, exits)
+        result = self.graph.new_value(type) if type is not None else None
+        exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
+        self.wrote = self.wrote or name in EFFECTS
+        op = Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0, self.origin)
+        self.block.ops.append(op)
+        self.captured.grow(op, self.facts.depth > 0)
+        return result
+
+    def number_value(self, value: Abstract) -> Value:
+        if isinstance(value, Const):
+            kind = number_type(value)
+            if kind is None:
+                raise Break("PJ203", operand=repr(value))
+            return self.emit("const", [], kind, {"value": value.object})  # type: ignore[return-value]
+        if not isinstance(value, Number):
+            raise Break("PJ203", operand=repr(value))
+        return self.use(value).value  # type: ignore[return-value]
+
+    def object_value(self, value: Abstract) -> Value:
+        value = self.use(value)
+        if isinstance(value, Record):
+            return made_object(self, value)
+        if isinstance(value, SliceDisplay):
+            value = made_slice(self, value)
+        if isinstance(value, (Instance, Sequence, Parted)) and value.value is not None:
+            return value.value
+        if isinstance(value, Sequence) and value.root is None:
+            parts = [self.stored_value(self.use(item)) for item in value.items]
+            return self.emit("new_tuple", parts, Object(tuple))  # type: ignore[return-value]
+        if value.root is None and not isinstance(value, Const):
+            raise Break("PJ218")
+        return self._input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
+                           object_type(value))
+
+    def cell_value(self, root: Any) -> Value:
+        return self._input(root, CELL)
+
+    def use(self, value: Abstract) -> Abstract:
+        if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
+            self._note(value, value)
+        if isinstance(value, Made) and value.root is not None:
+            self.note_closure(value, named_function(value).shape.late)
+        if isinstance(value, Closure) and value.root is not None:
+            self.note_closure(value, value.shape.late)
+        if isinstance(value, Known):
+            return with_items(value) if value.value is None else value
+        if isinstance(value, Record) and value.root is not None:
+            self.note_found(value)
+            return with_attributes(value)
+        if isinstance(value, Typed) and value.value is None:
+            if value.root is None:
+                raise Break("PJ218")
+            return with_value(value, self._input(value.root, value.type))
+        if isinstance(value, Sequence) and value.root is not None:
+            items = []
+            for position, item in enumerate(value.items):
+                part = rooted(item, Item(value.root, position), True)
+                part.source = Item(value.source, position) if value.source is not None else None
+                items.append(self.use(part))
+            copy = Sequence(items, value.source, value.born, value.value)
+            copy.root = value.root
+            return copy
+        if isinstance(value, LoopIterator) and value.root is not None:
+            return iterator_input(self, value)
+        if isinstance(value, Parted) and value.root is not None and value.value is None:
+            return found_parted(self, value)
+        return value
+
+    def by_one_path(self, cls: Const) -> Const:
+        return self.captured.classes.setdefault(id(cls.object), cls)
+
+    def rely(self, value: Any, condition: Any) -> None:
+        if value.root is None:
+            raise Break("PJ213")
+        self._note(value, condition)
+
+    def _note(self, value: Any, known: Any) -> None:
+        key = (value.root, value.source, type(known), None if known is value else known)
+        if key not in self.captured.facts:
+            line = "%s:%s" % (self.function.code.co_filename, self.instr.lineno)
+            self.captured.facts[key] = Fact(value.root, value.source, known, line)
+
+    def _input(self, root: Any, type: Type) -> Value:
+        known = self.inputs.get((root, type))
+        if known is None:
+            known = self.inputs[(root, type)] = self.graph.new_value(type, str(root))
+            self.graph.inputs.append(known)
+            self.captured.inputs.append(root)
+        return known
+
+
+def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
+    """A variable that the region does not store, where paths meet on which its items may have changed."""
+    return renumbered(forgotten(value) if forgotten(joined) is joined else value, joined)
+
+
+def state_at(analysis: Analysis, piece: Piece) -> State:
+    """The analysis' state at the start of a piece: the version's block is interpreted again up to there, from the
+    nearest start that was asked for before."""
+    interpreter, version = analysis.interpreter, piece.version
+    nearest = max([start for start in version.states if start <= piece.start], default=version.block.start)
+    interpreter.state = version.states.get(nearest, version.state).copy()
+    for index in range(nearest, piece.start):
+        analysis.advance(version, index)
+    version.states[piece.start] = interpreter.state.copy()
+    return interpreter.state

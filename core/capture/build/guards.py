@@ -1,0 +1,191 @@
+"""Turns facts that a capture relied on into guards, and chooses what a segment's launcher is called with."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Dict, Iterable, List, Tuple
+from typing import Sequence as SequenceType
+
+import numpy as np
+from pijit.core.capture.values.base import HeldMethod
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.models.functions.function_values import Closure
+from pijit.core.capture.models.functions.partials import Partial
+from pijit.core.capture.values.virtual_object import Record, has_dict, is_row, names_in_dict
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    LoopIterator,
+    Made,
+    Number,
+    Opaque,
+    Sequence,
+    Slice,
+    Tensor,
+)
+from pijit.core.graph.types import INT, PYTHON_CLASS
+from pijit.guards import guard as kinds
+from pijit.guards.facts import is_exactly
+from pijit.guards.pairs import DistinctObject, SameObject
+from pijit.guards.program import GuardProgram, failures_by_source
+from pijit.guards.source import Attr, Cell, Constant, Inner, Local, closure_of
+
+ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
+                    "enumerate": enumerate, "zip": zip, "list": type(iter([])),
+                    "dict_keys": type(iter({})), "dict_values": type(iter({}.values())),
+                    "dict_items": type(iter({}.items())), "set": type(iter(set())),
+                    "text": type(iter("")), "bytes": type(iter(b""))}
+NUMBERS = (bool, int, float, complex, np.generic)
+BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
+
+
+def guards_for(source: Any, value: Any) -> List[Any]:
+    """The guards that make the abstract value or the condition true of what ``source`` fetches."""
+    if not isinstance(value, Abstract):
+        return value.guards(source)
+    if isinstance(value, Tensor):
+        kind = value.type
+        return [kinds.IsArray(source, kind.dtype, kind.ndim, kind.layout, True if kind.writeable else None, True)]
+    if isinstance(value, Number):
+        if value.type == INT:
+            return [kinds.IntRange(source)]
+        return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
+    if isinstance(value, Known):
+        return [kinds.IsType(source, value.type.python), kinds.LengthIs(source, len(value.items))]
+    if isinstance(value, Instance) and value.type.python is None:  # who reads it looks at it
+        return []
+    if isinstance(value, Instance):
+        return [kinds.IsType(source, value.type.python)]
+    if isinstance(value, Const):
+        by_value = is_exactly(value.object, BY_VALUE)
+        return [kinds.Equals(source, value.object) if by_value else kinds.IsIdentical(source, value.object)]
+    if isinstance(value, Opaque):
+        return [kinds.IsType(source, type(value.sample))]
+    if isinstance(value, Record):
+        own = kinds.OwnCountIs(source, len(names_in_dict(value)))
+        items = kinds.LengthIs(source, len(value.items))
+        return [kinds.IsType(source, value.python)] + [items] * is_row(value) + [own] * has_dict(value.python)
+    if isinstance(value, Made):
+        return [kinds.FunctionCode(source, value.code)]
+    if isinstance(value, Sequence):
+        return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(value.items))]
+    if isinstance(value, LoopIterator):
+        return [kinds.IsType(source, ITERATOR_CLASSES[value.kind])]
+    if isinstance(value, HeldMethod):
+        return [kinds.IsType(source, value.python), kinds.Equals(Inner(source, "__name__"), value.name)]
+    if isinstance(value, Partial):
+        held = (("args", value.count), ("keywords", len(value.names)))
+        return [kinds.IsType(source, value.python)] + [kinds.LengthIs(Attr(source, part), n) for part, n in held]
+    if isinstance(value, Closure):
+        return [kinds.FunctionCode(source, value.shape.code)]
+    if isinstance(value, Slice):
+        return [kinds.IsType(source, slice)]
+    raise AssertionError("no guard for %r" % value)
+
+
+def type_guards(source: Any, value: Any) -> List[Any]:
+    """Guards on the type alone, or the code, of what kept code from becoming a kernel: with another it might be one.
+
+    Functions, classes and modules that are found by name are taken to stay what they are.
+    """
+    if isinstance(value, (Tensor, Number, Instance, Slice)):
+        return guards_for(source, value)
+    sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
+    if type(sample) is np.ndarray and sample.dtype.isnative:
+        return [kinds.IsArray(source, sample.dtype, sample.ndim, "A", None, None)]
+    if isinstance(value, Opaque) and type(sample) is types.FunctionType:
+        is_local = isinstance(closure_of(source)[0], Local)
+        return [kinds.FunctionCode(source, sample.__code__)] if is_local else []
+    if isinstance(value, Opaque) or isinstance(value, Const) and isinstance(closure_of(source)[0], Local):
+        return [kinds.IsType(source, type(sample))]
+    return []
+
+
+def pair_guard(one: Any, other: Any, same: bool) -> Any:
+    """The guard that two sources hold one object, or two."""
+    return (SameObject if same else DistinctObject)(one, other)
+
+
+def roots_of(path: Any) -> List[Root]:
+    """The local variables and stack items that a path starts from."""
+    if isinstance(path, Root):
+        return [path]
+    return [root for base in path.children for root in roots_of(base)]
+
+
+def launch_arguments(captured: Captured) -> List[Root]:
+    """What the launcher gets, each once: what linked code passes, and then the locals that may be unbound."""
+    paths = list(captured.inputs) + [fact.root for fact in captured.facts.values()]
+    paths += [path for pair in captured.pairs for path in (pair.root, pair.other)]
+    roots = {root for path in paths for root in roots_of(path)}
+    return sorted(roots, key=lambda root: (is_unsure(root, captured), root.kind, str(root.name)))
+
+
+def is_unsure(root: Root, captured: Captured) -> bool:
+    """Whether the launcher looks for itself what a local holds, if anything."""
+    return root.kind == "local" and root.name in captured.unsure
+
+
+def rebase(path: Any, position: Dict[Root, int]) -> Any:
+    """A path with its root replaced by the launcher's argument."""
+    if isinstance(path, Root):
+        name = str(path if path.kind in ("stack", "closure") else path.name)
+        return (Cell if path.kind == "cell" else Local)(position[path], name)
+    if not path.children:
+        return path
+    return type(path)(rebase(path.base, position), *[getattr(path, name) for name in path.fields if name != "base"])
+
+
+def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardProgram:
+    """The guards of one segment; fetches its graph's inputs."""
+    position = {root: k for k, root in enumerate(arguments)}
+    guards = [guard for fact in captured.facts.values()
+              for guard in guards_for(rebase(fact.root, position), fact.value)]
+    guards += [pair_guard(rebase(pair.root, position), rebase(pair.other, position), pair.same)
+               for pair in captured.pairs]
+    return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
+
+
+def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
+    """By source at function entry, the line of the program that relies on it first."""
+    facts = [fact for captured in segments for fact in captured.facts.values() if fact.source is not None]
+    return {fact.source: fact.line for fact in reversed(facts)}
+
+
+def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = (),
+                  roots: Any = None, fetch: SequenceType[Any] = (),
+                  before: Iterable[GuardProgram] = ()) -> GuardProgram:
+    """The guards of an entry: every fact of its segments that can be checked when the function is called.
+
+    ``causes`` are the (source, value) of what stayed bytecode for its type: such a function must get another chance
+    when it is called with other types. With the ``roots`` of a call, arrays keep the shapes that they have there.
+    ``fetch`` is what who looks a call up gets. What failed in programs ``before`` is looked at first.
+    """
+    guards: List[Any] = []
+    for captured in segments:
+        for fact in captured.facts.values():
+            if fact.source is not None:
+                guards += [g for g in guards_for(fact.source, fact.value) if g not in guards]
+        for pair in captured.pairs:
+            if pair.source is not None and pair.other_source is not None and pair.source != pair.other_source:
+                guards.append(pair_guard(pair.source, pair.other_source, pair.same))
+    guarded = {source for guard in guards for source in guard.sources}
+    for source, value in causes:
+        if source not in guarded:
+            guards += [g for g in type_guards(source, value) if g not in guards]
+    arrays = [guard.source for guard in guards if isinstance(guard, kinds.IsArray)] if roots is not None else []
+    guards += [kinds.Equals(Inner(source, "shape"), source.fetch(*roots).shape) for source in arrays]
+    return GuardProgram(guards, fetch, failures_by_source(before))
+
+
+def may_wait(program: GuardProgram) -> bool:
+    """Whether a loop of the segment may wait until another thread has changed what the program found: a number, a
+    length or a name that is in no local variable."""
+    changing = (kinds.Equals, kinds.IntRange, kinds.LengthIs, kinds.OwnCountIs, kinds.IsAbsent, kinds.IsUnbound)
+    return any(isinstance(guard, changing) or isinstance(guard, kinds.IsType) and issubclass(guard.held.get() or object, NUMBERS)
+               for guard in program.guards
+               if isinstance(guard, kinds.OwnCountIs)  # what the object in a local variable holds is in none
+               or any(not isinstance(source, (Local, Constant)) for source in guard.sources))

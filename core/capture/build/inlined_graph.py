@@ -1,0 +1,318 @@
+"""Builds the body of an inlined callee into its caller's graph."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Container, Dict, Iterator, List, Optional, Sequence as Items, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.rewrite.cells import running_function
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.linker.continuation import Rest
+from pijit.core.capture.values.base import Parted, Thrown
+from pijit.core.capture.build.graph_builder import GraphBuilder
+from pijit.core.capture.build.segment import InlinedCall, Unhandled
+from pijit.core.capture.context import Facts
+from pijit.core.capture.models.stdlib.context_managers import Errors, given
+from pijit.core.capture.state.return_kinds import Outcome, Outcomes
+from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.state.frame_state import State, parts_of
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import Abstract, Const, Keywords, LoopIterator, Range, Sequence, Typed, Unbound
+from pijit.core.capture.values.lattice import Unrolled
+from pijit.core.capture.build.pending_calls import stack_outputs
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.types import SKIP, Object
+
+MAX_INLINED = 4000
+"""Instructions of callees in one segment: compiling takes as long as the code is."""
+
+
+class InlineBuilder(GraphBuilder):
+    """One use per inlined call: shares graph, inputs and facts with ``parent``, the builder of the caller.
+
+    Its side exits are those of the call, unless there was an effect of the callee before: those lead into the middle
+    of the callee, whose frame bytecode makes then. What returns jumps to a block with the parts of the result as
+    parameters.
+
+    Attributes:
+        points: for side exits of the call, where in this callee they could lead; missing where that is after an
+            effect.
+        inside: the exits that lead into this callee, or from it further in.
+    """
+
+    def __init__(self, parent: GraphBuilder, analysis: Any, facts: Facts, entry: State) -> None:
+        self.parent = parent
+        self.head = entry
+        super().__init__(analysis, analysis.region, "", 0)
+        self.facts = facts
+        self.graph = parent.graph
+        self.captured = parent.captured
+        self.inputs, self.accesses, self.with_dict = parent.inputs, parent.accesses, parent.with_dict
+        self.roots = parent.roots
+        here = self.function.code.co_filename
+        self.home = parent.home
+        self.origin = Origin(analysis.name, here if here != self.home else "")
+        self.returns: Dict[int, List[Tuple[Block, List[Abstract]]]] = {}
+        self.returned: Any = None
+        self.points: Dict[SideExit, Tuple[int, State]] = {}
+        self.inside: Set[SideExit] = set()
+
+    def _head_state(self) -> State:
+        return self.head
+
+    def inline(self) -> Abstract:
+        """Build; returns the result of the call, and lets the parent go on behind it.
+
+        Raises:
+            Break: the callee cannot be built after all.
+        """
+        start = self.parent.block
+        self._note_call()
+        self.captured.inlined += len(self.function.instructions)
+        if self.captured.inlined > MAX_INLINED:
+            raise Break("PJ230", callee=self.function.code.co_name, because="too much code is inlined")
+        try:
+            params = self._run_pieces()
+            self._start(start, params)
+            self._connect(params)
+        except Unhandled as error:  # it is the callee's
+            raise Break("PJ231", **error.facts)
+        first = self.blocks[self.region.head]
+        self.captured.has_loop = self.captured.has_loop or self.region.has_loop
+        result = self._continue()
+        self.parent.wrote = self._keep_effects(first) or self.parent.wrote
+        return result
+
+    def _note_call(self) -> None:
+        """Note who calls whom; functions that the caller makes, such as comprehensions, are part of it."""
+        callee = getattr(self.facts, "callee", None)
+        if callee is not None:
+            code, caller = callee.function.__code__, self.parent.function.code
+            name = getattr(self.parent.analysis, "name", caller.co_name)
+            self.captured.calls[InlinedCall(callee.name, code.co_filename, code.co_firstlineno, name,
+                                            caller.co_filename, self.parent.instr.lineno or 0)] = None
+
+    def op_RETURN_VALUE(self, instr: Instr) -> None:
+        self.returned = self.handed_out(self.analysis.yields)
+        self.flow = "return"
+
+    def _continue(self) -> Abstract:
+        """Bring the returning paths together; those of several outcomes apart from each other."""
+        ways: Dict[int, Outcome] = {}
+        for slot, returns in sorted(self.returns.items()):
+            values = self._values(returns, self.analysis.outcomes[slot])
+            ways[slot] = Outcome(values[0], dict(zip(self.analysis.written, values[1:])), self.parent.block)
+        if len(self.analysis.outcomes) > 1:
+            return Outcomes(ways, self.analysis.name)
+        self.parent.state.locals.update(ways[0].written)
+        return ways[0].result
+
+    def _values(self, returns: List[Tuple[Block, List[Abstract]]], outcome: Outcome) -> List[Abstract]:
+        """The result and what is in the places that are written, where paths meet that return."""
+        if len(returns) == 1:
+            self.parent.block, values = returns[0]
+            return values
+        after = self.graph.new_block(self.instr.lineno or 0)
+        likes = [outcome.result, *outcome.written.values()]
+        joined = [self._joined([values[k] for _, values in returns], like, after) for k, like in enumerate(likes)]
+        for self.block, values in returns:
+            arguments = [part for value, wanted in zip(values, joined) for part in self._parts(wanted, value)]
+            self.block.terminator = Jump(after, arguments)
+        self.parent.block = after
+        return joined
+
+    def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
+        """One value for all that paths return: parameters of ``block`` where they are typed."""
+        if isinstance(like, Record):
+            return self._parameters(like, block, "", values[0])
+        if isinstance(like, (Typed, Range, Parted, LoopIterator, Unrolled)):
+            return self._parameters(like, block, "", None)
+        if isinstance(like, Suspended):
+            columns = zip(*[value.parts for value in values])  # type: ignore[attr-defined]
+            return like.like(tuple(self._joined(list(column), part, block)
+                                   for column, part in zip(columns, like.parts)))
+        if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
+            made = self.graph.new_value(Object(tuple))
+            block.params.append(made)
+            columns = [[value.items[k] for value in values] for k in range(len(like.items))]  # type: ignore[attr-defined]
+            return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)],
+                            value=made)
+        if isinstance(like, Const) and all(value.root is None for value in values):
+            return like
+        if any(value.root != values[0].root or value != values[0] for value in values):
+            raise Break("PJ213")
+        return values[0]
+
+    def _return(self, piece: Piece) -> None:
+        written = [self.state.locals[name] for name in self.analysis.written]
+        way = self.analysis.way_of[piece.version]
+        self.returns.setdefault(way, []).append((self.block, [self.returned] + written))
+
+    def throw(self, cls: type, block: Any) -> None:
+        written = [self.before.locals[name] for name in self.analysis.written]
+        way = self.analysis.way_of[self.version, self.instr.index, cls]
+        self.returns.setdefault(way, []).append((block, [Thrown(cls, self.instr.index)] + written))
+
+    # exits
+
+    def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+        """Out of the callee there is only the side exit of the call; what is not built leads there, or into the
+        callee where it is left to bytecode."""
+        if self.analysis.leaves_at(target):
+            return self._leave_inside(target, self.liveness.live_in(target), state)
+        return self.side_exit()
+
+    def _poll(self, header: Piece, state: State) -> Jump:
+        """Leave for signals alone, since that means to begin the call anew, in bytecode; not where it cannot begin
+        anew."""
+        try:
+            return self._polled(header, state, self.side_exit(True), {"signals": True})
+        except Break:
+            jump = Jump(self.blocks[header], [])
+            self.pending.append((jump, header, state, self.block))
+            return jump
+
+    def side_exit(self, poll: bool = False) -> SideExit:
+        exit = self.parent.side_exit(poll)
+        if self.resume is not None and not self.wrote:
+            self.points[exit] = self.resume
+        return exit
+
+    def may_report(self) -> bool:
+        return False
+
+    def errors_around(self) -> Errors:
+        return self.parent.errors()
+
+    def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
+        target = self._behind_call()
+        return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])
+
+    def _leave_inside(self, target: int, live: Container[str], state: State, inner: Optional[Rest] = None,
+                      packed: Items[Output] = ()) -> SideExit:
+        """Leave to ``target`` in this callee, with these of its variables."""
+        callee = getattr(self.facts, "callee", None)
+        own = callee is not None and self.facts.shared.intersection(callee.function.__code__.co_cellvars)
+        if callee is None or own or self.analysis.yields is not None:
+            raise Break("PJ231")
+        function, free = self._callee_output(callee), callee.function.__code__.co_freevars
+        held = {name: value for name, value in state.locals.items()
+                if name in live and not is_place(name) and not isinstance(value, Unbound) and name not in free}
+        self.leaving = set()
+        if any(isinstance(value, (LoopIterator, Suspended)) for value in held.values()):
+            raise Break("PJ231")
+        dicts = {name: held.pop(name).items for name, value in list(held.items()) if isinstance(value, Keywords)}
+        if not set(callee.function.__code__.co_cellvars).isdisjoint(dicts):
+            raise Break("PJ231")
+        outputs = [function]
+        outputs += [self._output(value) for value in held.values()]
+        outputs += [self._output(value) for items in dicts.values() for value in items.values()]
+        outputs += stack_outputs(self, state.stack)
+        rest = Rest(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
+                    inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()),
+                    self.facts.inliner.recursion.calls_in(self.facts))
+        exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
+        self.inside.add(exit)
+        return exit
+
+    def _callee_output(self, callee: Any) -> Output:
+        """The function object whose call is made here."""
+        if callee.place.root is not None:
+            return Output("value", self._input(callee.place.root, SKIP))
+        closure = getattr(self.facts, "closure", None)
+        if closure is None:
+            raise Break("PJ231")
+        if closure.value is not None:
+            return Output("value", closure.value)
+        cells = [self._input(Root("closure", number), SKIP) for number in closure.shape.late]
+        return Output("function", None, [Output("const", closure.shape.code), Output("const", closure.shape.name)]
+                      + [Output("value", cell) for cell in cells])
+
+    def _running_cfg(self, code: CodeType) -> CFG:
+        """The callee's flow as bytecode runs it: its cell variables are plain ones only for the analysis."""
+        if not code.co_cellvars and not code.co_freevars:
+            return self.cfg
+        running = self.captured.running
+        if self.cfg not in running:
+            running[self.cfg] = build_cfg(running_function(self.function, code))
+        return running[self.cfg]
+
+    def _leave_once(self, value: Abstract) -> None:
+        """A tuple that the callers have as well would become two objects, and so would a function of theirs."""
+        builder, known = self.parent, set(self.leaving)
+        while builder is not None:
+            held = [*builder.state.locals.values(), *builder.state.stack]
+            known.update(part.born for one in held for part in tuples_in(one))
+            builder = getattr(builder, "parent", None)
+        if not isinstance(value, Sequence) or value.items and value.born in known:
+            raise Break("PJ231")
+        self.leaving.add(value.born)
+
+    def _refused(self, instr: Instr, error: Break) -> Break:
+        return error
+
+    # effects
+
+    def _keep_effects(self, first: Block) -> bool:
+        """Lead the exits that an effect may come before into the callee, so that bytecode does not repeat it; whether
+        there are effects.
+
+        Raises:
+            Break: that cannot be done.
+        """
+        wrote: Dict[Block, bool] = {first: False}
+        todo, any_effect = [first], False
+        while todo:
+            block = todo.pop()
+            after = self._scan(block, wrote[block])
+            any_effect = any_effect or after
+            for jump in block.terminator.targets() if block.terminator is not None else ():
+                if jump.block not in wrote or after and not wrote[jump.block]:
+                    wrote[jump.block] = after
+                    todo.append(jump.block)
+        return any_effect
+
+    def _scan(self, block: Block, wrote: bool) -> bool:
+        """Whether there were effects when a block ends."""
+        for op in list(block.ops):
+            if op.exit is not None and wrote:
+                try:
+                    op.exit = self._after_effect(op.exit)
+                except Break:
+                    if op.name != "poll":
+                        raise
+                    block.ops.remove(op)
+            wrote = wrote or op.name in EFFECTS
+        end = block.terminator
+        if wrote and isinstance(end, Leave):
+            end.exit = self._after_effect(end.exit)
+        if wrote and isinstance(end, Branch):
+            end.then, end.other = [self._after_effect(arm) if isinstance(arm, SideExit) else arm
+                                   for arm in (end.then, end.other)]
+        return wrote
+
+    def _after_effect(self, exit: SideExit) -> SideExit:
+        """The exit in place of one that would repeat an effect."""
+        if exit in self.inside:
+            return exit
+        if exit not in self.points:
+            raise Break("PJ231")
+        try:
+            target, state = self.points[exit]
+            return self._leave_inside(target, self.liveness.live_in(target), state)
+        except Break:
+            raise Break("PJ231")
+
+
+def tuples_in(value: Abstract) -> Iterator[Sequence]:
+    """The tuples that a value is or has inside."""
+    if isinstance(value, Sequence):
+        yield value
+    for part in parts_of(value):
+        yield from tuples_in(part)

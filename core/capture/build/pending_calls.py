@@ -1,0 +1,84 @@
+"""Builds what waits on the operand stack for its call, where paths meet in its arguments, as in
+``values.append(x if x > 0.0 else -x)``, and where exits leave between them."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, List, Optional
+
+from pijit.core.capture.models.stdlib.context_managers import Manager, item_output
+from pijit.core.capture.values.virtual_object import parts_within, with_owner, with_parts
+from pijit.core.capture.values.lattice import FRAGILE, Abstract, Bound, Method, Null, class_of
+from pijit.core.graph.ir import Block, Output, Value
+from pijit.guards.reading import class_value
+
+
+def waiting_parameters(self: Any, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+    """A copy of ``value`` whose parts are parameters of ``block``."""
+    if isinstance(value, Manager):
+        known = like if isinstance(like, Manager) else value
+        return with_owner(value, known.function, self._parameters(value.owner, block, hint, known.owner))
+    parts = parts_within(value)
+    likes = parts_within(like) if type(like) is type(value) else (None,) * len(parts)
+    return with_parts(value, tuple(self._parameters(part, block, hint, part_like)
+                                   for part, part_like in zip(parts, likes)))
+
+
+def waiting_values(self: Any, wanted: Abstract, given: Any) -> List[Value]:
+    """The values for these parameters."""
+    if isinstance(wanted, Manager):
+        return self._parts(wanted.owner, given.owner)  # type: ignore[no-any-return]
+    return [part for want, have in zip(parts_within(wanted), parts_within(given)) for part in self._parts(want, have)]
+
+
+def is_stuck(stack: List[Abstract]) -> bool:
+    """Whether something on the operand stack cannot leave the kernel, not even a method as CPython has it there."""
+    return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) and not _may_leave(stack, position)
+               for position, value in enumerate(stack))
+
+
+def _may_leave(stack: List[Abstract], position: int) -> bool:
+    """Whether a value is a method, or what LOAD_METHOD leaves below what one is of."""
+    value = stack[position]
+    if isinstance(value, Null):
+        return position + 1 < len(stack) and _is_method(stack[position + 1])
+    return _is_method(value)
+
+
+def _is_method(value: Abstract) -> bool:
+    if isinstance(value, Method):
+        return type(_descriptor(value)) is types.MethodDescriptorType
+    bound = isinstance(value, Bound) and not isinstance(value, Manager)
+    return bound and class_of(value.function) is types.FunctionType  # type: ignore[attr-defined]
+
+
+def _descriptor(method: Method) -> Any:
+    kind = class_of(method.owner)
+    return class_value(kind, method.name) if kind is not None and kind is not type else None
+
+
+def stack_outputs(self: Any, stack: List[Abstract]) -> List[Output]:
+    """What an exit leaves for the operand stack: LOAD_METHOD's function and first argument, or LOAD_ATTR's method."""
+    outputs: List[Output] = []
+    for position, value in enumerate(stack):
+        paired = position > 0 and isinstance(stack[position - 1], Null)
+        if not _may_leave(stack, position):
+            outputs.append(item_output(self, value))
+        elif isinstance(value, Null):
+            outputs.append(_function_output(self, stack[position + 1]))
+        else:
+            owner = self._output(value.owner)  # type: ignore[attr-defined]
+            outputs.append(owner if paired else _object_output(self, value, owner))
+    return outputs
+
+
+def _function_output(self: Any, value: Any) -> Output:
+    if isinstance(value, Method):
+        return Output("const", _descriptor(value))
+    return self._output(value.function)  # type: ignore[no-any-return]
+
+
+def _object_output(self: Any, value: Any, owner: Output) -> Output:
+    if isinstance(value, Method):
+        return Output("called", None, [Output("const", getattr), owner, Output("const", value.name)])
+    return Output("called", None, [Output("const", types.MethodType), self._output(value.function), owner])

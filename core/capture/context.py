@@ -1,0 +1,227 @@
+"""What capture may look at: the names that a function sees, and where their values are found again."""
+
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
+
+from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.capture.profile.hints import Said
+from pijit.core.capture.state.heap_locations import Places, scope_place
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.profile.samples import Seen
+from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Opaque
+from pijit.core.capture.values.budgets import Work
+from pijit.core.errors import Break
+from pijit.core.graph.types import Object
+from pijit.guards.source import Cell, Global, Scope
+
+SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
+
+
+class Place(NamedTuple):
+    """Where a value is: ``source`` at function entry, ``root`` when the segment starts; None where that is
+    unknown."""
+
+    source: Any
+    root: Any
+
+    def then(self, step: Callable[..., Any], *args: Any) -> "Place":
+        """The place one step further, as ``step(path, *args)`` of each path."""
+        return Place(*[step(path, *args) if path is not None else None for path in self])
+
+
+class Facts:
+    """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
+
+    ``steering`` says which numbers it may know by value; ``inliner`` inlines calls of Python functions, ``depth``
+    says how many calls are inlined around this function. ``unrolling`` is the number of rounds up to which loops over
+    containers are unrolled.
+
+    Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the
+    object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
+    these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that
+    are not inlined, ``uncompiled`` the instructions where such a function runs as it is, see `may_compile_alone`.
+    ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that read natively what
+    type feedback has not said the type of. ``looping`` are the calls of inlined functions that have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
+    hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
+    their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
+    and the (code, name) of variables of inlined functions that are to be in cells, ``by_bytecode`` the codes of
+    functions whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose iterators they
+    step. ``seen`` are objects that stand for those in long lists. ``catches``: the ids of
+    classes that the caller handles, see `handlers`; None if it handles nothing. ``within`` are the codes of the
+    functions around what is called here, outermost first, ``around`` those of them that are inlined, as Callees;
+    ``sizes`` says by calls how much code is inlined there. ``shared`` are its variables that are in cells, see
+    `shared_cells`. ``work`` counts what the capture does. ``shown`` are the instructions at which code that they run
+    may look at the frame.
+    """
+
+    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
+                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
+                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches",
+                 "within", "around", "sizes", "shared", "work", "shown")
+
+    def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
+                 feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
+                 depth: int = 0, unrolling: int = 0, seen: Optional[Seen] = None) -> None:
+        self.function = function
+        self.globals = globals
+        self.builtins = builtins
+        self.cells = cells
+        self.feedback = feedback
+        self.steering = steering
+        self.changed: Set[Any] = set()
+        self.places: Places = {}
+        self.stores: Dict[int, Set[str]] = {}
+        self.guessed: Set[int] = set()
+        self.looping: Set[int] = set()
+        self.leaving: Dict[int, Break] = {}
+        self.inliner = inliner
+        self.depth = depth
+        self.unrolling = unrolling
+        self.mutates = False
+        self.said = Said()
+        self.texts: Set[Any] = set()
+        self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
+        self.uncompiled: Set[int] = set()
+        self.stepped: Dict[int, str] = {}
+        self.objects: Set[Any] = set()
+        self.by_bytecode: Set[CodeType] = set()
+        self.seen = seen if seen is not None else Seen()
+        self.catches: Optional[Tuple[int, ...]] = None
+        self.within: Tuple[CodeType, ...] = ()
+        self.around: Tuple[Any, ...] = ()
+        self.sizes: Dict[int, int] = {}
+        self.shared: FrozenSet[str] = frozenset()
+        self.work = Work()
+        self.shown: Set[int] = set()
+
+    @property
+    def base(self) -> "Facts":
+        """Those of the function that is captured, in which the others are inlined."""
+        return self
+
+    def arriving(self, value: Abstract) -> Abstract:
+        """A value as it comes from its source."""
+        if isinstance(value, Const) and value.source in self.base.texts:
+            return Instance(Object(type(value.object)), None, value.source, value.born)
+        return self.steering.arriving(value)
+
+    def scope_path(self) -> Any:
+        """Where a segment finds the dict of globals."""
+        return Scope()
+
+    def find_written(self) -> None:
+        """Note the globals and cells that the function writes."""
+        for instr in self.function.instructions:
+            if instr.opname in SCOPE_WRITES:
+                place = scope_place(instr, self)
+                self.places[place.source] = place
+                self.changed.add(place.changed(self))
+
+    def identity(self) -> Any:
+        """What tells a function's surroundings from those of others that have the same code."""
+        return ()
+
+    def note_call(self, index: int, function: FunctionType, compiles: bool) -> None:
+        """Note a function that is called and not inlined, and whether it is compiled on its own."""
+        if not compiles:
+            self.uncompiled.add(index)
+            return
+        code, name = function.__code__, function.__qualname__
+        known = self.callees.setdefault(index, [])
+        if all(other is not code for other, _ in known):
+            known.append((code, name))
+
+    def global_place(self, name: str) -> Any:
+        """The place of a global if captured code writes it."""
+        return self.places.get(Global(name))
+
+    def cell_source(self, number: int) -> Cell:
+        """Where a cell is: in the first of the slots that hold it, as two of them may."""
+        cells, names = self.cells, self.function.cellvars + self.function.freevars
+        if len(cells) == len(names):
+            number = next(k for k, cell in enumerate(cells) if cell is cells[number])
+        return Cell(len(self.function.varnames) + number, names[number])
+
+    def cell_place(self, number: int, name: str) -> Any:
+        """The place of a cell or free variable if captured code writes it."""
+        return self.places.get(self.cell_source(number))
+
+    def written_place(self, instr: Instr) -> Any:
+        """The place that an instruction writes which stores a global or a cell."""
+        return scope_place(instr, self)
+
+    def cell_owners(self, number: int) -> List[Opaque]:
+        """The cell object of a cell or free variable, by each path that leads there."""
+        cell = self.cell_source(number).index - len(self.function.varnames)
+        owner = Opaque(self.cells[cell], None)
+        owner.root = Root("closure", cell)
+        return [owner]
+
+    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+        """What LOAD_GLOBAL finds now, and where."""
+        for scope in (self.globals, self.builtins):
+            if name in scope:
+                return scope[name], Place(Global(name), Global(name))
+        raise Break("PJ202", name=name)
+
+    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
+        """What is in a cell or free variable now, and where."""
+        return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name),
+                                                  Root("cell", number))
+
+    def contents(self, number: int, name: str) -> Any:
+        """The content of one of ``cells``."""
+        try:
+            return self.cells[number].cell_contents
+        except ValueError:
+            raise Break("PJ212", name=name)
+
+
+class MadeFacts(Facts):
+    """What a function sees that captured code makes and calls on the spot: its maker's globals that nothing writes.
+
+    Its closure is in its local variables.
+    """
+
+    __slots__ = ("maker",)
+
+    def __init__(self, function: Function, maker: Facts, depth: int, shared: Iterable[str] = ()) -> None:
+        super().__init__(function, maker.globals, maker.builtins, [], {}, maker.steering, maker.inliner, depth,
+                         maker.unrolling)
+        self.maker = maker
+        self.changed, self.places = maker.changed, maker.places
+        self.shared = frozenset(shared)
+        self.within, self.around = maker.within, maker.around
+
+    @property
+    def base(self) -> Facts:
+        return self.maker.base
+
+    def cell_owners(self, number: int) -> List[Opaque]:
+        return []
+
+    def global_place(self, name: str) -> Any:
+        return self.maker.global_place(name)
+
+    def cell_place(self, number: int, name: str) -> Any:
+        return None
+
+    def written_place(self, instr: Instr) -> Any:
+        raise Break("PJ220", name=instr.value, because="it is in a comprehension")
+
+    def identity(self) -> Any:
+        return self.maker.identity()
+
+    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+        if (name, id(self.globals)) in self.changed:
+            raise Break("PJ219", name=name)
+        return self.maker.find_global(name, interpreter)
+
+    def scope_path(self) -> Any:
+        return self.maker.scope_path()
+
+    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
+        raise Break("PJ208", name=name)

@@ -1,0 +1,298 @@
+"""Captures one function for one call: analysis, regions, graphs, and which of them are worth a kernel."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.capture.build import cost_model
+from pijit.core.capture.analysis.fixpoint import Analysis
+from pijit.core.capture.build.graph_builder import GraphBuilder, state_at
+from pijit.core.capture.build.segment import Captured, Refusal, Unhandled
+from pijit.core.capture.state.entry_state import entry_state
+from pijit.core.capture.context import Facts
+from pijit.core.capture.build.guards import launch_arguments
+from pijit.core.capture.profile.hints import Hinted, Hints, Said
+from pijit.core.capture.inline.inliner import Inliner
+from pijit.core.capture.state.return_kinds import Cut
+from pijit.core.capture.state.saved_locals import maybe_empty
+from pijit.core.capture.build.reentry import ReentryBuilder
+from pijit.core.capture.profile.samples import Seen, Unlike
+from pijit.core.capture.analysis.regions import Piece, Region, form_regions
+from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture.values.lattice import Abstract
+from pijit.core.capture.values.budgets import TRIES, Exhausted, Work, too_many
+from pijit.core.errors import Break
+from pijit.core.graph.passes import run_passes
+from pijit.core.graph.verify import verify
+
+SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP"])
+NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
+OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD",
+                        "CALL_METHOD_KW", "LOAD_ATTR",
+                        "LOAD_DEREF",
+                        "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE", "SETUP_WITH", "UNPACK_SEQUENCE",
+                        "UNPACK_EX"])
+
+
+class Candidate(NamedTuple):
+    """A region with its graph, or with the reason why it has no kernel.
+
+    ``captured`` is there too if it only was not worth a kernel.
+    """
+
+    region: Region
+    captured: Optional[Captured]
+    error: Optional[Break]
+
+
+class Capture:
+    """The result of one capture: the function's flow, its candidates in program order, its breaks.
+
+    ``reentries`` are the ways back into loops that kernels have left in the middle, by the key of the loop's header.
+    ``given_up`` says why all of it stays bytecode.
+    """
+
+    def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate],
+                 reentries: Dict[Any, Candidate], given_up: Optional[Break] = None) -> None:
+        self.cfg = cfg
+        self.analysis = analysis
+        self.candidates = candidates
+        self.reentries = reentries
+        self.given_up = given_up
+
+    def all_candidates(self) -> List[Candidate]:
+        """Those that segments begin with, then the re-entries."""
+        return self.candidates + list(self.reentries.values())
+
+    def breaks(self) -> List[Tuple[int, Break]]:
+        """Instructions that stay bytecode in some version, each once; the end of a function is none."""
+        if self.given_up is not None:
+            return [(0, self.given_up)]
+        found: Dict[int, Break] = {}
+        for version in self.analysis.versions:
+            for index, error in version.breaks.items():
+                opname = self.cfg.function.instructions[index].opname
+                if opname != "RETURN_VALUE" and not (opname in SHUFFLES and error.reason_id == "PJ218"):
+                    found.setdefault(index, error)
+        for index, why in self.analysis.facts.leaving.items():
+            aside = Break("PJ232", **why.facts)
+            aside.trail = why.trail
+            found.setdefault(index, aside)
+        return sorted(found.items())
+
+    def captured(self) -> Set[int]:
+        """The instructions that do not stay bytecode in every version."""
+        return {index for version in self.analysis.versions
+                for index in range(version.block.start, version.block.end) if index not in version.breaks}
+
+    def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
+        """The functions whose calls stay bytecode although their code is known, by the instruction; none of them if
+        nothing is known of what it calls."""
+        return {index: self.analysis.facts.callees[index] for index, _ in self.breaks()
+                if index in self.analysis.facts.callees}
+
+    def uncompiled(self) -> Set[int]:
+        """The instructions that call functions which nothing but the way they are called keeps from being compiled."""
+        return self.analysis.facts.uncompiled
+
+    def causes(self) -> List[Tuple[Any, Any]]:
+        """(source, value) of what kept code from becoming kernels: other types might not have."""
+        if self.given_up is not None:
+            return []  # it would not be captured with others either
+        found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
+        for candidate in self.candidates:
+            captured, error = candidate.captured, candidate.error
+            if captured is not None and error is not None and (error.facts["work"] or captured.inlined):
+                found += [(fact.source, fact.value) for fact in captured.facts.values()
+                          if fact.source is not None]
+        return found
+
+    def hinted(self) -> Dict[int, int]:
+        """The lines of the instructions that stay bytecode and whose values the program says what they are like."""
+        said, instructions = self.analysis.facts.said.found, self.cfg.function.instructions
+        return {index: instructions[index].lineno or 0 for index, _ in self.breaks() if index in said}
+
+    def release(self) -> None:
+        """Let go of the user's values: what a capture leaves behind is in reference cycles."""
+        self.analysis.forget()
+        if self.analysis.facts.inliner is not None:
+            self.analysis.facts.inliner.forget()
+        self.analysis.entry = State({}, [])
+        self.analysis.facts.places.clear()
+        self.analysis.facts.seen.forget()
+        self.analysis.facts.callees.clear()
+
+    def observable(self) -> List[int]:
+        """Instructions that push one value of unknown type which something reads, or one whose type was guessed."""
+        if self.given_up is not None:
+            return []
+        instructions = self.cfg.function.instructions
+        known = {**self.analysis.facts.feedback, **self.analysis.facts.said.found}
+        return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.facts.guessed)
+                if index not in known and instructions[index].opname in OBSERVABLE
+                and index + 1 < len(instructions)
+                and (instructions[index + 1].opname not in NEVER_OBSERVED or index in self.analysis.facts.guessed)]
+
+
+def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
+            feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering(),
+            inliner: Optional[Inliner] = None, unrolling: int = 16,
+            arrived: Optional[Dict[str, Abstract]] = None, hints: Optional[Hints] = None) -> Capture:
+    """Capture a function as called with these locals; ``inliner`` inlines what it calls.
+
+    ``arrived`` is what is known of arguments that a running call has bound anew, ``hints`` are the function's.
+    """
+    cfg = build_cfg(decode_normal(normal_code(code, False)))
+    plain = plain_module_calls(cfg, globals)
+    if plain is not None:
+        cfg = build_cfg(decode_normal(plain))
+    said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else Said()
+    seen, less, work, given_up = Seen(), list(TRIES), Work(), None
+    while True:
+        try:
+            return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering,
+                            inliner, unrolling, arrived, said, seen, work, given_up)
+        except Cut as found:
+            cfg = cfg.cut(found.index)
+        except (Hinted, Unlike):
+            pass
+        except Exhausted:
+            work = Work()
+            if less:
+                depth, unrolls = less.pop(0)
+                inliner, unrolling = _shallow(inliner, depth), unrolling if unrolls else 0
+            else:
+                given_up = Break("PJ405")
+        seen.forget()
+        if inliner is not None:
+            inliner.forget()
+
+
+def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
+    """One that inlines no deeper than this."""
+    if inliner is None:
+        return None
+    inliner.forget()
+    other = Inliner(min(depth, inliner.max_depth), inliner.modules)
+    other.recursion.because = "to capture more takes too long"
+    return other
+
+
+def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
+             builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
+             inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]],
+             said: Said, seen: Seen, work: Work, given_up: Optional[Break]) -> Capture:
+    """Capture with these blocks; Cut if there have to be more, Exhausted if it is too much work."""
+    function = cfg.function
+    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
+                  unrolling=unrolling, seen=seen)
+    facts.find_written()
+    facts.said, facts.within, facts.work = said, (code,), work
+    forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
+    entry = entry_state(function, localsplus, unbound, steering)
+    entry.locals.update(arrived or {})
+    analysis = Analysis(cfg, Liveness(cfg), facts, entry, forced)
+    if given_up is not None:
+        return Capture(cfg, analysis, [], {}, given_up)
+    everything = force_breaks is not None
+    while True:
+        regions = _regions(analysis.run(), force_breaks == "every")
+        candidates = _build_all(analysis, regions, code.co_name, everything)
+        refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
+        if not refusals:
+            candidates = _not_too_many(candidates)
+            return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, code.co_name))
+        analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
+        analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
+
+
+def _regions(analysis: Analysis, cut: bool) -> List[Region]:
+    """The regions, none of which begins with a value that cannot leave a kernel."""
+    regions = form_regions(analysis, cut)
+    while any([analysis.poison(state_at(analysis, region.head)) for region in regions]):
+        analysis.run()
+        regions = form_regions(analysis, cut)
+    return regions
+
+
+def _build_all(analysis: Analysis, found: List[Region], name: str, everything: bool) -> List[Candidate]:
+    by_start: Dict[int, List[Region]] = {}
+    for region in found:
+        by_start.setdefault(region.head.start, []).append(region)
+    candidates: List[Candidate] = []
+    for start in sorted(by_start):
+        regions = by_start[start]
+        idle = [not everything and cost_model.only_moves(region, analysis.function) for region in regions]
+        working = [region for region, moves in zip(regions, idle) if not moves]
+        depth = min(GraphBuilder(analysis, region, name).depth for region in working) if len(working) > 1 else None
+        for region, moves in zip(regions, idle):
+            label = "%s_segment_%d" % (name.strip("<>"), len(candidates))
+            idler = Candidate(region, None, Break("PJ401", work=0))
+            candidates.append(idler if moves else _build(analysis, region, label, depth, everything))
+    return candidates
+
+
+def _not_too_many(candidates: List[Candidate]) -> List[Candidate]:
+    """With no kernels for those that are too much to compile."""
+    kept = [number for number, candidate in enumerate(candidates) if candidate.error is None]
+    found = [candidates[number].captured for number in kept]
+    beyond = {kept[k] for k in too_many([one.graph for one in found], [one.has_loop for one in found])}
+    return [Candidate(candidate.region, None, Break("PJ405")) if number in beyond else candidate
+            for number, candidate in enumerate(candidates)]
+
+
+def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], everything: bool) -> Candidate:
+    try:
+        captured = _graph_of(analysis, region, name, depth)
+        return Candidate(region, captured, None if everything else cost_model.why_not_worth(captured, analysis.cfg))
+    except Break as error:
+        return Candidate(region, None, error.without_frames())
+
+
+def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int]) -> Captured:
+    return _finished(analysis, GraphBuilder(analysis, region, name, depth).build())
+
+
+def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Captured:
+    captured.inputs = [captured.inputs[k] for k in run_passes(captured.graph, later)]
+    captured.unwinding = analysis.cfg.unwinding_returns()
+    captured.unsure = analysis.usedef.may_be_unbound(captured.start)
+    empty = maybe_empty(analysis.cfg, analysis.usedef, captured.start)
+    if any(root.kind == "stack" and root.name in empty for root in launch_arguments(captured)):
+        raise Break("PJ212")
+    verify(captured.graph)
+    return captured
+
+
+def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str) -> Dict[Any, Candidate]:
+    """The ways back into loops that kernels have left in the middle, where no segment begins; and on from there."""
+    heads = {candidate.region.head.key for candidate in candidates if candidate.error is None}
+    found: Dict[Any, Candidate] = {}
+    for candidate in candidates:
+        pieces = {piece.key: piece for piece in candidate.region.pieces}
+        todo = [candidate.captured] if candidate.error is None else []
+        while todo:
+            ways = {exit.way for exit in todo.pop().graph.exits}.intersection(pieces)
+            for key in sorted(ways - heads - set(found)):
+                made = _build_reentry(analysis, candidate.region, pieces[key], "%s_back_%d" % (name, len(found)))
+                if made is not None:
+                    found[key] = made
+                    todo.append(made.captured)
+    return found
+
+
+def _build_reentry(analysis: Analysis, region: Region, start: Piece, name: str) -> Optional[Candidate]:
+    part = region.reentry(start, analysis.cfg)
+    if part is None:
+        return None
+    try:
+        built = ReentryBuilder(analysis, part, name.strip("<>")).build()
+        return Candidate(part, _finished(analysis, built, later=True), None)
+    except Break:
+        return None

@@ -1,0 +1,499 @@
+"""Inlining: the body of a called Python function is interpreted in place of the call, if all that can return is captured.
+Exceptions are side exits of the caller's statement: bytecode makes the whole call, and tracebacks are Python's own."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from types import CodeType, FunctionType
+from typing import Any, Dict, List, Optional, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import Block
+from pijit.core.bytecode.rewrite.cells import decode_with_locals
+from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, consumed
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.normal_form.normalise import normal_code
+from pijit.core.bytecode.rewrite.generator_steps import Resumed, StepLiveness, delegating, readable, resumed
+from pijit.core.capture.values.base import Thrown, raised_in
+from pijit.core.capture.analysis.fixpoint import Analysis
+from pijit.core.capture.state.cold_paths import Aside, is_aside, long_behind
+from pijit.core.capture.state.argument_binding import bind, with_dicts
+from pijit.core.capture.state.inlined_bodies import Body, body_of, body_with
+from pijit.core.capture.models.functions.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee, may_compile_alone
+from pijit.core.capture.values.predicates import HasCode
+from pijit.core.capture.state.entry_state import why_not_captured
+from pijit.core.capture.context import Facts, MadeFacts
+from pijit.core.capture.models.iteration.generators import generator_of
+from pijit.core.capture.build.inlined_graph import InlineBuilder
+from pijit.core.capture.models.functions.function_values import Closure, ClosureFacts
+from pijit.core.capture.values.libraries import SWITCHES, in_library, in_standard_library, module_of
+from pijit.core.capture.state.return_kinds import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
+from pijit.core.capture.models.containers.known_stores import Kinds, expect_behind_call, lists_left
+from pijit.core.capture.models.objects.instances import Lent
+from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
+from pijit.core.capture.values.virtual_object import LENT, is_cell
+from pijit.core.capture.models.functions.recursion import Recursion
+from pijit.core.capture.analysis.regions import Region, whole_region
+from pijit.core.capture.models.functions.shared_cells import cells_of, shared_names
+from pijit.core.capture.state.frame_state import State, is_confined, parts_of
+from pijit.core.capture.values.value_specialisation import STEERING
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import UNBOUND, Abstract, Made
+from pijit.core.capture.state.block_version import Version
+from pijit.core.errors import Break, Step
+from pijit.core.reasons import REASONS, reason
+from pijit.guards.facts import is_exactly
+
+
+class CalleePropagator(TypePropagator):
+    """Propagates types through a callee; returning ends a path."""
+
+    returned: Abstract
+    yields: Optional[Dict[int, int]] = None
+    foreseen: Dict[int, bool]
+    thrown: Dict[Tuple[int, int, type], Outcome]
+
+    def throw(self, cls: type, block: Any) -> None:
+        self.thrown[self.version, self.instr.index, cls] = Outcome(
+            Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
+
+    def _conditional(self, when: bool, keep: Optional[bool]) -> None:
+        """Note which way a number from outside leads that is there now."""
+        sample = getattr(self.state.stack[-1], "sample", None)
+        super()._conditional(when, keep)
+        if is_exactly(sample, STEERING):
+            self.foreseen[self.instr.index] = bool(sample) == when
+
+    def op_RETURN_VALUE(self, instr: Instr) -> None:
+        if self.cfg.successors[instr.index]:
+            raise Break("PJ206", opcode=instr.opname)
+        self.returned = self.handed_out(self.yields)
+        self.flow = "return"
+
+
+class CalleeAnalysis(Analysis):
+    """The analysis of a callee for arguments of certain kinds.
+
+    Attributes:
+        doomed: the blocks after which nothing returns.
+        outcomes: what the call gives, and what it leaves in the places that it writes.
+        written: the names of those places.
+        way_of: the numbers of outcomes, by versions of blocks that return, and by where exceptions leave for the
+            caller's handler.
+        left: the versions that are left to bytecode, see `asides`, with why they are not captured.
+        region: the pieces to build.
+    """
+
+    propagator = CalleePropagator
+    region: Region
+    outcomes: List[Outcome]
+    written: List[str]
+
+    def __init__(self, body: Body, facts: Facts, entry: State, name: str) -> None:
+        super().__init__(body.cfg, body.liveness, facts, entry)
+        self.name = name
+        self.doomed = body.doomed
+        self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
+        self.returned: Dict[Version, Outcome] = {}
+        self.lists: Dict[Version, Kinds] = {}
+        self.way_of: Dict[Any, int] = {}
+        self.left: Dict[Version, Break] = {}
+        self.interpreter.foreseen, self.interpreter.thrown = {}, {}  # type: ignore[attr-defined]
+
+    def finish(self) -> "CalleeAnalysis":
+        """Run.
+
+        Raises:
+            Break: the callee cannot be inlined.
+        """
+        self.run()
+        for version in sorted(self.versions, key=lambda version: version.block.start):
+            if version.lossy and version.block.index not in self.doomed and version not in self.left:
+                raise self._refusal(version.block.start, Break("PJ213"))
+        self._refuse_long_rests()
+        self.region = whole_region(self, self._left_out())
+        return self
+
+    def _refuse_long_rests(self) -> None:
+        """Not inlined where bytecode would run loops in the rest of the call."""
+        left = [(version.block.start, why) for version, why in self.left.items()]
+        calls = [(index, self._refusal(index, why)) for index, why in self.facts.leaving.items()]
+        for index, why in left + calls:
+            if long_behind(self.cfg, self.facts.looping, index):
+                raise why
+
+    @property
+    def has_loop(self) -> bool:
+        """Whether it loops, or a function that it calls."""
+        return self.region.has_loop or bool(self.facts.looping)
+
+    @property
+    def size(self) -> int:
+        """How many instructions it has, with those of the functions that are inlined into it."""
+        return len(self.function.instructions) + sum(self.facts.sizes.values())
+
+    def why_left(self) -> Optional[Break]:
+        """Why kernels may leave in the middle of the call; None where none does."""
+        return next(iter([*self.left.values(), *self.facts.leaving.values()]), None)
+
+    def leaves_at(self, target: int) -> bool:
+        """Whether kernels leave to this instruction."""
+        return any(version.block.start == target for version in self.left)
+
+    def lands_behind(self, index: int) -> bool:
+        return False
+
+    def _left_out(self) -> Set[Version]:
+        """The versions that are not built: those after which nothing returns, those that are left to bytecode, and
+        rare results of another type.
+
+        A loop that may run no time gives a type of its own then (``0.0`` in place of a sum of ``float64``).
+        """
+        doomed = {version for version in self.versions
+                  if version.block.index in self.doomed and not self._is_caught(version) or version in self.left}
+        never = Break("PJ230", callee=self.name, because="it never returns")
+        returning = [version for version in self.versions if version in self.returned]
+        if not returning:
+            raise next(iter(self.left.values()), never)
+        present = {place.name for place in self.facts.places.values()}  # not items of a list that changed anywhere
+        self.written = sorted(name for name in set().union(*self.facts.stores.values())
+                              if name.startswith(LENT) or name in present)
+        self._sort(returning)
+        loops = self.cfg.loops and self.yields is None
+        results = [outcome for outcome in self.outcomes if not isinstance(outcome.result, Thrown)]
+        if len(results) > 1 and loops and len({version.block for version in returning}) == 1:
+            common = [version for version in returning if version.likely][-1:] or returning[-1:]
+            doomed.update(version for version in returning if version not in common)
+            self._sort(common)
+        ways = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
+        raised = [outcome for outcome in self.outcomes if isinstance(outcome.result, Thrown)]
+        if len(raised) == len(self.outcomes):
+            raise never
+        few = len(self.outcomes) - len(raised) <= ways and len(raised) <= MAX_OUTCOMES
+        if not few or not all(outcome.is_known() for outcome in self.outcomes):
+            raise Break("PJ230", callee=self.name, because=MIXED)
+        return doomed
+
+    def _is_caught(self, version: Version) -> bool:
+        """Whether what a path raises is handled in the callee, or is what the call gives: it returns after all."""
+        todo, found = [version], {version}
+        while todo and version not in self.returned:
+            new = [after for after in todo.pop().edges.values() if after not in found]
+            if any(after.block.index not in self.doomed or after in self.returned for after in new):
+                return True
+            found.update(new)
+            todo += new
+        return version in self.returned
+
+    def _sort(self, versions: List[Version]) -> None:
+        """Set what the call gives and leaves if control comes from these."""
+        thrown: Dict[Any, Outcome] = self.interpreter.thrown  # type: ignore[attr-defined]
+        keys = [*versions, *thrown]
+        found = [Outcome(result, {name: places[name] for name in self.written})
+                 for result, places, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
+        ways = sort_outcomes(found)
+        self.way_of = {keys[position]: slot for slot, members in ways.items() for position in members}
+        self.outcomes = [functools.reduce(Outcome.covering, [found[position] for position in members])
+                         for members in ways.values()]
+
+    def build_into(self, parent: Any, facts: Facts, entry: State) -> Abstract:
+        """Build the body into a caller's graph; the result of the call."""
+        return InlineBuilder(parent, self, facts, entry).inline()
+
+    def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
+        """A break: the callee is not inlined, unless nothing returns from here."""
+        index = self.interpreter.instr.index
+        if self.cfg.block_of[index] in self.doomed:
+            return False
+        refusal = self._refusal(index, cause or Break("PJ202"))
+        raise Aside(refusal) if cause is not None and self._may_leave(index, cause) else refusal
+
+    def _may_leave(self, index: int, cause: Break) -> bool:
+        """Whether what cannot be captured is aside, and control will not come there as far as is known."""
+        inside = isinstance(self.facts, CalleeFacts) and self.yields is None
+        if cause.leaves or not inside:
+            return inside
+        own = self.cfg.block_of[index]
+        for number, jumps in self.interpreter.foreseen.items():  # type: ignore[attr-defined]
+            ways = self.cfg.successors[number]
+            if len(ways) == 2 and self.cfg.dominates(self.cfg.block_of[ways[jumps]], own):
+                return False
+        return is_aside(self.cfg, self.liveness, index)
+
+    def _interpret(self, version: Version) -> List[Version]:
+        self.left.pop(version, None)
+        thrown = self.interpreter.thrown  # type: ignore[attr-defined]
+        for key in [key for key in thrown if key[0] == version.number]:
+            del thrown[key]
+        try:
+            return super()._interpret(version)
+        except Aside as aside:
+            self.left[version] = aside.args[0].without_frames()
+            version.edges.clear()
+            return []
+
+    def _refusal(self, index: int, error: Break) -> Break:
+        because = reason(error.reason_id, **error.facts)
+        if error.reason_id == "PJ230":
+            because = error.facts["because"]
+            because = because if error.trail else "call of %s: %s" % (error.facts["callee"], because)
+        line = self.function.instructions[index].lineno or 0
+        refusal = Break("PJ230", callee=self.name, because=because)
+        refusal.trail = (Step(self.function.code.co_filename, line, self.name, error.reason_id),) + error.trail
+        refusal.passing = error.passing
+        return refusal
+
+    def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
+        if interpreter.flow == "return":
+            handling = any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ())
+            if handling and raised_in(interpreter.state.stack) is None:  # 3.7's finally bodies
+                raise self._refusal(last.index, Break("PJ206", opcode=last.opname))
+            self.lists[version] = lists_left(self.entry, interpreter.state, self.function.instructions)
+            self.returned[version] = Outcome(interpreter.returned, {
+                name: value for name, value in interpreter.state.locals.items() if is_place(name)})
+            return {}
+        return super()._edges(version, last, interpreter)
+
+    def _reach_handler(self, block: Block, state: State) -> List[Version]:
+        """What would raise leaves the kernel: handlers in callees are bytecode's."""
+        return []
+
+    def forget(self) -> None:
+        super().forget()
+        self.returned, self.left, self.lists = {}, {}, {}
+        self.interpreter.thrown.clear()  # type: ignore[attr-defined]
+
+
+class Inliner:
+    """Inlines calls during one capture; remembers the analyses of callees by code and arguments.
+
+    Arguments:
+        max_depth: how deep calls are inlined.
+        modules: the names of modules whose functions are inlined, with their submodules; None: all but libraries.
+    """
+
+    def __init__(self, max_depth: int, modules: Optional[Tuple[str, ...]]) -> None:
+        self.max_depth, self.modules, self.recursion = max_depth, modules, Recursion(max_depth)
+        self.bodies: Dict[Any, Body] = {}
+        self.analyses: Dict[Any, Any] = {}
+        self.parted: Dict[int, Body] = {}
+        self.steps: Dict[Any, Resumed] = {}
+        self.plans: Dict[Any, Any] = {}
+
+    def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract],
+             keywords: Dict[str, Abstract]) -> Abstract:
+        """The result of a call.
+
+        Raises:
+            Break: the call is not inlined.
+        """
+        facts, code = interpreter.facts, callee.function.__code__
+        if code is HELPER:
+            interpreter.rely(callee.place, HasCode(code))
+            found = find_callee(managing_function(interpreter, callee), arguments, keywords, interpreter)
+            return managed(interpreter, self.call(interpreter, *found) if found is not None else UNBOUND)
+        if self.compiles_alone(callee.function):
+            self.recursion.note(interpreter, callee)
+        self.recursion.require_room(facts, callee)
+        why = self.why_not(callee.function)
+        if why is not None:
+            raise Break("PJ230", callee=callee.name, because=why)
+        callee = self.recursion.by_one_path(interpreter, callee)
+        interpreter.rely(callee.place, HasCode(code))
+        bound = bind(code, arguments, keywords, lambda position, name: interpreter.use(
+            default_of(callee, position, name, interpreter)))
+        if code.co_flags & GENERATOR:
+            return generator_of(callee, bound)
+        names = shared_names(facts, code)
+        body = self._body_of(code, (), names, callee.function.__globals__)
+        bound = with_dicts(interpreter, body.cfg.function, bound)
+        locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
+        locals.update(cells_of(interpreter, names, bound))
+        inner = CalleeFacts(body.cfg.function, callee, facts, names)
+        return _at_home(interpreter, self._enter(interpreter, body, callee.name, inner, locals))
+
+    def why_not(self, function: FunctionType) -> Optional[str]:
+        """Why a function is not compiled with or for its callers, or None."""
+        name = module_of(function)
+        if name == SWITCHES:
+            return "pijit.disable or pijit.stance wraps it"
+        if self.modules is None and in_library(function):
+            return "it belongs to a library: %s" % name
+        if self.modules is not None and not any((name + ".").startswith(one + ".") for one in self.modules):
+            return "%s is not one of allowed_inline_modules" % name
+        skip = why_not_captured(function.__code__)
+        return REASONS[skip].title if skip not in (None, "PJ101") else None
+
+    def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
+        """Note the function that a call runs which stays bytecode. If it is not known, the first calls show it."""
+        function = called_function(instr, stack) if not facts.depth else None
+        if function is not None and self.compiles_alone(function):
+            facts.note_call(instr.index, function, may_compile_alone(instr, stack))
+        elif not facts.depth and calls_unknown(instr, stack):
+            facts.callees.setdefault(instr.index, [])
+
+    def compiles_alone(self, function: FunctionType) -> bool:
+        """Whether a function that is not inlined is compiled on its own."""
+        if why_not_captured(function.__code__) is not None:
+            return False
+        return self.why_not(function) is None and (self.modules is not None or not in_standard_library(function))
+
+    def _body_of(self, code: CodeType, free: Tuple[str, ...], shared: Tuple[str, ...], globals: Dict[str, Any],
+                 consumer: Optional[Consumer] = None) -> Body:
+        """The decoded body, with cell variables, and ``free`` ones, as plain ones, but for the ``shared``."""
+        key = (code, free, shared, consumer.name if consumer is not None else None)
+        if key not in self.bodies:
+            plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
+            self.bodies[key] = body_of(plain, globals, free, shared)
+        return self.bodies[key]
+
+    def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
+            consumer: Optional[Consumer] = None) -> Abstract:
+        """The result of a call of a function that the caller makes; of a generator's, what ``consumer`` makes of it.
+
+        Raises:
+            Break: the call is not inlined.
+        """
+        facts, code = interpreter.facts, made.code
+        names = tuple(name for name, held in zip(code.co_freevars, made.free) if is_cell(held))
+        body = self._body_of(code, code.co_freevars, names, made.facts.globals, consumer)
+        entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
+        entry.update(zip(code.co_freevars, made.free))
+        inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1, names)
+        return self._enter(interpreter, body, code.co_name, inner, entry)
+
+    def call_closure(self, interpreter: Any, closure: Closure, arguments: List[Abstract],
+                     keywords: Dict[str, Abstract]) -> Abstract:
+        """The result of a call of a function that captured code makes and that may be an object.
+
+        Raises:
+            Break: the call is not inlined.
+        """
+        facts, shape, skip = interpreter.facts, closure.shape, why_not_captured(closure.shape.code)
+        if facts.depth >= self.max_depth or skip is not None:
+            because = self.recursion.because if skip is None else REASONS[skip].title
+            raise Break("PJ230", callee=shape.name, because=because)
+        bound = bind(shape.code, arguments, keywords, closure.default)
+        own = shared_names(facts, shape.code)
+        names = own + tuple(name for name, held in zip(shape.own, closure.contents) if is_cell(held))
+        body = self._body_of(shape.code, shape.own, names, closure.facts.globals)
+        bound = with_dicts(interpreter, body.cfg.function, bound)
+        locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
+        locals.update(zip(shape.own, closure.contents), **cells_of(interpreter, own, bound))
+        inner = ClosureFacts(body.cfg.function, closure, facts, names)
+        return _at_home(interpreter, self._enter(interpreter, body, shape.name, inner, locals))
+
+    def resume(self, interpreter: Any, value: Suspended) -> Abstract:
+        """What one step of a generator gives: a Suspended with an item, or `ENDED`; or the Outcomes.
+
+        Raises:
+            Break: the step is not inlined.
+        """
+        facts, maker = interpreter.facts, value.maker
+        code = maker.code if isinstance(maker, Made) else maker.function.__code__
+        if facts.depth >= self.max_depth:
+            raise Break("PJ230", callee=code.co_name, because=self.recursion.because)
+        key = (code, value.point)
+        if key not in self.steps:
+            code = delegating(code)
+            self.steps[key] = step = resumed(code, value.point)
+            globals = maker.facts.globals if isinstance(maker, Made) else maker.function.__globals__
+            free = code.co_freevars if isinstance(maker, Made) else ()
+            liveness = StepLiveness(decode_with_locals(readable(code), free), step)
+            self.bodies[key] = body_of(step.code, globals, free)._replace(yields=step.yields, liveness=liveness)
+        body = self.bodies[key]
+        entry: Dict[str, Abstract] = dict.fromkeys(body.cfg.function.varnames, UNBOUND)
+        entry.update(zip(value.names + self.steps[key].stack, value.parts))
+        if isinstance(maker, Made):
+            entry.update(zip(code.co_freevars, maker.free))
+            inner: Facts = MadeFacts(body.cfg.function, maker.facts, facts.depth + 1)
+        else:
+            inner = CalleeFacts(body.cfg.function, maker, facts)
+        return self._enter(interpreter, body, code.co_name, inner, entry)
+
+    def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
+        """The result of a call, with these variables; where the caller handles what it raises, that is an outcome."""
+        if not isinstance(facts, CalleeFacts) or not interpreter.may_catch():
+            return self._enter_body(interpreter, body, name, facts, locals)
+        before, catching = interpreter.state.copy(), copy.copy(facts)
+        catching.catches = interpreter.named()
+        try:
+            return self._enter_body(interpreter, body, name, catching, locals)
+        except Break:
+            interpreter.catch_no_more()
+            interpreter.state = before
+            return self._enter_body(interpreter, body, name, facts, locals)
+
+    def _enter_body(self, interpreter: Any, body: Body, name: str, facts: Facts,
+                    locals: Dict[str, Abstract]) -> Abstract:
+        """The result of a call, with these variables; places are variables of both."""
+        outer = interpreter.state.locals
+        entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
+        lent = Lent(interpreter, entry)
+        analysis = self.recursion.analyse(interpreter, facts, lambda: self.analyse(body, name, facts, entry))
+        why = analysis.why_left()
+        if why is not None:
+            interpreter.facts.leaving[interpreter.instr.index] = why
+            if analysis.facts.shown:
+                interpreter.facts.shown.add(interpreter.instr.index)
+        if analysis.has_loop:
+            interpreter.facts.looping.add(interpreter.instr.index)
+        if analysis.written:
+            interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(
+                name for name in analysis.written if not name.startswith(LENT))
+        if len(analysis.outcomes) > 1:
+            outcomes = Outcomes(dict(enumerate(analysis.outcomes)), name)
+            if any(name.startswith(LENT) for name in analysis.written):
+                raise outcomes.why_not()
+            part(interpreter, outcomes)
+        result = lent.given_back(interpreter.enter(analysis, facts, entry.copy()))
+        if analysis.facts.mutates:  # the caller may have any list or dict that the callee has
+            interpreter.facts.mutates = True
+            expect_behind_call(interpreter.state, entry, list(analysis.lists.values()))
+        return result  # type: ignore[no-any-return]
+
+    def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:
+        """The analysis of a callee; Break if it cannot be inlined."""
+        values = tuple(entry.locals.values())
+        key = (id(body), facts.identity(), facts.depth, facts.catches, len(facts.changed), len(facts.base.objects),
+               self.recursion.lowered, tuple(entry.locals), values, tuple(map(sources_of, values)))
+        while key not in self.analyses:
+            own = self.parted.get(id(body), body)
+            try:
+                self.analyses[key] = CalleeAnalysis(own, facts, entry, name).finish()
+            except Break as error:
+                self.analyses[key] = error.without_frames()
+            except Cut as cut:
+                if cut.cfg is not own.cfg:
+                    raise
+                if self.parted.get(id(body), body) is own:  # else a call of itself further in has parted it
+                    parted = body_with(cut.cfg.cut(cut.index))._replace(yields=body.yields, liveness=body.liveness)
+                    self.parted[id(body)] = parted
+        if isinstance(self.analyses[key], Break):
+            raise self.analyses[key].copy()
+        return self.analyses[key]  # type: ignore[no-any-return]
+
+    def forget(self) -> None:
+        """Let go of the user's values."""
+        for analysis in self.analyses.values():
+            if isinstance(analysis, Analysis):
+                analysis.forget()
+        self.analyses, self.bodies, self.parted, self.steps, self.plans = {}, {}, {}, {}, {}
+
+
+def _at_home(interpreter: Any, result: Abstract) -> Abstract:
+    """The result of a call, as something that the caller's instruction has made."""
+    def at_home(value: Abstract) -> Abstract:
+        if is_confined(value):
+            value = copy.copy(value)
+            value.born = interpreter.instr.index
+        return value
+
+    return result.map(at_home) if isinstance(result, Outcomes) else at_home(result)
+
+
+def sources_of(value: Abstract) -> Any:
+    """Where a value and its parts come from: what analyses of equal values may differ in."""
+    return value.source, tuple(map(sources_of, parts_of(value)))

@@ -1,0 +1,281 @@
+"""Exceptions that a handler of the same function catches, where nobody looks at them: a jump to the handler.
+
+An instruction that would raise for a reason that the kernel can see - a key that is missing, a divisor of zero, a
+``raise`` - has an edge to its handler. Neither the exception nor its traceback is made: what the handler has on the
+operand stack instead is `Raised`, which nothing but the machinery of handlers takes. Until the handler has ended
+bytecode would see an exception that is being handled, so kernels do not leave there: they leave to before the
+instruction that raises, and bytecode raises. Where that cannot be done - the handler does what is not captured, or
+looks at the exception - the edge goes, and the instruction leaves the kernel as any other that raises.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.flow.control_flow import EXCEPTION_ITEMS, HANDLER_ITEMS, BlockEntry
+from pijit.core.capture.values.base import Raised, Thrown, raised_in
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.models.stdlib.context_managers import Manager
+from pijit.core.capture.state.return_kinds import Cut
+from pijit.core.capture.state.frame_state import is_confined
+from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Sequence, Unknown
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Value
+from pijit.core.graph.ops import EFFECTS, SURE
+from pijit.core.graph.types import FLAG
+from pijit.guards.facts import is_among
+from pijit.guards.reading import class_value
+
+FIRST_EDGE = 100
+"""The slot of the edge of a block to its handler; those before are falls, jumps and outcomes."""
+BUILT_IN = tuple(kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)
+                 and not issubclass(kind, (OSError, SyntaxError, UnicodeError, ImportError)))
+"""The classes of exceptions that are made of any arguments, and do nothing but keep them."""
+
+
+CLAUSE = frozenset(["DUP_TOP", "LOAD_GLOBAL", "LOAD_ATTR", "BUILD_TUPLE", "COMPARE_OP", "POP_JUMP_IF_FALSE",
+                    "JUMP_IF_NOT_EXC_MATCH", "CHECK_EXC_MATCH", "NOP"])
+"""What a handler does until it is clear that no clause is for an exception."""
+BASES = (Exception, BaseException, object)
+MAKING = ("__new__", "__init__", "__del__")
+
+
+class Way(NamedTuple):
+    """An edge to a handler: what is raised, the block of the graph that is there where it is, and the exception, if
+    it was raised before."""
+
+    cls: type
+    block: Optional[Block] = None
+    again: Optional[Raised] = None
+
+
+def without_raised(state: Any) -> Any:
+    """The state as bytecode would have it, which has made the exception."""
+    def known(value: Abstract) -> Abstract:
+        return Unknown("PJ206", value.born) if isinstance(value, Raised) else value
+
+    return type(state)({name: known(value) for name, value in state.locals.items()}, list(map(known, state.stack)))
+
+
+class Handlers:
+    """Mixin of the interpreter: ``raise``, where handlers begin and end, and the ways there.
+
+    ``ways`` are the edges from the instruction to its handler, ``unhandled`` the instructions that have none.
+    """
+
+    cfg: Any
+    facts: Any
+    state: Any
+    before: Any
+    instr: Instr
+    flow: Any
+    function: Any
+    block: Any = None
+    version: int
+    ways: List[Way]
+    unhandled: Set[int]
+    take: Callable[[], Abstract]
+    pop: Callable[[], Abstract]
+    push: Callable[[Abstract], None]
+    emit: Callable[..., Optional[Value]]
+    gives_result: Callable[[], bool]
+    returned: Abstract
+
+    def split(self, flag: Value) -> Optional[Block]:
+        """Go on where the FLAG is false; the block where it is true."""
+        return None
+
+    def handler(self) -> Optional[BlockEntry]:
+        """The entry of the handler that kernels may jump to, of an exception of the instruction."""
+        inner = _innermost(self.cfg, self.instr.index)
+        if inner is None or inner.kind != "except" or self.instr.index in self.unhandled:
+            return None
+        waits = any(is_confined(value) and type(value) not in (Manager, Thrown) for value in self.state.stack)
+        return inner if not waits else None
+
+    def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
+        """Where the FLAG is true, the instruction raises an exception of the class: jump to its handler, if one of
+        its clauses is for such."""
+        if not self.is_named(cls):
+            return
+        block = self.split(flag())
+        if self.leads_out():
+            self.throw(cls, block)
+        else:
+            self.ways.append(Way(cls, block))
+
+    def end_block(self) -> None:
+        """Make sure that the instruction is the last of its block, for it has several edges."""
+        index = self.instr.index
+        if self.cfg.blocks[self.cfg.block_of[index]].end != index + 1:
+            raise Cut(self.cfg, index + 1)
+
+    def is_named(self, cls: type) -> bool:
+        """Whether a clause of the handler names the class or a base of it, as far as names alone tell."""
+        named = self.facts.catches if self.leads_out() else self.named()
+        return any(id(one) in named for one in type.mro(cls))
+
+    def named(self) -> Tuple[int, ...]:
+        """The ids of the classes that the clauses of the handler name."""
+        instructions, entry = self.function.instructions, _innermost(self.cfg, self.instr.index)
+        named, index = [], entry.handler  # type: ignore[union-attr]
+        index += instructions[index].opname == "PUSH_EXC_INFO"
+        if instructions[index].opname == "POP_TOP":
+            return (id(BaseException),)
+        while instructions[index].opname in CLAUSE:
+            if instructions[index].opname == "LOAD_GLOBAL":
+                name = instructions[index].value
+                named.append(self.facts.globals.get(name, self.facts.builtins.get(name)))
+            target = instructions[index].target
+            index = target if target is not None else index + 1
+        return tuple(map(id, named))
+
+    def leads_out(self) -> bool:
+        """Whether the caller handles what the instruction raises, and nothing that lives in one segment waits."""
+        outside = self.facts.catches is not None and _innermost(self.cfg, self.instr.index) is None
+        return outside and not any(map(is_confined, self.state.stack))
+
+    def throw(self, cls: type, block: Any) -> None:
+        """In an inlined callee: its caller goes on at the handler where control comes to the block."""
+        raise NotImplementedError
+
+    def raise_rarely(self, flag: Value, cls: type, never: Callable[[], Value]) -> None:
+        """Where the first FLAG is true, the instruction raises, or the other FLAG is true as well: then the kernel
+        leaves."""
+        here = self.split(flag)
+        on, self.block = self.block, here
+        self.emit("require", [self.emit("not", [never()], FLAG)], None, exits=True)
+        if self.leads_out():
+            self.throw(cls, self.block)
+        else:
+            self.ways.append(Way(cls, self.block))
+        self.block = on
+
+    def may_catch(self) -> bool:
+        """Whether what an inlined call raises may go on at the handler: nothing waits that lives in one segment."""
+        return (self.instr.opname.startswith("CALL_") and self.gives_result() and self.handler() is not None
+                and not any(isinstance(value, FRAGILE) for value in self.state.stack))
+
+    def catch_no_more(self) -> None:
+        """What the instruction raises leaves the kernel after all."""
+        self.unhandled.add(self.instr.index)
+
+    def is_caught(self) -> bool:
+        """Whether a ``raise`` leads to a handler, of the function or of its caller."""
+        inner = _innermost(self.cfg, self.instr.index)
+        return self.handler() is not None or inner is None and self.facts.catches is not None
+
+    def handled_state(self, state: Any, cls: Any, again: Optional[Raised] = None) -> Tuple[int, Any]:
+        """The handler, and what is known where it begins."""
+        entry = _innermost(self.cfg, self.instr.index, again is not None)
+        raised = again or Raised(cls, self.instr.index, self.version)
+        stack = state.stack[:entry.level] + [raised] * HANDLER_ITEMS  # type: ignore[union-attr]
+        return entry.handler, type(state)(dict(state.locals), stack)  # type: ignore[union-attr]
+
+    def op_RAISE_VARARGS(self, instr: Instr) -> None:
+        value = self.state.stack[-1] if instr.arg == 1 else None
+        cls = value.object if isinstance(value, Const) else value.cls if type(value) is Thrown else None
+        if not self.is_caught() or not is_plain_exception(cls):
+            raise Break("PJ221", opcode=instr.opname)
+        self.pop()
+        if self.handler() is None:
+            self.returned = Thrown(cls, instr.index)  # type: ignore[arg-type]
+            self.flow = "return"
+            return
+        self.ways.append(Way(cls))  # type: ignore[arg-type]
+        self.flow = "raise"
+
+    def op_RERAISE(self, instr: Instr) -> None:
+        """No clause was for the exception: on to the next handler."""
+        raised, outer = self.state.stack[-1], _innermost(self.cfg, instr.index, True)
+        if not isinstance(raised, Raised) or outer is None or outer.kind != "except":
+            raise Break("PJ206", opcode=instr.opname)
+        self.ways.append(Way(raised.cls, None, raised))
+        self.flow = "raise"
+
+    op_END_FINALLY = op_RERAISE
+
+    def op_POP_EXCEPT(self, instr: Instr) -> None:
+        items = self.state.stack[-EXCEPTION_ITEMS:]
+        if len(items) < EXCEPTION_ITEMS or not all(isinstance(item, Raised) for item in items):
+            raise Break("PJ206", opcode=instr.opname)
+        del self.state.stack[-EXCEPTION_ITEMS:]
+
+    def op_PUSH_EXC_INFO(self, instr: Instr) -> None:
+        """The exception that is handled until now goes below; the end of the handler takes it off."""
+        raised = self.state.stack[-1]
+        if not isinstance(raised, Raised):
+            raise Break("PJ206", opcode=instr.opname)
+        self.state.stack.append(raised)
+
+    def op_CHECK_EXC_MATCH(self, instr: Instr) -> None:
+        self.push(Const(self.matches(self.pop(), self.state.stack[-1], instr)))
+
+    def op_JUMP_IF_NOT_EXC_MATCH(self, instr: Instr) -> None:
+        if not self.matches(self.pop(), self.take(), instr):
+            self.flow = "jump"
+
+    def matches(self, wanted: Abstract, raised: Abstract, instr: Instr) -> bool:
+        """Whether a clause is for the exception."""
+        if not isinstance(raised, Raised):
+            raise Break("PJ206", opcode=instr.opname)
+        items = wanted.items if isinstance(wanted, Sequence) else (wanted,)
+        classes = [item.object if isinstance(item, Const) else None for item in items]
+        if classes and type(classes[0]) is tuple:
+            classes = list(classes[0])
+        if not all(issubclass(type(cls), type) and issubclass(cls, BaseException) for cls in classes):
+            raise Break("PJ206", opcode=instr.opname)
+        return any(cls in type.mro(raised.cls) for cls in classes)
+
+    def note_effect(self, name: str, exits: bool) -> None:
+        """While an exception is handled that was not made, nothing leaves behind an effect."""
+        raised = raised_in(self.state.stack)
+        if raised is None:
+            return
+        if exits and raised.wrote and name not in SURE:
+            raise Break("PJ206", opcode=self.instr.opname)
+        if name in EFFECTS:
+            later = Raised(raised.cls, raised.born, raised.version, True)
+            self.state.stack = [later if isinstance(value, Raised) else value for value in self.state.stack]
+
+
+def _innermost(cfg: Any, index: int, outside: bool = False) -> Optional[BlockEntry]:
+    """The innermost block around an instruction that is not a loop; ``outside``: of the handler that it ends."""
+    entries = [entry for entry in cfg.block_stack[index] or () if entry.kind != "loop"][:-1 if outside else None]
+    return entries[-1] if entries else None
+
+
+def is_plain_exception(cls: Any) -> bool:
+    """Whether making an exception of a class runs no code of the user's, and shows in nothing else."""
+    if type(cls) is not type or not issubclass(cls, Exception):
+        return False
+    kinds = type.mro(cls)
+    first = next((position for position, kind in enumerate(kinds) if is_among(kind, BUILT_IN)), None)
+    own = [name for kind in kinds[:first] for name in MAKING if name in vars(kind)]
+    return first is not None and not own and all(is_among(kind, BUILT_IN + BASES) for kind in kinds[first:])
+
+
+def thrown(self: Any, target: Any) -> Optional[Abstract]:
+    """What ``cls(...)`` makes that is raised at once and handled in the function; None of anything else."""
+    behind = self.function.instructions[self.instr.index + 1]
+    raises = (behind.opname, behind.arg) == ("RAISE_VARARGS", 1) and self.is_caught()
+    if not raises or not is_plain_exception(target.object):
+        return None
+    for name in MAKING[:2]:
+        self.rely(target, Holds(name, class_value(target.object, name)))
+    return Thrown(target.object, self.instr.index)
+
+
+def way_edges(interpreter: Any) -> Dict[int, Tuple[int, Any]]:
+    """Where control goes from an instruction that may raise, with what is known there, by slot."""
+    return {FIRST_EDGE + number: interpreter.handled_state(interpreter.before, way.cls, way.again)
+            for number, way in enumerate(interpreter.ways)}
+
+
+def caught_edges(interpreter: Any, edges: Dict[int, Tuple[int, Any]]) -> Dict[int, Tuple[int, Any]]:
+    """The edges behind a call: those of outcomes that raise lead to the handler."""
+    caught = {slot: interpreter.handled_state(state, state.stack[-1].cls) for slot, (_, state) in edges.items()
+              if state.stack and type(state.stack[-1]) is Thrown}
+    return {**edges, **caught}

@@ -1,0 +1,273 @@
+"""Effects on Python objects: what a kernel may store, where, and what it knows of the place afterwards.
+
+An effect is done at once, in program order, by an operation that leaves before it did anything where it cannot be
+done natively. So what bytecode repeats after a side exit has had no effect yet.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable, Iterable, List, Optional
+
+import numpy as np
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.models.objects.method_binding import set_by_property
+from pijit.core.capture.models.objects.instances import shared, store_in_record
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.class_attributes import as_owner, is_plain_value, searched_for, why_not_shared
+from pijit.core.capture.state.heap_locations import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
+from pijit.core.capture.models.containers.ranges import made_range
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.models.functions.shared_cells import store_content
+from pijit.core.capture.state.frame_state import State, expect_items, loosen
+from pijit.core.capture.models.objects.list_elements import as_thing, store_in_thing
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    LoopIterator,
+    Made,
+    Opaque,
+    Range,
+    Sequence,
+    Tensor,
+    Unbound,
+    Unknown,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.guards._evaluate import attribute_rule
+from pijit.guards import source as sources
+from pijit.guards.reading import class_value
+
+
+LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
+"""Instructions that push a container which others may lead to as well: any of its class may be the one that
+changes."""
+
+
+class Effects:
+    """Mixin of the interpreter: STORE_ATTR, STORE_GLOBAL, STORE_DEREF, stores into lists, and what effects share."""
+
+    facts: Any
+    state: State
+    instr: Instr
+    emit: Callable[..., Optional[Value]]
+    pop: Callable[[], Abstract]
+    use: Callable[[Abstract], Abstract]
+    number_value: Callable[[Abstract], Value]
+    object_value: Callable[[Abstract], Value]
+    cell_value: Callable[[Any], Value]
+    constant: Callable[[Abstract], Any]
+    want_object: Callable[[Made], None]
+    word: Callable[[Abstract], Value]
+    moving: Callable[[Abstract], None]
+
+    # what is changed, and what must not be the same object
+
+    def changing(self, place: Any, owner: Abstract, relied: bool = True) -> None:
+        """A kernel changes ``place`` - an attribute's name, or the class for items - of an object.
+
+        ``relied`` says that what the place then holds is known.
+        """
+        if isinstance(owner, Opaque):
+            if place is dict and self._is_namespace(owner.sample):
+                raise Break("PJ220", object=describe(owner), because="global variables are in it")
+            self.facts.changed.add((place, identity_of(owner)))
+        elif self.instr_of(owner) in LOOKUPS:
+            self.facts.changed.add((place, None))
+        self.note_access(place, owner, True, relied)
+        if type(place) is not str:  # stores of attributes change no list or dict that the function has made
+            self.facts.mutates = True
+            expect_items(self.state)
+
+    def _is_namespace(self, sample: Any) -> bool:
+        """Whether a dict has the globals of a module, which are read under other guards than its items."""
+        return sample is self.facts.base.globals or sample is self.facts.globals or "__builtins__" in sample
+
+    def instr_of(self, value: Abstract) -> str:
+        """The instruction that made a value, or ""."""
+        instructions = self.facts.function.instructions
+        return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""  # type: ignore[no-any-return]
+
+    def reading(self, place: Any, owner: Abstract) -> None:
+        """To be asked before ``place`` of an object is read under guards, which hold where the segment starts.
+
+        Raises:
+            Break: captured code changes it.
+        """
+        self.apart_from_stores(place, owner)
+        if (place, identity_of(owner)) in self.facts.changed:
+            raise Break("PJ219", object=describe(owner))
+        self.note_access(place, owner, False, True)
+
+    def apart_from_stores(self, place: Any, owner: Abstract) -> None:
+        """An object from outside may be one that captured code made before, and stores into: that is known of records
+        alone."""
+        changed, kind = self.facts.changed, type(owner.sample) if isinstance(owner, Opaque) else None
+        if kind is not None and (((Record, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
+            raise Break("PJ219", object=describe(owner))
+        self.apart_from_classes(place, searched_for(owner))
+
+    def apart_from_classes(self, name: Any, classes: Iterable[type]) -> None:
+        """Captured code must not store an attribute into classes among which a read looks for it."""
+        if any((name, id(cls)) in self.facts.changed for cls in classes):
+            raise Break("PJ219", object=name)
+
+    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+        """Objects of which one place is changed and those of which it is read must not be the same."""
+
+    # places
+
+    def attribute_place(self, owner: Abstract, name: str) -> Optional[HeapPlace]:
+        """The place of an attribute if captured code of the function writes it."""
+        if identity_of(owner) == id(self.facts.globals):
+            return self.facts.global_place(name)  # type: ignore[no-any-return]
+        place = self.facts.places.get((name, identity_of(owner))) if identity_of(owner) is not None else None
+        if place is not None:
+            self.use(owner)
+            self.apart_from_stores(name, as_owner(owner))
+            self.note_access(name, as_owner(owner), False, True)
+        return place  # type: ignore[no-any-return]
+
+    def read_place(self, place: HeapPlace) -> Abstract:
+        """What a place holds."""
+        value = self.state.locals.get(place.name)
+        if value is None:  # found in this very run of the analysis, which is done again
+            value = place.initial(self.facts.base)
+        if isinstance(value, Unbound):
+            raise Break("PJ212", name=str(place.source))
+        if isinstance(value, Unknown):
+            raise Break(value.reason, name=str(place.source))
+        return value
+
+    def _write_place(self, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
+        value = shared(self, [self.as_object(value)])[0]
+        self.emit(operation, operands + [self.stored_value(value)], None, exits=True)
+        self.note_store(place, value)
+
+    def note_store(self, place: HeapPlace, value: Abstract) -> None:
+        """The instruction has written a place: this is what it holds from now on."""
+        self.facts.stores.setdefault(self.instr.index, set()).add(place.name)
+        self.state.locals[place.name] = value
+
+    def op_STORE_ATTR(self, instr: Instr) -> None:
+        owner, value = self.pop(), self.pop()
+        self.store_attribute(owner, instr.value, value)
+
+    def store_attribute(self, owner: Abstract, name: str, value: Abstract) -> None:
+        """``owner.name = value``."""
+        if set_by_property(self, owner, name, value):
+            return
+        if isinstance(owner, Record):
+            store_in_record(self, owner, name, value)
+            return
+        if isinstance(owner, Tensor):
+            self.store_part(owner, name, value)
+            return
+        thing = as_thing(self, owner, name)
+        if thing is not None:
+            store_in_thing(self, thing, name, value)
+            return
+        place = self.written_attribute(owner, name, "__setattr__")
+        if isinstance(owner, Const) and not is_plain_value(value):
+            raise Break("PJ220", attribute=name, object=describe(owner), because="its value decides what reads give")
+        self._write_place(place, "store_attr", [self.object_value(owner), self.object_value(Const(name))], value)
+
+    def written_attribute(self, owner: Abstract, name: str, hook: str) -> HeapPlace:
+        """The place of an attribute that the instruction writes, as ``hook`` of plain classes does it."""
+        shared = isinstance(owner, Const)
+        why = why_not_shared(owner, name, hook, self.facts) if shared else why_not_stored(owner, name, hook)
+        if why is not None:
+            raise Break("PJ220", attribute=name, object=describe(owner), because=why)
+        owner = as_owner(owner)
+        self.apart_from_stores(name, owner)
+        key = (name, identity_of(owner))
+        if key not in self.facts.places:
+            self.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]
+        self.changing(name, owner)
+        return self.facts.places[key]  # type: ignore[no-any-return]
+
+    def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
+        """The place of a list's item if captured code of the function stores into the list, only at known
+        positions."""
+        identity = identity_of(owner)
+        known = (list, identity) in self.facts.changed and (ItemPlace, identity) not in self.facts.changed
+        if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
+            return None
+        self.note_access(list, owner, False, True)
+        return self.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
+
+    def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` for a list: an item at a known position is a place if no others are stored."""
+        identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
+        position = self.constant(index) if anywhere not in self.facts.changed else None
+        if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
+            loosen(self.state, owner, value)
+            self.moving(owner)
+            self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None,
+                      exits=True)
+            return
+        if (position, identity) not in self.facts.places:
+            self.facts.places[position, identity] = ItemPlace(owner, position)
+        self.changing(list, owner)
+        self._write_place(self.facts.places[position, identity], "store_item",
+                          [self.object_value(owner), self.word(index)], value)
+
+    def op_STORE_GLOBAL(self, instr: Instr) -> None:
+        place = self.facts.written_place(instr)
+        self._write_place(place, "store_global", [self.object_value(Const(instr.value))], self.pop())
+
+    def op_STORE_DEREF(self, instr: Instr) -> None:
+        if instr.value in self.facts.shared:
+            store_content(self, instr.value, self.pop())
+            return
+        place = self.facts.written_place(instr)
+        self.note_cell(instr.arg or 0, True)
+        cell = self.facts.cell_owners(instr.arg or 0)[-1]
+        self._write_place(place, "store_cell", [self.cell_value(cell.root)], self.pop())
+
+    def note_cell(self, number: int, changes: bool) -> None:
+        """A cell that is changed must be no other than the one it was, and none of those that are read."""
+        if changes or any(place is CellPlace for place, _ in self.facts.changed):
+            for owner in self.facts.cell_owners(number):
+                self.note_access(CellPlace, owner, changes, True)
+
+    def stored_value(self, value: Abstract) -> Value:
+        """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
+        if isinstance(value, Tensor):
+            return value.value  # type: ignore[return-value]
+        if isinstance(value, Range):
+            return made_range(self, value).value  # type: ignore[return-value]
+        if isinstance(value, Made):
+            self.want_object(value)
+        found = value.root is not None and not isinstance(value, LoopIterator)
+        if found or isinstance(value, (Instance, Opaque, Sequence, Parted, Record)):
+            return self.object_value(value)
+        if number_type(value) is not None:
+            return self.number_value(value)
+        if isinstance(value, Const):
+            return self.object_value(value)
+        raise Break("PJ203", operand=describe(value))
+
+
+def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
+    """Why only bytecode can store or delete an attribute: doing it may run code of the user's, or the object is not
+    known."""
+    if not isinstance(owner, Opaque) or owner.source is None:
+        return "the object is made here"
+    kind = type(owner.sample)
+    if attribute_rule(owner.sample) != "instance" or issubclass(kind, (types.ModuleType, np.ndarray)):
+        return "its class reads attributes in its own way"
+    if class_value(kind, hook) is not class_value(object, hook):
+        return "its class has %s" % hook
+    found = class_value(kind, name)
+    own = [class_value(type(found), method) is not sources.UNBOUND for method in ("__set__", "__delete__")]
+    if type(found) is not types.MemberDescriptorType and any(own):
+        return "it is a property or another descriptor"
+    return None
+
+

@@ -1,0 +1,67 @@
+"""The interpreter of the analysis: it finds out types, and makes no operations."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.capture.values.base import raised_in
+from pijit.core.capture.context import Facts
+from pijit.core.capture.interpreter.interpreter import Interpreter
+from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.models.objects.materialize import made_object
+from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.values.lattice import Abstract, Sequence, number_type, object_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import CELL, Type
+
+
+class TypePropagator(Interpreter):
+    """The interpreter that only propagates types: operations become typed placeholders."""
+
+    def __init__(self, function: Function, facts: Facts, cfg: CFG, liveness: Liveness) -> None:
+        super().__init__(function, facts)
+        self.cfg = cfg
+        self.liveness = liveness
+
+    def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Optional[Value]:
+        self.note_effect(name, exits)
+        return None if type is None else Value(-1, type)
+
+    def rehearse(self, later: Callable[[], Any]) -> None:
+        if raised_in(self.state.stack) is not None:  # an effect must not precede an exit while a handler runs
+            before = self.state.copy()
+            later()
+            self.state = before
+
+    def number_value(self, value: Abstract) -> Value:
+        kind = number_type(value)
+        if kind is None:
+            raise Break("PJ203", operand=repr(value))
+        return Value(-1, kind)
+
+    def object_value(self, value: Abstract) -> Value:
+        if isinstance(value, Record):
+            return made_object(self, value)
+        if isinstance(value, Sequence):
+            shared(self, list(value.items))
+        return Value(-1, object_type(value))
+
+    def cell_value(self, root: Any) -> Value:
+        return Value(-1, CELL)
+
+    def _input(self, root: Any, type: Type) -> Value:
+        return Value(-1, type)
+
+    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+        outcomes = analysis.outcomes
+        if len(outcomes) > 1:
+            return Outcomes(dict(enumerate(outcomes)), analysis.name)
+        self.state.locals.update(outcomes[0].written)
+        return outcomes[0].result  # type: ignore[no-any-return]

@@ -1,0 +1,174 @@
+"""Characters of strings and items of bytes, read where control comes to them.
+
+A string from outside whose characters are read is known by its class, not by its value (`Facts.texts`), so that calls
+with other strings use the same kernels.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable, List, Optional, Tuple
+
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers.strings import TEXT
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Slice, class_of, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Object
+from pijit.guards.facts import is_among
+
+READ_BY_POSITION = (str, bytes, bytearray)
+MOST_ALTERNATIVES = 16
+"""Up to so many characters a constant string is compared with one by one to find a character in it."""
+
+
+class Char(Instance):
+    """A string; ``code`` is its code point where it is known to be one character."""
+
+    __slots__ = ("code",)
+
+    def __init__(self, type: Object, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
+        super().__init__(type, value, source, born)
+        self.code: Optional[Value] = None
+
+
+class Characters:
+    """Mixin of the interpreter: items, lengths and comparisons of strings and bytes."""
+
+    facts: Any
+    emit: Callable[..., Optional[Value]]
+    word: Callable[[Abstract], Value]
+    object_value: Callable[[Abstract], Value]
+    number_value: Callable[[Abstract], Value]
+    made_text: Callable[..., Abstract]
+    changing: Callable[..., None]
+
+    def text_object(self, value: Abstract) -> Value:
+        """The object of a string or bytes, which from now on is known by its class alone."""
+        if isinstance(value, Const) and value.source is not None:
+            self.facts.base.texts.add(value.source)
+        return self.object_value(value)
+
+    def text_length(self, value: Abstract) -> Number:
+        """``len(value)``."""
+        return Number(INT, self.emit("same", [self.emit("list_size", [self.text_object(value)], WORD)], INT))
+
+    def text_item(self, owner: Abstract, index: Abstract) -> Abstract:
+        """``owner[index]``."""
+        kind = class_of(owner)
+        if isinstance(index, Slice) and kind is not bytearray:
+            self.text_object(owner)
+            return self.made_text("operator.getitem", [owner, index], Object(kind))  # type: ignore[arg-type]
+        number = number_type(index)
+        if number is None or number.dtype.kind not in "iu":
+            raise Break("PJ205", index=describe(index))
+        text = self.text_object(owner)
+        if kind is str:
+            return self._character(text, self._position(text, index))
+        return Number(INT, self.emit("byte_at", [text, self.word(index)], INT, exits=True))
+
+    def item_of_text(self, owner: Instance, index: Value) -> Abstract:
+        """The item at a WORD index that is inside."""
+        if owner.type.python is str:
+            return self._character(owner.value, index)  # type: ignore[arg-type]
+        return Number(INT, self.emit("byte_at", [owner.value, index], INT, exits=True))
+
+    def store_byte(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` of a bytearray."""
+        kinds = [number_type(number) for number in (index, value)]
+        if any(kind is None or kind.dtype.kind not in "iu" for kind in kinds):
+            raise Break("PJ205", index=describe(index))
+        operands = [self.object_value(owner), self.word(index), self.word(value)]
+        self.changing(bytearray, owner, False)
+        self.emit("store_byte", operands, None, exits=True)
+
+    def _character(self, text: Value, index: Value) -> Char:
+        found = Char(TEXT, self.emit("char_at", [text, index], TEXT))
+        found.code = self.emit("char_code", [text, index], INT)
+        return found
+
+    def _position(self, text: Value, index: Abstract) -> Value:
+        """An index counted from the front; leaves where it is outside."""
+        size, zero, at = self.emit("list_size", [text], WORD), self._number(0), self.word(index)
+        if not (isinstance(index, Const) and index.object >= 0):
+            counted = self.emit("add", [at, size], WORD)
+            at = self.emit("select", [self._is(at, "<", zero), counted, at], WORD)  # type: ignore[assignment]
+            self.emit("require", [self._is(at, ">=", zero)], None, exits=True)
+        self.emit("require", [self._is(at, "<", size)], None, exits=True)
+        return at
+
+    def _number(self, number: int) -> Value:
+        return self.emit("const", [], WORD, {"value": number})  # type: ignore[return-value]
+
+    def _is(self, one: Optional[Value], symbol: str, other: Optional[Value]) -> Optional[Value]:
+        return self.emit("compare", [one, other], FLAG, {"operator": symbol})
+
+    def code_of(self, value: Abstract) -> Optional[Value]:
+        """The code point of a string that is known to have one character, else None."""
+        if isinstance(value, Const) and type(value.object) is str and len(value.object) == 1 and value.source is None:
+            return self.number_value(Const(ord(value.object)))
+        return value.code if isinstance(value, Char) else None
+
+    def compare_texts(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+        """A comparison of two strings by their characters, or None."""
+        codes = self.code_of(left), self.code_of(right)
+        if codes[0] is not None and codes[1] is not None:
+            return self._answer(self._is(codes[0], symbol, codes[1]))
+        if symbol not in ("==", "!="):
+            return None
+        equal = self.emit("same_text", [self.text_object(left), self.text_object(right)], FLAG)
+        return self._answer(equal if symbol == "==" else self.emit("not", [equal], FLAG))
+
+    def _answer(self, flag: Optional[Value]) -> Number:
+        return Number(BOOL, self.emit("flag", [flag], BOOL))
+
+    def text_contains(self, owner: Abstract, part: Abstract) -> Abstract:
+        """``part in owner`` of strings."""
+        code = self.code_of(part)
+        known = owner.object if isinstance(owner, Const) and owner.source is None else None
+        if code is not None and known and len(known) <= MOST_ALTERNATIVES:
+            flags = [self._is(code, "==", self.number_value(Const(ord(one)))) for one in dict.fromkeys(known)]
+            found = flags[0]
+            for flag in flags[1:]:
+                found = self.emit("or", [found, flag], FLAG)
+            return self._answer(found)
+        operands = [self.text_object(owner), self.text_object(part)]
+        return self._answer(self.emit("has_text", operands, FLAG, exits=True))
+
+    def ordinal(self, value: Abstract) -> Number:
+        """``ord(value)`` of a string."""
+        code = self.code_of(value)
+        if code is None:
+            text = self.text_object(value)
+            size = self.emit("list_size", [text], WORD)
+            self.emit("require", [self._is(size, "==", self._number(1))], None, exits=True)
+            code = self.emit("char_code", [text, self._number(0)], INT)
+        return Number(INT, code)
+
+
+def is_text(value: Abstract) -> bool:
+    """Whether a value is a string, bytes or a bytearray whose items can be read."""
+    return is_among(class_of(value), READ_BY_POSITION)
+
+
+def call_ord(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``ord`` of a string."""
+    only(arguments, keywords, "ord", 1)
+    if class_of(arguments[0]) is not str:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    if isinstance(arguments[0], Const) and len(arguments[0].object) == 1:
+        return Const(ord(arguments[0].object))
+    return self.ordinal(arguments[0])  # type: ignore[no-any-return]
+
+
+def call_chr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``chr`` of an integer."""
+    only(arguments, keywords, "chr", 1)
+    kind = number_type(arguments[0])
+    if kind is None or kind.dtype.kind not in "iu":
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return self.made_text("builtins.chr", arguments)  # type: ignore[no-any-return]
+
+
+CHARACTER_CALLS: List[Tuple[Any, Handler]] = [(builtins.ord, call_ord), (builtins.chr, call_chr)]

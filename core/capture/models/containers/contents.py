@@ -1,0 +1,412 @@
+"""Tuples, lists and dicts: their items and lengths, read under guards where they come from outside.
+
+An item that is read is fetched again whenever a segment starts, so a caller who changes a container between calls, or
+bytecode that changes it between segments, is never answered with what the container held before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from typing import Any, Callable, List, Optional
+
+import numpy as np
+from pijit.core.capture.values.predicates import HasItem, HasLength, LacksItem
+from pijit.core.capture.models.containers.deques import item_of_deque
+from pijit.core.capture.values.key_value_types import SETS
+from pijit.core.capture.models.numpy.library import named_items
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers.lexicographic_order import ORDERS, compare_in_order
+from pijit.core.capture.state.heap_locations import Keys
+from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
+from pijit.core.capture.models.containers.ranges import range_contains, range_item
+from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.models.objects.named_tuples import row_items, tuple_class
+from pijit.core.capture.models.objects.special_methods import PLAIN, contains_special, is_object, rely_on_class
+from pijit.core.capture.models.objects.list_elements import thing_items
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Keywords,
+    Known,
+    Number,
+    Opaque,
+    Sequence,
+    Slice,
+    Tensor,
+    Thing,
+    class_of,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import BOOL, FLAG, WORD, ListOf
+from pijit.guards.facts import is_among, is_exactly, type_name
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
+
+ITEM_KEYS = (int, str)
+UNORDERED = ("==", "!=")
+
+
+class Containers:
+    """Mixin of the interpreter: what instructions and handlers of calls ask containers."""
+
+    use: Callable[[Abstract], Abstract]
+    rely: Callable[[Abstract, Any], None]
+    reading: Callable[[Any, Abstract], None]
+    item_place: Callable[[Abstract, Any], Any]
+    read_place: Callable[[Any], Abstract]
+    known_object: Callable[..., Abstract]
+    constant: Callable[[Abstract], Any]
+    emit: Callable[..., Optional[Value]]
+    number_value: Callable[[Abstract], Value]
+    truth: Callable[[Abstract], Optional[Value]]
+    compare: Callable[..., Abstract]
+    sliced: Callable[[Abstract, slice], Abstract]
+    word: Callable[[Abstract], Value]
+    object_value: Callable[[Abstract], Value]
+    is_changing: Callable[[Abstract], bool]
+    read_now: Callable[[Abstract, Abstract], Abstract]
+    has_key_now: Callable[[Abstract, Abstract], Abstract]
+    require_key: Callable[[Abstract], None]
+    stored_value: Callable[[Abstract], Value]
+    is_short: Callable[[Abstract], bool]
+    part_of_list: Callable[[Abstract, Any], Abstract]
+    text_contains: Callable[[Abstract, Abstract], Abstract]
+    attribute: Callable[[Abstract, str], Abstract]
+    call: Callable[..., Abstract]
+
+    def length_of(self, value: Abstract) -> Optional[int]:
+        """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
+        if is_row(value):
+            return len(row_items(self, value))  # type: ignore[arg-type]
+        if isinstance(value, (Sequence, Known)):
+            return len(value.items)
+        if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
+            return len(value.object)
+        if is_container(value):
+            length = len(value.sample)
+            self.reading(_form(type(value.sample)), value)
+            self.rely(value, HasLength(length))
+            return length
+        return None
+
+    def items_of(self, value: Abstract) -> Optional[List[Abstract]]:
+        """All items of a tuple or list, or None if it is neither."""
+        if is_row(value):
+            return row_items(self, value)  # type: ignore[arg-type]
+        if isinstance(value, Sequence) or isinstance(value, Known) and value.keys is None:
+            return list(value.items)
+        if isinstance(value, Const) and type(value.object) is tuple:
+            return [Const(item) for item in value.object]
+        if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
+            return [self.item(value, position) for position in range(self.length_of(value) or 0)]
+        if isinstance(value, Thing) and issubclass(class_of(value) or object, tuple):
+            return thing_items(self, value)
+        return named_items(self, value)
+
+    def item(self, owner: Opaque, key: Any) -> Abstract:
+        """``owner[key]`` of a tuple, list or dict that comes from outside."""
+        place = self.item_place(owner, key)
+        if place is not None:
+            return self.read_place(place)
+        found = _look(owner, key)
+        if found is UNBOUND:
+            raise _missing(key)
+        if owner.root is None and owner.source is None:
+            raise Break("PJ218")
+        self.reading(_family(type(owner.sample)), owner)
+        source = Item(owner.source, key) if owner.source is not None else None
+        root = Item(owner.root, key) if owner.root is not None else None
+        return self.known_object(found, source, root)
+
+    def key_at(self, owner: Abstract, position: int) -> Abstract:
+        """Key number ``position`` of a dict whose length is known; a guard holds it there."""
+        if isinstance(owner, Known):
+            return Const(owner.keys[position])  # type: ignore[index]
+        if not isinstance(owner, Opaque):  # one of several dicts
+            raise Break("PJ209", type=describe(owner))
+        self.reading(Keys, owner)
+        found = list(owner.sample)[position]
+        if not is_exactly(found, ITEM_KEYS):
+            raise Break("PJ205", index=type_name(type(found)))
+        key = Const(found, KeyAt(owner.source, position) if owner.source is not None else None)
+        key.root = KeyAt(owner.root, position) if owner.root is not None else None
+        return key
+
+    def holds_item(self, owner: Abstract, key: Any) -> bool:
+        """Whether a container from outside has an item of this position or key; a guard holds it there."""
+        if isinstance(owner, Known):
+            return _position(owner, key) is not None
+        if not is_container(owner):
+            raise Break("PJ203", operand=describe(owner))
+        found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
+        self.reading(_form(class_of(owner)), owner)
+        self.rely(owner, HasItem(key) if found else LacksItem(key))
+        return found
+
+    def is_true(self, value: Abstract) -> bool:
+        """The truth of an object that is no number."""
+        if isinstance(value, Known):
+            return len(value.items) > 0
+        if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:  # type: ignore[arg-type]
+            rely_on_class(self, value, "__bool__", UNBOUND)
+            return self.length_of(value) != 0
+        if is_container(value):
+            if type(value.sample) is dict:  # type: ignore[attr-defined]
+                return self.length_of(value) != 0
+            return self.holds_item(value, 0)
+        kind = class_of(value)
+        if kind is None or any(class_value(kind, name) is not UNBOUND for name in ("__bool__", "__len__")):
+            raise Break("PJ203", operand=describe(value))
+        if is_object(value):
+            rely_on_class(self, value, "__bool__", UNBOUND)
+            rely_on_class(self, value, "__len__", UNBOUND)
+        return True
+
+    def contains(self, owner: Abstract, value: Abstract) -> Abstract:
+        """``value in owner`` of a dict, or of a tuple, a list or a constant set of plain values."""
+        found = contains_special(self, owner, value)
+        if found is not None:
+            return found
+        if class_of(owner) is str:
+            return self._string_contains(owner, value)
+        if isinstance(owner, Tensor) and owner.type.ndim:
+            return self._array_contains(owner, value)
+        if is_among(class_of(owner), (defaultdict, Counter)):
+            return self.has_key_now(owner, value)
+        if class_of(owner) is range:
+            return range_contains(self, owner, value)
+        if class_of(owner) is dict or is_among(class_of(owner), SETS) and not isinstance(owner, Const):
+            key = self.constant(value)
+            if self.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
+                return self.has_key_now(owner, value)
+            return Const(self.holds_item(owner, key))
+        if isinstance(owner, Const) and type(owner.object) is frozenset:
+            if number_type(value) is None and not is_among(class_of(value), (str, bytes, type(None))):
+                raise Break("PJ203", operand=describe(value))  # it may not be hashable
+            items: Optional[List[Abstract]] = [Const(item) for item in owner.object]
+        else:
+            items = self.items_of(owner) if self.is_short(owner) else None
+        if items is None:
+            return self._is_found(owner, value)
+        return self._any([self.same_or_equal(self.use(item), value) for item in items])
+
+    def position_of(self, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:
+        """Where a list or tuple has a value first, -1 for nowhere, or by "count_items" how often it has it, as a
+        WORD."""
+        kind = number_type(value)
+        if not is_among(class_of(owner), (list, tuple)) or kind is None and not isinstance(value, (Const, Instance)):
+            raise Break("PJ203", operand=describe(owner))
+        if value != Const(None):
+            self.require_key(value)
+        operands = [self.object_value(owner), self.stored_value(value)]
+        return self.emit(operation, operands, WORD, exits=True)  # type: ignore[return-value]
+
+    def _is_found(self, owner: Abstract, value: Abstract) -> Abstract:
+        zero = self.emit("const", [], WORD, {"value": 0})
+        flag = self.emit("compare", [self.position_of(owner, value), zero], FLAG, {"operator": ">="})
+        return Number(BOOL, self.emit("flag", [flag], BOOL))
+
+    def _array_contains(self, owner: Tensor, value: Abstract) -> Abstract:
+        """``value in array``: whether it equals any element."""
+        equal = self.compare("==", owner, value)
+        found = self.truth(self.call(self.attribute(equal, "any"), [], {}))
+        return Number(BOOL, self.emit("flag", [found], BOOL))
+
+    def _string_contains(self, owner: Abstract, value: Abstract) -> Abstract:
+        if class_of(value) is not str:
+            raise Break("PJ203", operand=describe(value))
+        if isinstance(owner, Const) and isinstance(value, Const):
+            return Const(value.object in owner.object)
+        return self.text_contains(owner, value)
+
+    def compare_objects(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+        """A comparison of plain constants, or of the items of tuples and lists; None where there are neither."""
+        if is_plain(left) and is_plain(right):
+            return _fold_comparison(symbol, left.object, right.object)  # type: ignore[attr-defined]
+        kinds = tuple_class(self, left), tuple_class(self, right)
+        if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
+            return _fold_comparison(symbol, left.object, right.object)
+        if symbol in ORDERS and kinds[0] is kinds[1] and is_among(kinds[0], (tuple, list)):
+            return compare_in_order(self, symbol, left, right)
+        if symbol not in UNORDERED or not any(is_among(kind, (tuple, list)) for kind in kinds):
+            return None
+        if kinds[0] is not kinds[1] and all(is_among(kind, (tuple, list) + PLAIN) for kind in kinds):
+            return Const(symbol == "!=")
+        pair = self.items_of(left), self.items_of(right)
+        if kinds[0] is not kinds[1] or not is_among(kinds[0], (tuple, list)) or None in pair:
+            raise Break("PJ203", operand=describe(right))
+        return self._compare_items(symbol, *pair)  # type: ignore[arg-type]
+
+    def _compare_items(self, symbol: str, left: List[Abstract], right: List[Abstract]) -> Abstract:
+        if len(left) != len(right):
+            return Const(symbol == "!=")
+        equal = [self.same_or_equal(self.use(one), self.use(other)) for one, other in zip(left, right)]
+        if symbol == "!=":
+            return self._any([self.negated(answer) for answer in equal])
+        return self.negated(self._any([self.negated(answer) for answer in equal]))
+
+    def same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
+        """``left is right or left == right`` of plain values: what containers ask about their items."""
+        for value in (left, right):
+            is_sequence = is_among(class_of(value), (tuple, list, str))
+            if not is_plain(value) and number_type(value) is None and not is_sequence:
+                raise Break("PJ203", operand=describe(value))
+        kinds = [number_type(value) for value in (left, right)]
+        constants = [value.object for value in (left, right) if isinstance(value, Const)]
+        if not constants and None not in kinds and all(kind.dtype.kind in "fc" for kind in kinds):
+            self.require_equal_to_itself(left)
+        if any(constant != constant for constant in constants):
+            raise Break("PJ203", operand="nan")
+        if class_of(left) is class_of(right) is str:
+            return self.compare("==", left, right)
+        sequences = all(is_among(class_of(value), (tuple, list)) for value in (left, right))
+        if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2 and not sequences:
+            return Const(False)
+        return self.compare("==", left, right)
+
+    def require_equal_to_itself(self, value: Abstract) -> None:
+        """Leave for a NaN: containers find it by its identity."""
+        number = self.number_value(value)
+        self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
+
+    def negated(self, answer: Abstract) -> Abstract:
+        """``not answer`` of a constant or a bool."""
+        if isinstance(answer, Const):
+            return Const(not answer.object)
+        return Number(BOOL, self.emit("flag", [self.emit("not", [self.truth(answer)], FLAG)], BOOL))
+
+    def _any(self, answers: List[Abstract]) -> Abstract:
+        """Whether one of these is true."""
+        if any(isinstance(answer, Const) and answer.object for answer in answers):
+            return Const(True)
+        flags = [self.truth(answer) for answer in answers if not isinstance(answer, Const)]
+        if not flags:
+            return Const(False)
+        found = flags[0]
+        for flag in flags[1:]:
+            found = self.emit("or", [found, flag], FLAG)
+        return Number(BOOL, self.emit("flag", [found], BOOL))
+
+    def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
+        """``owner[index]`` of a tuple, list, dict or deque."""
+        if isinstance(index, Slice) and class_of(owner) is not range:
+            if class_of(owner) is list and not self.is_short(owner):
+                return self.part_of_list(owner, index.parts)
+            return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
+        if class_of(owner) is range:
+            return range_item(self, owner, index)
+        if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
+            return self.list_item(owner, self.word(index))
+        fields = named_items(self, owner)
+        if fields is not None:
+            return self.container_item(self.new_tuple(fields), index)
+        if class_of(owner) is deque:
+            return item_of_deque(self, owner, index)
+        if is_among(class_of(owner), (defaultdict, Counter)):
+            return self.read_now(owner, index)
+        key = self.constant(index)
+        if isinstance(owner, Keywords):
+            if type(key) is not str or key not in owner.items:
+                raise Break("PJ205", index=describe(index))
+            return owner.items[key]
+        if self._is_read_now(owner, key, index):
+            return self.read_now(owner, index)
+        if is_container(owner):
+            return self.item(owner, key)
+        if isinstance(owner, Known):
+            position = _position(owner, key)
+            if position is None:
+                raise Break("PJ205", index=describe(index))
+            return owner.items[position]
+        items = self.items_of(owner)
+        if items is None:
+            raise Break("PJ205", object=describe(owner))
+        if type(key) is not int or not -len(items) <= key < len(items):
+            raise Break("PJ205", index=describe(index))
+        return items[key]
+
+    def list_item(self, owner: Instance, index: Value) -> Number:
+        """``owner[index]`` of a list whose items are expected to be of one type."""
+        kind = owner.type.items  # type: ignore[attr-defined]
+        item = self.emit("list_item", [self.object_value(owner), index], kind, exits=True)
+        return Number(kind, item)
+
+    def _is_read_now(self, owner: Abstract, key: Any, index: Abstract) -> bool:
+        """Whether an item is read by the kernel itself: neither is it a place, nor do guards say what it is."""
+        if class_of(owner) is dict:
+            return self.is_changing(owner) or not is_exactly(key, ITEM_KEYS)
+        if key is None:
+            kind, has_items = number_type(index), is_among(class_of(owner), (list, tuple)) or is_container(owner)
+            return kind is not None and kind.dtype.kind in "iu" and has_items
+        return self.is_changing(owner) and self.item_place(owner, key) is None
+
+    def _bound(self, part: Abstract) -> Optional[int]:
+        known = self.constant(part)
+        if type(known) is not int and part != Const(None):
+            raise Break("PJ205", index=describe(part))
+        return known  # type: ignore[no-any-return]
+
+
+def _position(owner: Known, key: Any) -> Optional[int]:
+    """Where a list or dict that the function made has an item."""
+    if not is_exactly(key, ITEM_KEYS):
+        raise Break("PJ205", index=type_name(type(key)))
+    if owner.keys is not None:
+        return owner.keys.index(key) if key in owner.keys else None
+    return key if type(key) is int and -len(owner.items) <= key < len(owner.items) else None
+
+
+def _family(kind: Any) -> type:
+    """What containers of a class have in common whose items may be changed: list, dict, or tuple for those that may
+    not."""
+    return kind if is_among(kind, (list, dict)) else tuple
+
+
+def _form(kind: Any) -> type:
+    """The same of what decides how many items they have and where."""
+    return Keys if kind is dict else _family(kind)
+
+
+def is_container(value: Abstract) -> bool:
+    """Whether a value is a tuple, list or dict from outside whose items are read by no code of the user's."""
+    return isinstance(value, Opaque) and (is_exactly(value.sample, (list, dict)) or is_plain_tuple(value.sample))
+
+
+def is_plain(value: Abstract) -> bool:
+    """Whether a value is a constant whose comparison runs no code of the user's."""
+    return isinstance(value, Const) and (is_exactly(value.object, PLAIN)
+                                         or type(value.object) is tuple and all(is_plain(Const(item))
+                                                                                for item in value.object))
+
+
+def _compare_plainly(kinds: Any) -> bool:
+    """Whether constants of these classes compare by identity, or as dtypes do."""
+    if any(issubclass(kind, np.dtype) for kind in kinds):
+        return all(issubclass(kind, (np.dtype, str, type)) for kind in kinds)
+    return all(class_value(kind, "__eq__") is object.__eq__ for kind in kinds)
+
+
+def _look(owner: Opaque, key: Any) -> Any:
+    """The item that a container has now, or UNBOUND."""
+    if not is_exactly(key, ITEM_KEYS):
+        raise Break("PJ205", index=type_name(type(key)))
+    try:
+        return read_item(owner.sample, key)
+    except SourceError:
+        raise _missing(key)
+
+
+def _missing(key: Any) -> Break:
+    error = Break("PJ205", index=describe(Const(key)))
+    error.passing = True
+    return error
+
+
+def _fold_comparison(symbol: str, left: Any, right: Any) -> Abstract:
+    try:
+        return Const(bool(PYTHON_OPERATORS[symbol](left, right)))
+    except TypeError:
+        raise Break("PJ203", operand=describe(Const(right)))

@@ -1,0 +1,113 @@
+"""``collections.Counter``: a dict whose missing keys count zero, by methods that the class has from Python code.
+
+Those are relied on by name, as the program may put others in their place, on the class or on the object.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from typing import Any, Dict, List, Optional, Tuple
+
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.models.iteration.consumers import call_list
+from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries, type_with_entries
+from pijit.core.capture.context import Place
+from pijit.core.capture.values.element_types import list_of, list_type
+from pijit.core.capture.models.containers.sequences import made_by
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Tensor, class_of, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.types import FLAG, INT, Holding, ListOf, Object, Type, numpy_scalar
+from pijit.guards.facts import is_among
+from pijit.guards.reading import class_value
+from pijit.guards.source import Constant, Inner
+
+PLACE = Place(*[Inner(Constant(weakref.ref(Counter)), "referent")] * 2)
+OWN = {name: class_value(Counter, name) for name in (
+    "__init__", "__new__", "__getattribute__", "__getitem__", "__missing__", "__setitem__", "__delitem__", "__contains__",
+    "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update", "copy", "popitem", "__class__")}
+"""What the class has under these names when nobody has changed it."""
+
+
+def rely_on_counter(self: Any, *names: str) -> None:
+    """The class must have its own methods under these names."""
+    for name in names:
+        if class_value(Counter, name) is not OWN[name]:
+            raise Break("PJ204", attribute=name, object="Counter")
+        self.rely(PLACE, Holds(name, OWN[name]))
+
+
+def rely_if_counter(self: Any, owner: Abstract, *names: str) -> None:
+    """The same where ``owner`` is one."""
+    if class_of(owner) is Counter:
+        rely_on_counter(self, *names)
+
+
+def rely_on_method(self: Any, owner: Abstract, name: str) -> None:
+    """``owner.name`` of a counter must be what the class has, and none of its own attributes."""
+    rely_on_counter(self, "__getattribute__", name)
+    flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
+    self.emit("require", [flag], None, exits=True)
+
+
+def count_of(self: Any, owner: Abstract, index: Abstract, key: Any) -> Optional[Abstract]:
+    """``owner[index]`` where an int is expected, zero for a missing key; None where something else is."""
+    try:
+        like = self.expected(owner, key)
+    except Break as error:
+        if error.reason_id != "PJ218":
+            raise
+        like = Const(0)
+    if number_type(like) != INT:
+        return None
+    name, operands = self.keyed("get_key", owner, index)
+    return self.found(name, operands + [self.stored_value(Const(0))], Const(0))  # type: ignore[no-any-return]
+
+
+def call_counter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``Counter(iterable)`` of numbers and strings, and of an array's elements."""
+    only(arguments, keywords, "Counter", 0, 1)
+    rely_on_counter(self, "__new__", "__init__", "update", "__getitem__", "__missing__", "__setitem__", "get")
+    if not arguments:
+        return made_by(self, "helpers.counted", type_with_entries(Counter, ()), [self.object_value(Const(()))])
+    value, helper = arguments[0], "helpers.counted"
+    if is_among(class_of(value), (dict, Counter)):
+        raise Break("PJ203", operand=describe(value))
+    if not (isinstance(value, Tensor) and value.type.ndim == 1) and not is_among(class_of(value), (list, tuple, str)):
+        value, helper = call_list(self, [value], {}), "helpers.counted_anew"
+        kind = list_type(value)
+        if not isinstance(kind, ListOf) and kind.python is list and not _has_texts(kind):
+            raise Break("PJ203", operand=describe(value))
+    return made_by(self, helper, type_with_entries(Counter, (_key_type(value), INT)), [self.object_value(value)])
+
+
+def _has_texts(kind: Object) -> bool:
+    return isinstance(kind, Holding) and kind.items == Object(str)
+
+
+def _key_type(value: Abstract) -> Optional[Type]:
+    """What the items of something are expected to be."""
+    if isinstance(value, Tensor):
+        return numpy_scalar(value.type.dtype)
+    if class_of(value) is str:
+        return Object(str)
+    return getattr(list_type(value), "items", None) if class_of(value) is list else None
+
+
+def _most_common(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``c.most_common()`` and ``c.most_common(n)``."""
+    only(arguments, keywords, "most_common", 1, 2)
+    owner, count = arguments[0], arguments[1] if len(arguments) == 2 else Const(None)
+    if count != Const(None) and number_type(count) != INT:
+        raise Break("PJ203", operand=describe(count))
+    rely_on_counter(self, "items", "__len__", "__iter__")
+    operands = [self.object_value(owner), self.stored_value(count)]
+    kinds = kinds_of_entries(Instance(expected_entries(owner)))
+    row = Holding(tuple, kinds) if kinds and None not in kinds else None
+    return made_by(self, "helpers.most_common", list_of(row) or Object(list), operands)
+
+
+COUNTER_METHODS: Dict[Tuple[type, str], Handler] = {(Counter, "most_common"): _most_common}
+COUNTER_CALLS: List[Tuple[Any, Handler]] = [(Counter, call_counter)]

@@ -1,0 +1,50 @@
+"""``heapq.heappush`` and ``heappop`` of lists of numbers, strings and tuples of these."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any, List, Tuple
+
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.containers.deques import row_of, taken_tuple
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.frame_state import loosen
+from pijit.core.capture.values.lattice import Abstract, Const, class_of, pointer_class
+from pijit.core.errors import Break
+from pijit.guards.facts import is_among
+
+
+def _require_list(owner: Abstract) -> None:
+    if pointer_class(owner) is not list:
+        raise Break("PJ203", operand=describe(owner))
+
+
+def call_heappush(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``heappush(heap, item)``."""
+    only(arguments, keywords, "heappush", 2)
+    owner, value = arguments
+    _require_list(owner)
+    loosen(self.state, owner, value)
+    self.effect("heap_push", owner, [self.object_value(owner), self.stored_value(value)])
+    return Const(None)
+
+
+def call_heappop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``heappop(heap)``: what is on top is read first, as the type that was seen."""
+    only(arguments, keywords, "heappop", 1)
+    owner, top = arguments[0], Const(0)
+    _require_list(owner)
+    item: Abstract = Const(None)
+    if not self.is_dropped():
+        like = self.expected(owner, 0)
+        row = row_of(like)
+        if row is None and is_among(class_of(like), (list, tuple, dict)):
+            raise Break("PJ203", operand=describe(like))
+        operands = [self.object_value(owner), self.word(top)]
+        item = (self.found("load_item", operands, like) if row is None
+                else taken_tuple(self, "load_item", operands, row))
+    self.effect("heap_drop", owner, [self.object_value(owner)])
+    return item
+
+
+HEAP_CALLS: List[Tuple[Any, Handler]] = [(heapq.heappush, call_heappush), (heapq.heappop, call_heappop)]

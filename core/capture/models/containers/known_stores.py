@@ -1,0 +1,128 @@
+"""Stores into lists and dicts whose items are known: ``idx[axis] = slice(1, None)`` leaves the others as they are.
+
+The store is done at once, like any effect. What the container holds stays known if it is certain which variable has
+it: one alone may be the object, by its class, its keys and what its items can be.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Optional, Set
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.models.containers.contents import ITEM_KEYS
+from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.state.frame_state import State, change_items, expect_items, item_kinds, list_of_kinds, parts_of, together
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Keywords, Known, Slice, SliceDisplay, class_of
+from pijit.core.errors import Break
+from pijit.core.graph.types import Type
+from pijit.guards.facts import is_among, is_exactly
+
+MOST_ITEMS = 16
+"""In loops each item is a value that goes from round to round."""
+_SLICES = (Slice, SliceDisplay)
+
+
+def store_into_known(self: Any, owner: Abstract, index: Abstract, value: Abstract) -> bool:
+    """Whether ``owner[index] = value`` is done, with what the container holds known as before."""
+    position = _position(self, owner, index)
+    if position is None:
+        return False
+    name = _only_variable(self.state, owner, value)
+    if name is None:
+        return False
+    value = shared(self, [self.as_object(value)])[0]
+    locals, stack = dict(self.state.locals), list(self.state.stack)
+    self.changing_container(owner)
+    self.state.locals, self.state.stack = locals, stack
+    operands = [self.object_value(owner), self.word(index)] if owner.keys is None else self.item_operands(owner, index)
+    self.emit("store_item" if owner.keys is None else "store_key", operands + [self.stored_value(value)], None, exits=True)
+    items = list(owner.items)
+    items[position] = self.use(value)
+    stored = owner.like(items, self.object_value(owner))
+    stored.root = owner.root
+    self.state.locals[name] = stored
+    return True
+
+
+def _position(self: Any, owner: Abstract, index: Abstract) -> Optional[int]:
+    """Which of the known items it is; None where that, or the container, is not known."""
+    if not isinstance(owner, Known) or len(owner.items) > MOST_ITEMS:
+        return None
+    key = self.constant(index) if owner.keys is None else getattr(index, "object", None)
+    if owner.keys is not None:
+        alike = [k for k, known in enumerate(owner.keys) if type(known) is type(key) and known == key]
+        return alike[0] if is_exactly(key, ITEM_KEYS) and alike else None
+    size = len(owner.items)
+    return key % size if type(key) is int and -size <= key < size else None
+
+
+def _only_variable(state: Any, owner: Known, value: Abstract) -> Optional[str]:
+    """The variable that alone may have the container.
+
+    Raises:
+        Break: it is one that has another object after all.
+    """
+    found = [name for name, held in state.locals.items() for part in _all_parts(held) if _may_be(part, owner)]
+    if len(found) != 1 or any(_may_be(part, owner) for held in state.stack + [value] for part in _all_parts(held)):
+        return None
+    held = state.locals[found[0]]
+    if not isinstance(held, Known) or held != owner:
+        return None
+    if held is not owner and (owner.root is None or held.root != owner.root):
+        raise Break("PJ213")
+    return found[0]
+
+
+def _all_parts(value: Abstract) -> List[Abstract]:
+    """A value and all that it holds, or may lead to."""
+    parts = value.items if isinstance(value, Known) else parts_of(value)
+    if isinstance(value, Keywords):
+        parts = tuple(value.items.values())
+    held = [part for part in (getattr(value, "owner", None), getattr(value, "content", None)) if part is not None]
+    return [value] + [inner for part in list(parts) + held for inner in _all_parts(part)]
+
+
+def _may_be(value: Abstract, owner: Known) -> bool:
+    """Whether a value may be this very container, of all that is known of both."""
+    if not isinstance(value, Known):
+        return False
+    alike = class_of(value) is class_of(owner) and value.keys == owner.keys and len(value.items) == len(owner.items)
+    return alike and all(map(_may_equal, value.items, owner.items))
+
+
+def _may_equal(one: Abstract, other: Abstract) -> bool:
+    """Whether two values may be one object, as far as their classes and what they consist of tell."""
+    kinds = class_of(one), class_of(other)
+    if kinds[0] is not kinds[1] and None not in kinds:
+        return False
+    if isinstance(one, Const) and isinstance(other, Const) and is_among(kinds[0], (int, str, type(None))):
+        return one == other
+    if isinstance(one, _SLICES) and isinstance(other, _SLICES):
+        return all(map(_may_equal, one.parts, other.parts))
+    return True
+
+
+Kinds = Dict[str, Set[Optional[Type]]]
+"""By variable, the types of the items of the list that it holds."""
+
+
+def lists_left(entry: State, left: State, instructions: Iterable[Instr]) -> Kinds:
+    """What the lists have that a call got, in those variables of the callee's that it did not bind anew."""
+    bound = {instr.value for instr in instructions if instr.opname.startswith(("STORE_", "DELETE_"))}
+    return {name: item_kinds(left.locals[name]) for name, value in entry.locals.items()
+            if class_of(value) is list and name in left.locals and name not in bound}
+
+
+def expect_behind_call(state: State, entry: State, ways: Iterable[Kinds]) -> None:
+    """Behind a call that changes lists or dicts: lists that it got are as they were left, others as they were."""
+    def alike(value: Abstract) -> Abstract:
+        names = [name for name, given in entry.locals.items() if given == value and given.born == value.born]
+        if not names or class_of(value) is not list or not isinstance(value, Instance):
+            return value
+        kinds = [way.get(name, {None}) for way in ways for name in names]
+        copy = Instance(list_of_kinds(together(set().union(*kinds))), value.value, value.source, value.born)
+        copy.root = value.root
+        return copy
+
+    change_items(state, alike)
+    expect_items(state)

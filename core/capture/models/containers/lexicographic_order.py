@@ -1,0 +1,50 @@
+"""Which of two tuples or lists comes first."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
+from pijit.core.capture.values.lattice import Abstract, Const, Number, class_of
+from pijit.core.errors import Break
+from pijit.core.graph.types import BOOL, FLAG
+from pijit.guards.facts import is_among
+
+ORDERS = ("<", "<=", ">", ">=")
+PLAIN_ANSWERS = (int, float, bool, str)
+"""Classes whose comparison gives a bool."""
+
+
+def compare_in_order(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``left < right`` and its kin of two tuples or lists whose items are known; None of others.
+
+    The first two items that differ decide, by what they answer: a bool of NumPy's if they are NumPy's, which only a
+    jump may get here.
+    """
+    pair = [self.items_of(value) if self.is_short(value) else None for value in (left, right)]
+    if None in pair:
+        return None
+    items = [[self.use(item) for item in items] for items in pair]
+    plain = all(is_among(class_of(item), PLAIN_ANSWERS) for one in items for item in one)
+    following = self.function.instructions[self.instr.index + 1].opname
+    if not plain and not following.startswith("POP_JUMP_IF_") and following != "TO_BOOL":
+        raise Break("PJ203", operand=describe(right))
+    answer: Abstract = Const(PYTHON_OPERATORS[symbol](len(items[0]), len(items[1])))
+    for one, other in reversed(list(zip(*items))):
+        answer = _decided(self, symbol[0], one, other, answer)
+    return answer
+
+
+def _decided(self: Any, strict: str, one: Abstract, other: Abstract, answer: Abstract) -> Abstract:
+    """How two items compare if they differ, else what is known of those behind them."""
+    equal = self.same_or_equal(one, other)
+    if isinstance(equal, Const):
+        return answer if equal.object else self.compare(strict, one, other)  # type: ignore[no-any-return]
+    before = self.truth(self.compare(strict, one, other))
+    if isinstance(answer, Const) and not answer.object:
+        return Number(BOOL, self.emit("flag", [before], BOOL))
+    behind = self.truth(equal)
+    if not isinstance(answer, Const):
+        behind = self.emit("and", [behind, self.truth(answer)], FLAG)
+    return Number(BOOL, self.emit("flag", [self.emit("or", [before, behind], FLAG)], BOOL))

@@ -1,0 +1,217 @@
+"""Tuples and lists joined, repeated and taken apart: ``+``, ``*``, and targets of an assignment."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.rewrite.generator_to_loop import LIST
+from pijit.core.capture.models.containers.contents import is_container
+from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
+from pijit.core.capture.values.key_value_types import SETS, expected_entries, kinds_of_entries, type_with_entries
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.models.containers.sets import OPERATORS
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    Lazy,
+    LoopIterator,
+    Sequence,
+    SliceDisplay,
+    Tensor,
+    Unrolled,
+    class_of,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
+from pijit.guards.facts import is_among
+
+LONGEST_REPEATED = 64
+COPIES = {dict: "builtins.dict", defaultdict: "collections.defaultdict.copy", Counter: "collections.Counter.copy"}
+
+
+def is_short(self: Any, value: Abstract) -> bool:
+    """Whether all items of a tuple or list are known, or may be guarded one by one."""
+    if class_of(value) is dict:
+        return False
+    if is_container(value):
+        return len(value.sample) <= self.facts.unrolling and not self.is_changing(value)  # type: ignore[attr-defined]
+    known = isinstance(value, (Sequence, Known)) or is_row(value)
+    return known or isinstance(value, Const) and type(value.object) is tuple
+
+
+def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``left + right`` of two tuples or two lists, or None where they are neither."""
+    kind = class_of(left)
+    if kind is not class_of(right) or not is_among(kind, (tuple, list)):
+        return None
+    if not is_short(self, left) or not is_short(self, right):
+        types = [list_type(value) for value in (left, right)] if kind is list else []
+        alike = types and isinstance(types[0], ListOf) and Instance(types[0]) == Instance(types[1])
+        return made_by(self, "operator.add", types[0] if alike else Object(kind),
+                     [self.object_value(left), self.object_value(right)])
+    items = [[self.use(item) for item in self.items_of(value)] for value in (left, right)]
+    if kind is list:
+        return self.new_list(items[0] + items[1])  # type: ignore[no-any-return]
+    if not items[0] or not items[1]:
+        return left if items[0] else right  # CPython hands the other one back
+    return self.new_tuple(items[0] + items[1])  # type: ignore[no-any-return]
+
+
+def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``left * right`` of a tuple or list and an int, in either order, or None where they are neither."""
+    owner, count = (left, right) if is_among(class_of(left), (tuple, list)) else (right, left)
+    kind = class_of(owner)
+    if not is_among(kind, (tuple, list)) or number_type(count) != INT:
+        return None
+    times = count.object if isinstance(count, Const) else None
+    if times is None and is_short(self, owner) and any(class_of(item) is slice for item in self.items_of(owner)):
+        times = self.constant(count)  # an index, whose length says which axes the others are about
+    if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
+        made = list_type(owner) if kind is list else Object(kind)
+        return made_by(self, "operator.mul", made, [self.object_value(owner), self.number_value(count)])
+    items = [self.as_object(self.use(item)) for item in self.items_of(owner)]
+    if kind is list:
+        return self.new_list(items * times)  # type: ignore[no-any-return]
+    if times == 1:
+        return owner
+    return self.new_tuple(items * times) if items and times > 0 else Const(())
+
+
+def made_by(self: Any, function: str, kind: Object, operands: List[Value]) -> Instance:
+    """A new container that a function makes."""
+    attrs = {"function": function, "keywords": ()}
+    return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
+
+
+def copied(self: Any, owner: Abstract) -> Abstract:
+    """A new list of all items of a list."""
+    if is_short(self, owner):
+        return self.new_list([self.use(item) for item in self.items_of(owner)])  # type: ignore[no-any-return]
+    return made_by(self, "builtins.list.copy", list_type(owner), [self.object_value(owner)])
+
+
+def copied_dict(self: Any, owner: Abstract, made: type) -> Abstract:
+    """A new dict, or one of the owner's class, of all entries of a dict, a defaultdict or a Counter."""
+    kinds = kinds_of_entries(Instance(expected_entries(owner)))
+    self.emit("plain_items", [self.object_value(owner)], None, exits=True)  # keys may be compared
+    return made_by(self, COPIES[made], type_with_entries(made, kinds), [self.object_value(owner)])
+
+
+def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:
+    """``owner[start:stop:step]`` of a list whose items are not known one by one; the bounds are integers or None."""
+    for part in parts:
+        if part != Const(None) and number_type(part) != INT:
+            raise Break("PJ205", index=describe(part))
+    operands = [self.object_value(owner)] + [self.stored_value(part) for part in parts]
+    return made_by(self, "helpers.part_of", list_type(owner), operands)
+
+
+def _of_sets(symbol: str) -> Callable[..., Optional[Abstract]]:
+    def combined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+        """An operator on two sets, which gives one of the left one's class; None where they are none."""
+        kinds = class_of(left), class_of(right)
+        if not all(is_among(kind, SETS) for kind in kinds):
+            return None
+        return made_by(self, OPERATORS[symbol], Object(kinds[0]),  # type: ignore[arg-type]
+                       [self.object_value(left), self.object_value(right)])
+    return combined
+
+
+JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeated}
+JOINS.update((symbol, _of_sets(symbol)) for symbol in OPERATORS)
+
+
+def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
+    """The ``count`` items of something that is unpacked; the kernel leaves where it has another number of them."""
+    if isinstance(value, (Lazy, Suspended)):
+        value = self.consume(LIST, value)
+    items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
+    if isinstance(value, Instance):
+        items = self.items_of(value)
+    if items is None and isinstance(value, (LoopIterator, Unrolled)):
+        items = all_items(self, value, count)
+    if items is not None:
+        if len(items) != count:
+            raise Break("PJ203", operand="%d items" % len(items))
+        return items  # type: ignore[no-any-return]
+    size, item = _parts(self, value)
+    wanted = self.emit("const", [], WORD, {"value": count})
+    self.emit("require", [self.emit("compare", [size, wanted], FLAG, {"operator": "=="})], None, exits=True)
+    return [item(self.emit("const", [], WORD, {"value": k})) for k in range(count)]
+
+
+def taken_apart_with_rest(self: Any, value: Abstract, before: int, after: int) -> Optional[List[Abstract]]:
+    """``a, *b, c = value`` of an array or a long list: the items of both ends around a new list of the others; None of
+    what is neither. The kernel leaves where there are too few items."""
+    expected = self.items_expected(value)
+    if expected is not None:
+        value = Instance(expected, self.object_value(value))
+    elif not isinstance(value, Tensor) or not value.type.ndim:
+        return None
+    size, item = _parts(self, value)
+    wanted = self.emit("const", [], WORD, {"value": before + after})
+    self.emit("require", [self.emit("compare", [size, wanted], FLAG, {"operator": ">="})], None, exits=True)
+    first = [item(self.emit("const", [], WORD, {"value": k})) for k in range(before)]
+    last = [item(self.emit("sub", [size, self.emit("const", [], WORD, {"value": k})], WORD))
+            for k in range(after, 0, -1)]
+    rest = SliceDisplay((Const(before), Const(-after) if after else Const(None), Const(None)))
+    if isinstance(value, Tensor):
+        return first + [self.consume(LIST, self.view_of(value, [rest]))] + last
+    return first + [part_of(self, value, rest.parts)] + last
+
+
+def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
+    """The length of an array or of a list whose items are alike, and what makes the item at a position."""
+    if isinstance(value, Tensor) and value.type.ndim:
+        return (self.emit("dim", [value.value], WORD, {"axis": 0}), lambda index: element_of(self, value, index))
+    alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
+    if alike and value.type.python is list:  # type: ignore[attr-defined]
+        size = self.emit("list_size", [self.object_value(value)], WORD)
+        return size, lambda index: self.item_of_list(value, index)
+    raise Break("PJ203")
+
+
+def known_keys(self: Any, value: Abstract) -> List[Any]:
+    """The keys of a short dict, ints and strings, which are guarded; Break for another."""
+    known = class_of(value) is dict and (isinstance(value, Known) or not self.is_changing(value))
+    length = self.length_of(value) if known else None
+    if length is None or length > self.facts.unrolling:
+        raise Break("PJ209", type=describe(value), length=length)
+    return [self.use(self.key_at(value, position)).object for position in range(length)]
+
+
+def known_pairs(self: Any, value: Abstract) -> Dict[Any, Abstract]:
+    """The items of such a dict by their keys."""
+    return {key: self.use(self.container_item(value, Const(key))) for key in known_keys(self, value)}
+
+
+def joined_dicts(self: Any, dicts: List[Abstract]) -> Known:
+    """``{**one, **other}``: the runtime takes the keys as they are, so that they stay the objects that they were."""
+    items: Dict[Any, Abstract] = {}
+    for one in dicts:
+        items.update(known_pairs(self, one))
+    made = made_by(self, "helpers.joined", Object(dict), [self.object_value(one) for one in dicts])
+    return Known(Object(dict), tuple(items), list(items.values()), made.value)
+
+
+def all_items(self: Any, value: Abstract, most: int) -> Optional[List[Abstract]]:
+    """All items of what is iterated, in order, if it is known how many there are, and no more than ``most``."""
+    iterator, items = iterator_over(self, value), []  # type: Any, List[Abstract]
+    while True:
+        step = step_of(self, iterator)
+        if not isinstance(step.more, bool) or len(items) > most:
+            return None
+        if not step.more:
+            return items
+        item = self.use(step.item())
+        made_by_step = isinstance(item, Sequence) and item.value is None and item.root is None
+        items.append(self.new_tuple([self.use(part) for part in item.items]) if made_by_step else item)
+        iterator = step.following

@@ -1,0 +1,42 @@
+"""What slices name beside elements of arrays: indices that NumPy makes, parts of lists that are stored or deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.iteration.list_safety import sees_no_list
+from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, Slice, class_of
+from pijit.core.errors import Break
+from pijit.guards.facts import is_among
+
+INDEX_MAKERS = (np.s_, np.index_exp)
+"""Objects of NumPy's whose items are the index itself; of the second one always a tuple."""
+ITERATED = (np.ndarray, range, str, bytes, dict)
+
+
+def index_made(self: Any, maker: Any, index: Abstract) -> Abstract:
+    """``np.s_[index]`` and ``np.index_exp[index]``."""
+    return index if maker is np.s_ or class_of(index) is tuple else self.new_tuple([index])  # type: ignore[no-any-return]
+
+
+def listed(self: Any, more: Abstract) -> Abstract:
+    """All items of something that runs no code of the program's when it is iterated, as a list or tuple."""
+    if is_among(class_of(more), (list, tuple)):
+        return more
+    made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, self.facts.globals)
+    if not is_among(class_of(more), ITERATED) and not made_here:
+        raise Break("PJ203", operand=describe(more))
+    return self.call(Const(list), [more], {})  # type: ignore[no-any-return]
+
+
+def store_part(self: Any, owner: Abstract, part: Slice, value: Abstract) -> None:
+    """``owner[part] = value`` of a list."""
+    items = self.object_value(self.as_object(listed(self, value)))
+    self.effect("store_slice", owner, [self.object_value(owner), self.object_value(part), items])
+
+
+def delete_part(self: Any, owner: Abstract, part: Slice) -> None:
+    """``del owner[part]`` of a list."""
+    self.effect("delete_slice", owner, [self.object_value(owner), self.object_value(part)])

@@ -1,0 +1,91 @@
+"""``sorted``: by the runtime, which compares as Python does, or while capturing where the order is known."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, List, Optional, Tuple
+
+from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.models.iteration.consumers import call_list, call_map, number_in
+from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_like_values, list_type
+from pijit.core.capture.models.containers.sets import items_of_set
+from pijit.core.capture.state.frame_state import item_kinds, list_of_kinds
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Opaque, Sequence, class_of
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Holding, ListOf, Object, Scalar, Type
+from pijit.guards.facts import is_among, is_exactly
+
+
+def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``sorted(iterable, key=..., reverse=...)``."""
+    if set(keywords) - {"reverse", "key"} or len(arguments) != 1:
+        raise Break("PJ211", callee="sorted")
+    value, key = arguments[0], keywords.pop("key", Const(None))
+    if key != Const(None):
+        return _sorted_by(self, call_list(self, arguments, {}), key, keywords)
+    kind = _list_like(value) or items_of_set(self, value)
+    if kind is not None and not isinstance(kind, ListOf):
+        return _sort(self, "helpers.sorted_plain", kind, [self.object_value(value)], keywords)
+    made = call_list(self, arguments, {})
+    order = _known_order(made) if kind is None else None
+    backwards = keywords.get("reverse", Const(False))
+    if order is not None and isinstance(backwards, Const) and type(backwards.object) is bool:
+        items = [made.items[position] for position in order]  # type: ignore[attr-defined]
+        return self.new_list(items[::-1] if backwards.object else items)  # type: ignore[no-any-return]
+    like = list_type(made)
+    if not isinstance(like, Holding) or not _compares_plainly(like.items):
+        like = ListOf(number_in(made))
+    return _sort(self, "builtins.sorted", like, [self.object_value(made)], keywords)
+
+
+def _compares_plainly(kind: Type) -> bool:
+    """Whether values of a type compare without the user's code: numbers, strings and tuples of these."""
+    if isinstance(kind, Holding) and kind.python is tuple:
+        return all(map(_compares_plainly, kind.items))
+    return isinstance(kind, Scalar) or kind == Object(str)
+
+
+def _sort(self: Any, function: str, kind: Object, operands: List[Value], keywords: Arguments) -> Abstract:
+    operands = operands + [self.stored_value(value) for value in keywords.values()]
+    attrs = {"function": function, "keywords": tuple(keywords)}
+    return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
+
+
+def _list_like(value: Abstract) -> Optional[Object]:
+    """The type of the list of the items of a list or tuple, as far as it can be told; None for anything else."""
+    if not is_among(class_of(value), (list, tuple)):
+        return None
+    if isinstance(value, (Known, Sequence)):
+        return list_like_values(value.items) or Object(list)
+    if isinstance(value, Instance) or class_of(value) is list:
+        return list_type(value) if class_of(value) is list else Object(list)
+    sample = value.sample if isinstance(value, Opaque) else value.object  # type: ignore[attr-defined]
+    return list_like(sample[:LOOKED_AT]) or Object(list)
+
+
+def _known_order(made: Abstract) -> Optional[List[int]]:
+    """In which order the items of a list are, if that is certain: of known strings or ints, or pairs that begin so.
+
+    No two are equal, so nothing else is compared.
+    """
+    items = made.items if isinstance(made, Known) and made.keys is None else ()
+    first = [item.items[0] if isinstance(item, Sequence) and item.items else item for item in items]
+    keys = [item.object for item in first if isinstance(item, Const)]
+    alike = len(set(map(type, keys))) == 1 and all(is_exactly(key, (int, str)) for key in keys)
+    if not alike or len(keys) != len(items) or len(set(keys)) != len(keys):
+        return None
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def _sorted_by(self: Any, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
+    """A new list, sorted by what ``key`` makes of its items: of each once, in order, as ``sorted`` does."""
+    kind = list_of_kinds(item_kinds(made))
+    keys = call_list(self, [call_map(self, [key, made], {})], {})
+    kinds = item_kinds(keys)
+    plain = len(kinds) == 1 and isinstance(next(iter(kinds)), Scalar)
+    return _sort(self, "helpers.sorted_by" if plain else "helpers.sorted_by_plain", kind,
+                 [self.object_value(value) for value in (made, keys)], keywords)
+
+
+SORTING_CALLS: List[Tuple[Any, Handler]] = [(builtins.sorted, call_sorted)]

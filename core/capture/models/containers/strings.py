@@ -1,0 +1,167 @@
+"""Strings that a function makes of numbers and other strings: kernels call what makes them, as it is.
+
+Formatting a number of Python's or NumPy's own runs no code of the user's; of everything else it may, so that stays
+bytecode.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.rewrite.generator_to_loop import LIST
+from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Lazy, LoopIterator, Number, class_of, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.library import resolve
+from pijit.core.graph.types import BOOL, Object, Type
+from pijit.guards.facts import is_among, is_exactly
+
+CONVERSIONS = {1: "builtins.str", 2: "builtins.repr", 3: "builtins.ascii"}
+"""What FORMAT_VALUE calls first, and CONVERT_VALUE."""
+COMPARISONS = {"==": "operator.eq", "!=": "operator.ne", "<": "operator.lt", "<=": "operator.le", ">": "operator.gt",
+               ">=": "operator.ge"}
+TEXT = Object(str)
+
+
+class Texts:
+    """Mixin of the interpreter: FORMAT_VALUE, BUILD_STRING, and what operators and calls do with strings."""
+
+    emit: Callable[..., Optional[Value]]
+    pop: Callable[[], Abstract]
+    pop_many: Callable[[int], List[Abstract]]
+    push: Callable[[Abstract], None]
+    use: Callable[[Abstract], Abstract]
+    stored_value: Callable[[Abstract], Value]
+    new_tuple: Callable[[List[Abstract]], Abstract]
+    items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    object_value: Callable[[Abstract], Value]
+    is_in_loop: Callable[[], bool]
+    function: Function
+    instr: Instr
+    compare_texts: Callable[..., Optional[Abstract]]
+
+    def made_text(self, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
+        """What a function answers to numbers and strings; at once if they are known."""
+        if all(isinstance(argument, Const) for argument in arguments):
+            try:
+                return Const(resolve(function)(*[argument.object for argument in arguments]))  # type: ignore
+            except Exception:
+                raise Break("PJ216", operand=describe(arguments[0]))
+        operands = [self.stored_value(argument) for argument in arguments]
+        made = self.emit("invoke", operands, kind, {"function": function, "keywords": ()}, exits=True)
+        return Instance(kind, made) if isinstance(kind, Object) else Number(kind, made)  # type: ignore[arg-type]
+
+    def require_plain(self, value: Abstract) -> None:
+        """Break unless a value is a number or a string, so that no code of the user's says what it looks like."""
+        kind = number_type(value)
+        plain = isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str, type(None)))
+        looks_plain = kind is not None and (kind.dtype.kind in "fiu" or kind == BOOL)
+        if not plain and class_of(value) is not str and not looks_plain:
+            raise Break("PJ216", operand=describe(value))
+
+    def op_FORMAT_VALUE(self, instr: Instr) -> None:
+        flags = instr.arg or 0
+        spec = self.pop() if flags & 4 else Const("")
+        value = self.pop()
+        self.require_plain(value)
+        if class_of(spec) is not str:
+            raise Break("PJ216", operand=describe(spec))
+        value = self._converted(value, flags & 3)
+        as_it_is = class_of(value) is str and spec == Const("")
+        self.push(value if as_it_is else self.made_text("builtins.format", [value, spec]))
+
+    def _converted(self, value: Abstract, conversion: int) -> Abstract:
+        plain = not conversion or conversion == 1 and class_of(value) is str
+        return value if plain else self.made_text(CONVERSIONS[conversion], [value])
+
+    def op_CONVERT_VALUE(self, instr: Instr) -> None:
+        """The conversion of an f-string, apart from its format (3.13)."""
+        value = self.pop()
+        self.require_plain(value)
+        self.push(self._converted(value, instr.arg or 0))
+
+    def op_BUILD_STRING(self, instr: Instr) -> None:
+        parts = self.pop_many(instr.arg or 0)
+        if any(class_of(part) is not str for part in parts):
+            raise Break("PJ216", opcode=instr.opname)
+        if all(isinstance(part, Const) for part in parts):
+            self.push(Const("".join(part.object for part in parts)))  # type: ignore[attr-defined]
+            return
+        self.push(self.made_text("builtins.str.join", [Const(""), self.new_tuple(parts)]))
+
+    def of_texts(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+        """``+``, ``%`` or a comparison of strings, or None where it is something else."""
+        if class_of(left) is not str or symbol not in COMPARISONS and symbol not in ("+", "%"):
+            return None
+        if symbol == "%":
+            for value in self.items_of(right) or () if class_of(right) is tuple else (right,):
+                self.require_plain(self.use(value))
+            return self.made_text("operator.mod", [left, right])
+        if class_of(right) is not str:
+            return None
+        if symbol == "+":
+            return self._sum(left, right)
+        known = isinstance(left, Const) and isinstance(right, Const)
+        found = self.compare_texts(symbol, left, right) if not known else None
+        return found if found is not None else self.made_text(COMPARISONS[symbol], [left, right], BOOL)
+
+
+    def _sum(self, left: Abstract, right: Abstract) -> Abstract:
+        """``left + right``; Break where a variable's string can grow in place, as only bytecode has it alone."""
+        if isinstance(left, Const) and isinstance(right, Const):
+            return self.made_text("operator.add", [left, right])
+        behind = self.function.instructions[self.instr.index + 1]
+        if left.root == Root("local", behind.value) and behind.opname == "STORE_FAST" and self.is_in_loop():
+            raise Break("PJ216", because="the string may grow in place")
+        return Instance(TEXT, self.emit("text_add", [self.object_value(left), self.object_value(right)], TEXT))
+
+
+def _of_one(name: str) -> Handler:
+    """``str``, ``repr`` and ``ascii`` of a number or a string; a string is its own ``str``."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        self.require_plain(arguments[0])
+        if name == "str" and class_of(arguments[0]) is str:
+            return arguments[0]
+        return self.made_text("builtins." + name, arguments)  # type: ignore[no-any-return]
+    return call
+
+
+def call_format(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``format(value, spec)``."""
+    only(arguments, keywords, "format", 1, 2)
+    return _formatted(self, "builtins.format", arguments)
+
+
+def _format_method(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``text.format(value, ...)``."""
+    if keywords:
+        raise Break("PJ211", callee="format")
+    return _formatted(self, "builtins.str.format", arguments)
+
+
+def _formatted(self: Any, function: str, arguments: List[Abstract]) -> Abstract:
+    for argument in arguments:
+        self.require_plain(argument)
+    return self.made_text(function, arguments)  # type: ignore[no-any-return]
+
+
+def _join_method(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``text.join(items)`` of a list or tuple, or of what becomes a list first."""
+    only(arguments, keywords, "join", 2)
+    if isinstance(arguments[1], (Lazy, LoopIterator)):
+        arguments = [arguments[0], self.consume(LIST, arguments[1])]
+    if not is_among(class_of(arguments[1]), (list, tuple)):
+        raise Break("PJ216", operand=describe(arguments[1]))
+    return self.made_text("builtins.str.join", arguments)  # type: ignore[no-any-return]
+
+
+TEXT_CALLS: List[Tuple[Any, Handler]] = [(getattr(builtins, name), _of_one(name))
+                                         for name in ("str", "repr", "ascii")]
+TEXT_CALLS.append((builtins.format, call_format))
+TEXT_METHODS: Dict[Tuple[type, str], Handler] = {(str, "format"): _format_method, (str, "join"): _join_method}

@@ -1,0 +1,310 @@
+"""Effects on lists, dicts and sets: instructions and methods that change them, done at once."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.iteration.consumers import call_dict
+from pijit.core.capture.models.containers.reads import KEYED
+from pijit.core.capture.models.containers.contents import ITEM_KEYS
+from pijit.core.capture.models.containers.counters import rely_if_counter
+from pijit.core.capture.models.containers.deques import row_of, taken_tuple
+from pijit.core.capture.values.key_value_types import entry_kind, kinds_of_entries
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.models.containers.sequences import made_by
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.iteration.list_safety import sees_no_list
+from pijit.core.capture.state.heap_locations import ItemPlace, Keys, identity_of
+from pijit.core.capture.models.containers.slices import delete_part, listed
+from pijit.core.capture.state.frame_state import expect, expect_entry, forgotten, item_kinds, lengthened, loosen, parts_of
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Known,
+    Opaque,
+    Slice,
+    Unrolled,
+    class_of,
+    number_type,
+    pointer_class,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, INT, WORD, Object
+from pijit.guards.facts import is_among, is_exactly
+from pijit.guards.source import UNBOUND, read_item
+
+
+class ContainerEffects:
+    """Mixin of the interpreter: DELETE_SUBSCR, stores into dicts, ``+=`` of lists, and what their methods share."""
+
+    facts: Any
+    emit: Callable[..., Optional[Value]]
+    pop: Callable[[], Abstract]
+    object_value: Callable[[Abstract], Value]
+    number_value: Callable[[Abstract], Value]
+    stored_value: Callable[[Abstract], Value]
+    item_operands: Callable[[Abstract, Abstract], List[Value]]
+    keyed: Callable[[str, Abstract, Abstract], Tuple[str, List[Value]]]
+    constant: Callable[[Abstract], Any]
+    is_resized: Callable[[Abstract], bool]
+    holds_item: Callable[[Abstract, Any], bool]
+    state: Any
+    changing: Callable[..., None]
+
+    def moving(self, owner: Abstract) -> None:
+        """Items of a list come, go or change at positions that are not known: none of them is a place."""
+        identity = identity_of(owner)
+        self.facts.changed.add((ItemPlace, identity))
+        for key, place in list(self.facts.places.items()):
+            if isinstance(place, ItemPlace) and id(place.owner.sample) == identity:
+                del self.facts.places[key]
+        self.changing(list, owner, False)
+
+    def changing_container(self, owner: Abstract, resized: bool = True) -> None:
+        """A list or another container is changed otherwise than by a store at a known position; a dict may be
+        ``resized``, or has the keys that it had."""
+        kind = pointer_class(owner)
+        if kind is list:
+            self.moving(owner)
+        elif is_among(kind, (dict, set, deque, defaultdict, Counter)):
+            self.changing(kind, owner, False)
+            if kind is dict and resized:
+                self.changing(Keys, owner, False)
+        else:
+            raise Break("PJ205", object=describe(owner))
+
+    def effect(self, name: str, owner: Abstract, operands: List[Value], resized: bool = True) -> None:
+        """An operation that changes a container and gives no value."""
+        self.changing_container(owner, resized)
+        self.emit(name, operands, None, exits=True)
+
+    def store_key(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` of a dict."""
+        rely_if_counter(self, owner, "__setitem__")
+        name, operands = self.keyed("store_key", owner, index)
+        expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
+        self.effect(name, owner, operands + [self.stored_value(value)], not self._is_loops_key(owner, index))
+
+    def _is_loops_key(self, owner: Abstract, index: Abstract) -> bool:
+        """Whether a dict that a loop here steps through key by key has this key; a guard holds it there."""
+        loops = [loop for value in self.state.stack for loop in _loops_in(value)]
+        key = self.constant(index)
+        return (is_exactly(key, ITEM_KEYS) and not self.is_resized(owner)
+                and any(identity_of(loop.owner) == identity_of(owner) is not None for loop in loops)
+                and self.holds_item(owner, key))
+
+    def op_DELETE_SUBSCR(self, instr: Instr) -> None:
+        index, owner = self.pop(), self.pop()
+        self.remove(owner, index)
+
+    def remove(self, owner: Abstract, index: Abstract) -> None:
+        """``del owner[index]``."""
+        if pointer_class(owner) is list and isinstance(index, Slice):
+            delete_part(self, owner, index)
+            return
+        of_keys = is_among(pointer_class(owner), KEYED)
+        if not of_keys and pointer_class(owner) is not list:
+            raise Break("PJ205", object=describe(owner))
+        rely_if_counter(self, owner, "__delitem__", "__contains__")
+        name = "discard_key" if class_of(owner) is Counter else "delete_key" if of_keys else "delete_item"
+        self.effect(name, owner, self.item_operands(owner, index))
+
+    def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
+        """``owner += more`` of a list; the list afterwards."""
+        more = listed(self, more)
+        more_kinds = item_kinds(more) if class_of(more) is list else {None}
+        owner, before = lengthened(owner, more_kinds), owner
+        for kind in more_kinds:
+            expect(self.state, before, kind)
+        self.effect("extend", owner, [self.object_value(owner), self.object_value(more)])
+        return owner
+
+    def multiply(self, owner: Abstract, count: Abstract) -> Abstract:
+        """``owner *= count`` of a list; the list afterwards."""
+        if number_type(count) != INT:
+            raise Break("PJ203", operand=describe(count))
+        operands = [self.object_value(owner), self.number_value(count)]
+        made, whole = made_by(self, "operator.mul", list_type(owner), operands), self.object_value(Const(slice(None)))
+        owner = lengthened(owner, item_kinds(owner))
+        self.effect("store_slice", owner, [self.object_value(owner), whole, self.object_value(made)])
+        return owner
+
+    def add_entries(self, owner: Abstract, more: Abstract) -> Abstract:
+        """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
+        if class_of(more) is not dict:
+            raise Break("PJ203", operand=describe(more))
+        expect_entry(self.state, owner, kinds_of_entries(more))
+        self.effect("update", owner, [self.object_value(owner), self.object_value(more)])
+        return forgotten(owner)
+
+
+def _loops_in(value: Abstract) -> List[Unrolled]:
+    found = [value] if isinstance(value, Unrolled) else []
+    return found + [loop for part in parts_of(value) for loop in _loops_in(part)]
+
+
+def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    only(arguments, keywords, "append", 2)
+    loosen(self.state, *arguments)
+    self.effect("append", arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+    return Const(None)
+
+
+def _insert(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    only(arguments, keywords, "insert", 3)
+    owner, index, value = arguments
+    loosen(self.state, owner, value)
+    self.effect("insert", owner, [self.object_value(owner), self.word(index), self.stored_value(value)])
+    return Const(None)
+
+
+def _extend(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    only(arguments, keywords, "extend", 2)
+    self.lengthen(*arguments)
+    return Const(None)
+
+
+def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``; a list or dict that is
+    taken out may die, which only bytecode does in time."""
+    of_dict = class_of(arguments[0]) is dict
+    if of_dict and len(arguments) == 3:
+        looked_at = isinstance(arguments[0], (Known, Opaque))
+        if not looked_at or not is_exactly(self.constant(arguments[1]), ITEM_KEYS):
+            return _pop_default(self, *arguments)
+        if not _has_now(self, *arguments[:2]):
+            return arguments[2]
+        del arguments[2]
+    only(arguments, keywords, "pop", 2, 2 if of_dict else 1)
+    owner, index = arguments[0], arguments[1] if len(arguments) == 2 else Const(-1)
+    if self.is_dropped():
+        self.remove(owner, index)
+        return Const(None)
+    like = self.expected(owner, self.constant(index) if of_dict or isinstance(index, Const) else None)
+    row = row_of(like) if not of_dict else None
+    if row is not None:
+        return _pop_tuple(self, owner, index, row)
+    if is_among(class_of(like), (list, tuple, dict)):
+        raise Break("PJ203", operand=describe(like))
+    operands = self.item_operands(owner, index)
+    self.changing_container(owner)
+    return self.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
+
+
+def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abstract:
+    """``list.pop(...)`` of a tuple, or a list of numbers: it is read first, and taken out when nothing can go wrong."""
+    operands = [self.object_value(owner), self.word(index)]
+    item = taken_tuple(self, "load_item", operands, row)
+    self.changing_container(owner)
+    self.emit("list_take", operands, None)
+    return item
+
+
+def _pop_default(self: Any, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
+    """``dict.pop(key, default)`` where the item that may be there has the default's type, or nobody wants it."""
+    operands = self.item_operands(owner, index)
+    if self.is_dropped():
+        self.effect("discard_key", owner, operands)
+        return Const(None)
+    self.expect_like(default)
+    operands.append(self.stored_value(default))
+    self.changing_container(owner)
+    return self.found("pop_default", operands, default)  # type: ignore[no-any-return]
+
+
+def _has_now(self: Any, owner: Any, index: Abstract) -> bool:
+    """Whether a dict has a key, as it has when the function is captured; the kernel leaves where that is otherwise."""
+    key = self.constant(index)
+    if isinstance(owner, Known):
+        return self.holds_item(owner, key)  # type: ignore[no-any-return]
+    expected = read_item(owner.sample, key) is not UNBOUND
+    found = self.truth(self.has_key_now(owner, index))
+    wanted = found if expected else self.emit("not", [found], FLAG)
+    self.emit("require", [wanted], None, exits=True)
+    return expected
+
+
+def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``dict.setdefault(key, value)`` where the item that is there has the value's type."""
+    only(arguments, keywords, "setdefault", 3)
+    owner, index, value = arguments
+    operands = self.item_operands(owner, index) + [self.stored_value(value)]
+    expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
+    self.changing_container(owner)
+    return self.found("setdefault", operands, value)  # type: ignore[no-any-return]
+
+
+def _update(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``d.update(pairs, name=value)``: the keys in the order in which they come first, each with its last value."""
+    only(arguments, {}, "update", *((1, 2) if keywords else (2,)))
+    plain = not keywords and class_of(arguments[1]) is dict
+    self.add_entries(arguments[0], arguments[1] if plain else call_dict(self, arguments[1:], keywords))
+    return Const(None)
+
+
+def _without_arguments(name: str, operation: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        self.effect(operation, arguments[0], [self.object_value(arguments[0])])
+        return Const(None)
+    return call
+
+
+def _of_set(name: str) -> Handler:
+    """``add``, ``discard`` and ``remove`` of what compares without the user's code, and not by identity as one NaN with
+    another."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        self.require_key(arguments[1])
+        if name == "add":
+            expect_entry(self.state, arguments[0], (entry_kind(arguments[1]),))
+        self.effect("set_" + name, arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+        return Const(None)
+    return call
+
+
+def _remove(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list.remove(value)`` of a number or a string."""
+    only(arguments, keywords, "remove", 2)
+    owner, value = arguments
+    self.effect("delete_item", owner, [self.object_value(owner), found_position(self, owner, value)])
+    return Const(None)
+
+
+def found_position(self: Any, owner: Abstract, value: Abstract) -> Value:
+    """Where a list has a value first, as a WORD; the kernel leaves where it is nowhere."""
+    found, zero = self.position_of(owner, value), self.emit("const", [], WORD, {"value": 0})
+    self.emit("require", [self.emit("compare", [found, zero], FLAG, {"operator": ">="})], None, exits=True)
+    return found  # type: ignore[no-any-return]
+
+
+def _sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list.sort(reverse=...)`` of numbers of one class, or of strings; by a key, which does not see the list."""
+    key = keywords.get("key", Const(None))
+    if key != Const(None) and len(arguments) == 1 and sees_no_list(key, self.facts.globals):
+        made = self.call(Const(sorted), [arguments[0]], dict(keywords))
+        whole = self.object_value(Const(slice(None)))
+        self.effect("store_slice", arguments[0], [self.object_value(arguments[0]), whole, self.object_value(made)])
+        return Const(None)
+    backwards = self.constant(keywords.get("reverse", Const(False)))
+    if len(arguments) != 1 or set(keywords) - {"reverse"} or not is_among(type(backwards), (bool, int)):
+        raise Break("PJ211", callee="sort")
+    self.effect("sort", arguments[0], [self.object_value(arguments[0]), self.word(Const(int(bool(backwards))))])
+    return Const(None)
+
+
+EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
+    (list, "append"): _append, (list, "insert"): _insert, (list, "extend"): _extend, (list, "pop"): _pop,
+    (list, "remove"): _remove, (list, "sort"): _sort,
+    (list, "reverse"): _without_arguments("reverse", "reverse"),
+    (list, "clear"): _without_arguments("clear", "clear_list"),
+    (dict, "pop"): _pop, (dict, "setdefault"): _setdefault, (dict, "update"): _update,
+    (dict, "clear"): _without_arguments("clear", "clear_dict"),
+    (set, "clear"): _without_arguments("clear", "clear_set"),
+    (set, "add"): _of_set("add"), (set, "discard"): _of_set("discard"), (set, "remove"): _of_set("remove"),
+}
+"""Methods of exact builtin classes that change the object."""

@@ -1,0 +1,345 @@
+"""What a call calls: finds the Python function behind a callee, and what the function sees of its own module.
+
+A callee is known by its code object. Its defaults, cells and globals are read through the function object, so that
+closures of one code object share what was compiled, and nothing keeps the function alive.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from pijit.core._hook import JitFunction
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.assembler.emit import has_site
+from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
+from pijit.core.capture.context import Facts, Place
+from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.models.objects.special_methods import class_place, method_called, operator_method, special_method
+from pijit.core.capture.values.lattice import Abstract, Bound, Const, Opaque, Thing, Unknown
+from pijit.core.errors import Break
+from pijit.guards.facts import is_exactly
+from pijit.guards.reading import class_value
+from pijit.guards.source import Attr, Constant, Global, Inner, Item, TypeOf, read_class_attribute
+
+BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
+
+
+def place_of(value: Abstract) -> Place:
+    """Where a value is."""
+    return Place(value.source, value.root)
+
+
+def sample_of(value: Abstract) -> Any:
+    """The known object or the sample; None for other values."""
+    return value.object if isinstance(value, Const) else getattr(value, "sample", None)
+
+
+class Callee(NamedTuple):
+    """A Python function to be inlined, and where the function object is; ``jitted`` if calls run it compiled."""
+
+    function: types.FunctionType
+    place: Place
+    jitted: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.function.__qualname__
+
+
+class CalleeFacts(Facts):
+    """What capture may look at inside an inlined callee: its module's globals, its builtins, its closure."""
+
+    __slots__ = ("callee", "outermost", "_base")
+
+    def __init__(self, code: Any, callee: Callee, outer: Facts, shared: Iterable[str] = ()) -> None:
+        function = callee.function
+        super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
+                         outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
+        self.callee = callee
+        self._base = outer.base
+        self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)
+        self.changed, self.places = outer.changed, outer.places
+        self.shared = frozenset(shared)
+        self.within, self.around = outer.within + (function.__code__,), outer.around + (callee,)
+
+    def identity(self) -> Any:
+        return id(self.callee.function), self.callee.place.source
+
+    def global_place(self, name: str) -> Any:
+        return super().global_place(name) if self.globals is self.outermost else None
+
+    @property
+    def base(self) -> Facts:
+        return self._base
+
+    def scope_path(self) -> Any:
+        root = self.callee.place.root
+        return Attr(root, "__globals__") if root is not None else None
+
+    def _cell(self, number: int) -> Any:
+        """The object of a closure variable; None for what is a plain variable of the callee's."""
+        number -= len(self.function.cellvars)
+        return self.cells[number] if number >= 0 else None
+
+    def _cell_of_base(self, cell: Any) -> Optional[int]:
+        """Which of the caller's cells it is."""
+        return next((k for k, other in enumerate(self.base.cells) if other is cell), None)
+
+    def _cell_path(self, number: int) -> Place:
+        return self.callee.place.then(Attr, "__closure__").then(Item, number - len(self.function.cellvars))
+
+    def cell_place(self, number: int, name: str) -> Any:
+        cell = self._cell(number)
+        known = self._cell_of_base(cell)
+        return self.places.get(self.base.cell_source(known) if known is not None else (CellPlace, id(cell)))
+
+    def cell_owners(self, number: int) -> List[Opaque]:
+        cell = self._cell(number)
+        if cell is None:
+            return []
+        path, known = self._cell_path(number), self._cell_of_base(cell)
+        owner = Opaque(cell, path.source)
+        owner.root = path.root
+        return [owner] + (self.base.cell_owners(known) if known is not None else [])
+
+    def written_place(self, instr: Instr) -> Any:
+        if instr.opname.endswith("_DEREF"):
+            place = self._written_cell(instr)
+        elif self.globals is self.outermost:
+            place = self.places.setdefault(Global(instr.value), GlobalPlace(Global(instr.value)))
+        else:
+            raise Break("PJ220", name=instr.value, because="it is in another module")
+        self.changed.add(place.changed(self.base))
+        return place
+
+    def _written_cell(self, instr: Instr) -> Any:
+        """The place of a closure variable."""
+        number = instr.arg or 0
+        cell, path = self._cell(number), self._cell_path(number)
+        known = self._cell_of_base(cell)
+        if known is not None:
+            source = self.base.cell_source(known)
+            return self.places.setdefault(source, CellPlace(source, source.index - len(self.base.function.varnames)))
+        if cell is None or path.source is None:
+            raise Break("PJ220", name=instr.value, because="it is in a cell that is made here")
+        return self.places.setdefault((CellPlace, id(cell)), FreePlace(Opaque(cell, path.source)))
+
+    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+        if (name, id(self.globals)) in self.changed:
+            raise Break("PJ219", name=name)
+        place = self.callee.place.then(Attr, "__globals__")
+        if name in self.globals:
+            return self.globals[name], place.then(Item, name)
+        if name not in self.builtins:
+            raise Break("PJ202", name=name)
+        interpreter.rely(place, LacksItem(name))
+        return self.builtins[name], Place(*[Item(Constant(self.builtins), name)] * 2)
+
+    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
+        number -= len(interpreter.function.cellvars)
+        if number < 0:
+            raise Break("PJ208", name=name)
+        if (CellPlace, id(self.cells[number])) in self.changed:
+            raise Break("PJ219", name=name)
+        place = self.callee.place.then(Attr, "__closure__").then(Item, number).then(Inner, "cell_contents")
+        return self.contents(number, name), place
+
+
+def _builtins_of(function: types.FunctionType) -> Dict[str, Any]:
+    found = function.__globals__.get("__builtins__")
+    names = found.__dict__ if issubclass(type(found), types.ModuleType) else found
+    if type(names) is not dict or type(function.__globals__) is not dict:
+        raise Break("PJ230", callee=function.__qualname__, because="its module has builtins of its own")
+    return names
+
+
+def default_of(callee: Callee, position: int, name: str, interpreter: Any) -> Abstract:
+    """The default of a parameter: of positional ones by position from the end, of keyword-only ones by name."""
+    function = callee.function
+    if position:
+        values, place, key = function.__defaults__ or (), callee.place.then(Inner, "__defaults__"), position
+        found = len(values) >= -position
+    else:
+        values, place, key = function.__kwdefaults__ or {}, callee.place.then(Inner, "__kwdefaults__"), name
+        found = name in values
+    if not found:
+        raise Break("PJ211", callee=callee.name, problem="no value for %s" % name)
+    return known_constant(values[key], place.then(Item, key), interpreter)
+
+
+def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
+    """A default or frozen argument: small immutable values are taken as they are."""
+    if not is_exactly(sample, BY_VALUE):
+        return interpreter.known_object(sample, *place)
+    value = Const(sample, place.source)
+    value.root = place.root
+    return value
+
+
+def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.FunctionType]:
+    """The Python function that an instruction calls, as far as the operand stack tells; not those of jitted ones."""
+    special = method_called(instr)
+    if special is not None and special[1] < len(stack):
+        return _function_of(operator_method(instr, stack[-1 - special[1]]))
+    target = _callable_of(instr, stack)
+    if target is None:
+        return None
+    if instr.opname == "LOAD_ATTR":
+        found = read_class_attribute(sample_of(target), instr.value) if isinstance(target, Opaque) else None
+        return _function_of(found.fget) if type(found) is property else None
+    return _function_of(sample_of(target.function if isinstance(target, Bound) else target))
+
+
+def _callable_of(instr: Instr, stack: List[Abstract]) -> Optional[Abstract]:
+    """What an instruction calls, or reads an attribute of."""
+    below = CALLEE_BELOW.get(instr.opname)
+    return stack[-1 - below(instr.arg or 0)] if below is not None and below(instr.arg or 0) < len(stack) else None
+
+
+def may_compile_alone(instr: Instr, stack: List[Abstract]) -> bool:
+    """Whether linked code can run a function that it has compiled on its own where an instruction calls it.
+
+    Sites of CPython 3.11 and later see what is called, not the frame that a class or an object of C makes.
+    """
+    if not has_site(instr):
+        return False
+    target = _callable_of(instr, stack)
+    sample = sample_of(target.function if isinstance(target, Bound) else target) if target is not None else None
+    if sys.version_info < (3, 11) or sample is None:
+        return True
+    if type(sample) is type:
+        return sample.__new__ is object.__new__
+    return type(sample) is not functools.partial
+
+
+def calls_unknown(instr: Instr, stack: List[Abstract]) -> bool:
+    """Whether an instruction calls something of which nothing is known."""
+    return instr.opname != "LOAD_ATTR" and isinstance(_callable_of(instr, stack), Unknown)
+
+
+def _function_of(target: Any) -> Optional[types.FunctionType]:
+    """The Python function that a call of an object runs."""
+    kind = type(target)
+    if kind is types.FunctionType:
+        return target  # type: ignore[no-any-return]
+    if kind is type:
+        made = class_value(target, "__init__")
+        return made if type(made) is types.FunctionType else None
+    if kind is types.MethodType or kind is functools.partial:
+        return _function_of(target.__func__ if kind is types.MethodType else target.func)
+    found = None if issubclass(kind, type) else read_class_attribute(target, "__call__")
+    return found if type(found) is types.FunctionType else None
+
+
+NAMES_ON_STACK = not (3, 11) <= sys.version_info < (3, 13)
+"""Whether the names of a call's keywords are on the stack, and not part of the call."""
+CALLEE_BELOW: Dict[str, Callable[[int], int]] = {
+    "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count,
+    "CALL_FUNCTION_KW": lambda count: count + NAMES_ON_STACK, "CALL_METHOD_KW": lambda count: count + NAMES_ON_STACK,
+    "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1),
+    "LOAD_ATTR": lambda name: 0,
+}
+"""How many operands an instruction has above what it calls."""
+
+Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
+
+
+def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                interpreter: Any) -> Found:
+    """The Python function that a call runs, with all its arguments; None if it runs something else."""
+    if isinstance(target, Bound):
+        return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
+    sample = sample_of(target)
+    if isinstance(target, (Thing, Record)):
+        function = special_method(target, "__call__")
+        place = class_place(interpreter, target).then(Attr, "__call__")
+        found = _found(interpreter.known_object(function, *place), interpreter) if function is not None else None
+        return find_callee(found, [target] + arguments, keywords, interpreter) if found is not None else None
+    if isinstance(target, (Const, Opaque)):
+        for kind, find in _KINDS:
+            if issubclass(type(sample), kind):
+                return find(target, sample, arguments, keywords, interpreter)
+    return None
+
+
+def _found(value: Abstract, interpreter: Any) -> Abstract:
+    """A callee on the way to the function; a guard on the function's code says more than one on its type."""
+    return value if type(sample_of(value)) is types.FunctionType else interpreter.use(value)  # type: ignore[no-any-return]
+
+
+def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                   interpreter: Any) -> Found:
+    return Callee(sample, place_of(target)), arguments, keywords
+
+
+def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                 interpreter: Any) -> Found:
+    place = place_of(target)
+    function = _found(interpreter.known_object(sample.__func__, *place.then(Inner, "__func__")), interpreter)
+    owner = interpreter.use(interpreter.known_object(sample.__self__, *place.then(Inner, "__self__")))
+    return find_callee(function, [owner] + arguments, keywords, interpreter)
+
+
+def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                  interpreter: Any) -> Found:
+    parts = partial_parts(target, interpreter)
+    if parts is None:
+        return None
+    function, first, named = parts
+    return find_callee(function, first + arguments, dict(named, **keywords), interpreter)
+
+
+def partial_parts(target: Abstract,
+                  interpreter: Any) -> Optional[Tuple[Abstract, List[Abstract], Dict[str, Abstract]]]:
+    """What a ``functools.partial`` calls, and the arguments that it holds."""
+    sample = sample_of(target) if isinstance(target, (Const, Opaque)) else None
+    if type(sample) is not functools.partial or any(type(key) is not str for key in sample.keywords):
+        return None
+    place = place_of(target)
+    for part, held in (("args", sample.args), ("keywords", sample.keywords)):
+        interpreter.rely(place.then(Attr, part), HasType(type(held)))
+        interpreter.rely(place.then(Attr, part), HasLength(len(held)))
+    function = _found(interpreter.known_object(sample.func, *place.then(Attr, "func")), interpreter)
+    first = [interpreter.use(known_constant(value, place.then(Attr, "args").then(Item, k), interpreter))
+             for k, value in enumerate(sample.args)]
+    named = {name: interpreter.use(known_constant(value, place.then(Attr, "keywords").then(Item, name), interpreter))
+             for name, value in sample.keywords.items()}
+    return function, first, named
+
+
+def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                 interpreter: Any) -> Found:
+    """As if undecorated; not where a subclass does more than call."""
+    plain_inside = class_value(type(sample), "plain_inside") is True
+    if type(sample).__call__ is not JitFunction.__call__ and not plain_inside or not sample.enabled:
+        return None
+    if sample.__wrapped__ is not sample.py_func:
+        return None
+    place = place_of(target).then(Inner, "__dict__").then(Item, "__wrapped__")
+    return Callee(sample.py_func, place, True), arguments, keywords
+
+
+def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
+                 interpreter: Any) -> Found:
+    """An object whose class defines ``__call__`` in Python."""
+    kind = type(sample)
+    found = class_value(kind, "__call__")
+    if not issubclass(type(found), (types.FunctionType, JitFunction)) or isinstance(target, Const):
+        return None
+    place = place_of(target).then(TypeOf).then(Attr, "__call__")
+    function = _found(interpreter.known_object(found, *place), interpreter)
+    return find_callee(function, [target] + arguments, keywords, interpreter)
+
+
+_KINDS: Tuple[Tuple[type, Callable[..., Found]], ...] = (
+    (types.FunctionType, _find_function),
+    (types.MethodType, _find_method),
+    (JitFunction, _find_jitted),
+    (functools.partial, _find_partial),
+    (type, lambda *_: None),
+    (object, _find_object),
+)

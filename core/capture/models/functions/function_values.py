@@ -1,0 +1,239 @@
+"""Functions that captured code makes and that more than the call on the spot has, as objects with known parts.
+
+The variables that such a function shares with the function around it are in cells. Those of the captured function
+itself are cells of its frame, so they are read when they are needed, like its own (``late``). An inlined callee has no
+cells: where none of its code binds the variable again, the function gets a cell of its own with what it holds; else the
+variable is in a cell that captured code makes, see `shared_cells`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.models.functions.callees import Callee, CalleeFacts
+from pijit.core.capture.context import Facts, MadeFacts, Place
+from pijit.core.capture.models.functions.make_function import pop_code
+from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.values.virtual_object import CONTENT, is_cell
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.state.frame_state import forgotten, is_confined, knows_nothing
+from pijit.core.capture.values.lattice import Abstract, CellRef, Const, Known, LoopIterator, Made, Sequence
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import CELL, Object
+from pijit.guards.source import Attr, Inner, Item
+
+WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x08
+SUSPENDING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
+"""Flags of what bytecode makes."""
+
+
+class Wanted(Break):
+    """A function that is called on the spot, or a variable, would have to be an object: in the next run it is."""
+
+
+class Shape(NamedTuple):
+    """What does not change of a function that is made: its code and qualified name, how many positional defaults it
+    has, the names of the others, and for each free variable the number of the captured function's cell, or None."""
+
+    code: types.CodeType
+    name: str
+    positional: int
+    named: Tuple[str, ...]
+    late: Tuple[Optional[int], ...]
+
+    @property
+    def own(self) -> Tuple[str, ...]:
+        """The free variables whose cells are the function's own."""
+        return tuple(name for name, number in zip(self.code.co_freevars, self.late) if number is None)
+
+
+class Closure(Parted):
+    """A function; its parts are its defaults, its keyword defaults, and what its own cells hold. ``facts`` are its
+    maker's."""
+
+    __slots__ = ("shape", "facts")
+    python = types.FunctionType
+
+    def __init__(self, shape: Shape, facts: Facts, parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
+                 value: Optional[Value] = None) -> None:
+        super().__init__(parts, born, source, value)
+        self.shape = shape
+        self.facts = facts
+
+    def key(self) -> Any:
+        return self.shape, self.facts.identity(), self.parts
+
+    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Closure":
+        return Closure(self.shape, self.facts, parts, self.born, source, value)
+
+    def paths(self, root: Any) -> List[Any]:
+        shape = self.shape
+        found: List[Any] = [Item(Inner(root, "__defaults__"), k - shape.positional) for k in range(shape.positional)]
+        found += [Item(Inner(root, "__kwdefaults__"), name) for name in shape.named]
+        cells = [Item(Attr(root, "__closure__"), k) for k, number in enumerate(shape.late) if number is None]
+        return found + [cell if is_cell(held) else Inner(cell, CONTENT) for cell, held in zip(cells, self.contents)]
+
+    def dict_path(self, root: Any) -> Any:
+        return Inner(root, "__kwdefaults__") if self.shape.named else None
+
+    def default(self, position: int, name: str) -> Abstract:
+        """The default of a parameter, as `binding` asks for it."""
+        shape = self.shape
+        if position and shape.positional >= -position:
+            return self.parts[shape.positional + position]
+        if not position and name in shape.named:
+            return self.parts[shape.positional + shape.named.index(name)]
+        raise Break("PJ211", callee=shape.name, problem="no value for %s" % name)
+
+    @property
+    def contents(self) -> Tuple[Abstract, ...]:
+        """What its own cells hold; of those that others share, the cells."""
+        return self.parts[self.shape.positional + len(self.shape.named):]
+
+
+class ClosureFacts(CalleeFacts):
+    """What a function sees that captured code makes: what its maker sees, and variables of the captured function."""
+
+    __slots__ = ("closure", "maker", "late")
+
+    def __init__(self, body: Function, closure: Closure, outer: Facts, shared: Iterable[str]) -> None:
+        shape, base = closure.shape, outer.base
+        cells = tuple(base.cells[number] if number is not None else _new_cell() for number in shape.late)
+        sample = types.FunctionType(shape.code, closure.facts.globals, shape.name, None, cells or None)
+        super().__init__(body, Callee(sample, Place(None, closure.root)), outer, shared)
+        self.closure, self.maker = closure, closure.facts
+        self.late = shape.late
+
+    def identity(self) -> Any:
+        return self.maker.identity(), self.late
+
+    def find_global(self, name: str, interpreter: Any) -> Any:
+        if self.callee.place.root is not None and self.maker.depth:
+            return super().find_global(name, interpreter)
+        if (name, id(self.globals)) in self.changed:
+            raise Break("PJ219", name=name)
+        return self.maker.find_global(name, interpreter)
+
+    def scope_path(self) -> Any:
+        found = super().scope_path()
+        return found if found is not None else self.maker.scope_path()
+
+    def find_cell(self, number: int, interpreter: Any, name: str) -> Any:
+        known = self.late[number - len(self.function.cellvars)]
+        if number < len(self.function.cellvars) or known is None:
+            raise Break("PJ208", name=name)
+        return self.base.find_cell(known, interpreter, name)
+
+    def cell_owners(self, number: int) -> Any:
+        known = self.late[number - len(self.function.cellvars)] if number >= len(self.function.cellvars) else None
+        return self.base.cell_owners(known) if known is not None else []
+
+
+def _new_cell() -> Any:
+    content = None
+    return (lambda: content).__closure__[0]  # type: ignore[index]
+
+
+def new_closure(self: Any, instr: Any) -> Closure:
+    """What MAKE_FUNCTION makes, as an object."""
+    flags = instr.arg or 0
+    code, name = pop_code(self.pop)
+    if code.co_flags & SUSPENDING or not code.co_flags & inspect.CO_OPTIMIZED:
+        raise Break("PJ202", opcode=instr.opname)
+    cells = self.pop() if flags & WITH_CLOSURE else Sequence([])
+    annotations = self.pop() if flags & WITH_ANNOTATIONS else Const(None)
+    named = self.pop() if flags & WITH_NAMED else Const(None)
+    defaults = self.pop() if flags & WITH_DEFAULTS else Const(None)
+    if not isinstance(cells, Sequence) or flags & WITH_NAMED and not isinstance(named, Known):
+        raise Break("PJ202", opcode=instr.opname)
+    positional = self.items_of(defaults) if flags & WITH_DEFAULTS else []
+    late = tuple(_number_of(self, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
+    contents = [cell.content if isinstance(cell, CellRef) else cell
+                for cell, number in zip(cells.items, late) if number is None]
+    parts = [*positional, *(named.items if isinstance(named, Known) else ()), *shared(self, contents)]
+    for part in parts:
+        require_known(part)
+    shape = Shape(code, name, len(positional), tuple(named.keys) if isinstance(named, Known) else (), late)
+    own = iter(parts[len(parts) - len(contents):])
+    operands = [self.object_value(Const(code)), self._input(self.facts.scope_path(), Object(dict)),
+                *[self.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
+    operands += [self.cell_value(Root("closure", number)) if number is not None
+                 else _cell_with(self, next(own)) for number in late]
+    made = self.emit("new_function", operands, Object(types.FunctionType))
+    return Closure(shape, self.facts, tuple(map(forgotten, parts)), instr.index, None, made)
+
+
+def _cell_with(self: Any, held: Abstract) -> Any:
+    """The cell of a new function: its own, or one that others share."""
+    return self.object_value(held) if is_cell(held) else self.emit("new_cell", [self.stored_value(held)], CELL)
+
+
+def require_known(part: Abstract) -> None:
+    """Break for what the function could not be known to hold."""
+    if is_confined(part) or isinstance(part, LoopIterator) or knows_nothing(part):
+        raise Break("PJ218")
+
+
+def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int]:
+    """The number of the captured function's cell that a free variable of a new function is in; None if it is a
+    variable of the callee that makes it.
+
+    Raises:
+        Wanted: in the next run that variable is in a cell.
+    """
+    facts, names = self.facts, self.function.cellvars + self.function.freevars
+    if isinstance(cell, CellRef) and is_cell(cell.content):
+        return None
+    if isinstance(cell, CellRef):
+        number = names.index(name)
+        known = number_of_cell(facts, name) if not facts.depth else facts._cell_of_base(facts._cell(number))
+        if known is None:
+            raise Break("PJ220", name=name, because="it is in a cell from elsewhere")
+        return known  # type: ignore[no-any-return]
+    if name in self.function.freevars:
+        return _number_of_outer(facts, name)
+    callee = getattr(facts, "callee", None)
+    if binds_again(self.cfg, instr.index, name) or is_shared(self.cfg, instr.index, name):
+        if callee is None:
+            raise Break("PJ220", name=name, because="functions share it")
+        facts.base.objects.add((callee.function.__code__, name))
+        raise Wanted("PJ220", name=name, because="functions share it")
+    return None
+
+
+def _number_of_outer(facts: Any, name: str) -> Optional[int]:
+    """The same of a variable around a comprehension, or around a function with cells of its own."""
+    in_comprehension = isinstance(facts, MadeFacts)
+    while isinstance(facts, MadeFacts):
+        facts = facts.maker
+        own = facts.function.cellvars
+        if name in own or not facts.depth:
+            break
+    if not facts.depth:
+        return number_of_cell(facts, name)
+    if isinstance(facts, ClosureFacts) and name not in facts.function.cellvars:
+        return None
+    if in_comprehension:
+        raise Break("PJ220", name=name, because="functions share it")
+    if any(instr.opname in BINDS and instr.value == name for instr in facts.function.instructions):
+        raise Break("PJ220", name=name, because="it is bound again while functions share it")
+    return None
+
+
+def number_of_cell(facts: Facts, name: str) -> int:
+    """The number of a cell of the captured function."""
+    function = facts.function
+    source = facts.cell_source((function.cellvars + function.freevars).index(name))
+    return source.index - len(function.varnames)
+
+
+def named_function(made: Made) -> Closure:
+    """A function of the captured function's that has a name there, as a closure."""
+    late = tuple(number_of_cell(made.facts, name) for name in made.code.co_freevars)
+    return Closure(Shape(made.code, made.name or "", 0, (), late), made.facts, (), made.born)

@@ -1,0 +1,104 @@
+"""Functions that take or make functions: ``functools.reduce``, the getters of ``operator``; and ``next``."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from keyword import iskeyword
+from types import CodeType
+from typing import Any, List, Optional, Tuple
+
+from pijit.core.bytecode.rewrite.generator_to_loop import DEFAULT, FIRST, KEY, REDUCE, RESULT
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.predicates import IsObject
+from pijit.core.capture.models.iteration.iterators import EACH_ITEM
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.lattice import Abstract, Borrowed, Const, Lazy, LoopIterator, Made, Opaque
+from pijit.core.errors import Break
+from pijit.guards.facts import is_exactly, type_name
+from pijit.guards.source import Local
+
+MOST_KEYS = 4
+GETTERS = (operator.itemgetter, operator.attrgetter)
+
+
+@functools.lru_cache(maxsize=None)
+def item_code(count: int) -> CodeType:
+    """The code of ``lambda item: (item[k0], item[k1], ...)``, or of one item, whose keys are free variables."""
+    names = ["k%d" % number for number in range(count)]
+    items = ["item[%s]" % name for name in names]
+    source = "lambda %s: lambda item: (%s)" % (", ".join(names), ", ".join(items))
+    return eval(source)(*names).__code__  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(maxsize=None)
+def attribute_code(names: Tuple[str, ...]) -> CodeType:
+    """The code of ``lambda item: (item.a, item.b.c)``, or of one attribute."""
+    return eval("lambda item: (%s)" % ", ".join("item." + name for name in names)).__code__  # type: ignore
+
+
+def call_itemgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.itemgetter(key, ...)``."""
+    if keywords or not 0 < len(arguments) <= MOST_KEYS:
+        raise Break("PJ211", callee="itemgetter")
+    return Made(item_code(len(arguments)), tuple(arguments), self.facts)
+
+
+def call_attrgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.attrgetter("name", ...)``, where names may have dots."""
+    names = [argument.object if isinstance(argument, Const) else None for argument in arguments]
+    if keywords or not all(type(name) is str and _is_path(name) for name in names) or not names:
+        raise Break("PJ211", callee="attrgetter")
+    return Made(attribute_code(tuple(names)), (), self.facts)
+
+
+def call_held_getter(self: Any, target: Abstract, arguments: List[Abstract],
+                     keywords: Arguments) -> Optional[Abstract]:
+    """A call of a getter that a global variable, an attribute or an item holds; None of anything else.
+
+    What a parameter has may be a new one in each call, so nothing is compiled for it.
+    """
+    if not isinstance(target, Opaque) or not is_exactly(target.sample, GETTERS) or isinstance(target.root, Local):
+        return None
+    only(arguments, keywords, type_name(type(target.sample)), 1)
+    keys = target.sample.__reduce__()[1]
+    if not all(is_exactly(key, (int, str)) for key in keys):
+        raise Break("PJ205", index="getter of other keys")
+    self.rely(target, IsObject(target.sample))
+    call = call_itemgetter if type(target.sample) is operator.itemgetter else call_attrgetter
+    return self.call_made(call(self, list(map(Const, keys)), {}), arguments, {})  # type: ignore[no-any-return]
+
+
+def _is_path(name: str) -> bool:
+    return all(part.isidentifier() and part.isascii() and not iskeyword(part) for part in name.split("."))
+
+
+def call_next(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``next(iterator)`` and ``next(iterator, default)`` of a variable's iterator, or of one that is made for it."""
+    only(arguments, keywords, "next", 1, 2)
+    value = arguments[0]
+    if isinstance(value, Borrowed):
+        return self.next_of(value.name)  # type: ignore[no-any-return]
+    is_view = isinstance(value, Lazy) and value.made.code is EACH_ITEM
+    if is_view or not isinstance(value, (Lazy, LoopIterator)):
+        raise Break("PJ209", type=describe(value))
+    given = {DEFAULT: arguments[1]} if len(arguments) == 2 else {}
+    return self.consume(FIRST[bool(given)], value, given)  # type: ignore[no-any-return]
+
+
+def call_reduce(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``functools.reduce(function, items)`` and ``functools.reduce(function, items, start)``."""
+    only(arguments, keywords, "reduce", 2, 3)
+    given = {KEY: arguments[0]}
+    if len(arguments) == 3:
+        given[RESULT] = arguments[2]
+    return self.consume(REDUCE[len(arguments) == 3], arguments[1], given)  # type: ignore[no-any-return]
+
+
+GETTER_CALLS: List[Tuple[Any, Handler]] = [
+    (operator.itemgetter, call_itemgetter),
+    (operator.attrgetter, call_attrgetter),
+    (functools.reduce, call_reduce),
+    (builtins.next, call_next),
+]

@@ -1,0 +1,104 @@
+"""Objects of ``functools.partial`` that captured code makes, with known parts; and ``functools.wraps`` of new functions."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any, Dict, List, Optional, Tuple
+
+from pijit.core.capture.values.base import HeldMethod, Parted
+from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.models.functions.callees import Callee
+from pijit.core.capture.values.predicates import HasCode
+from pijit.core.capture.models.functions.function_values import Closure, require_known
+from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.frame_state import forgotten
+from pijit.core.capture.values.lattice import Abstract, Const, Opaque
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Object
+from pijit.guards.source import Attr, Item
+
+
+class Partial(Parted):
+    """A partial; its parts are what it calls, and the arguments that it holds, the last ones by ``names``."""
+
+    __slots__ = ("names",)
+    python = functools.partial
+
+    def __init__(self, names: Tuple[str, ...], parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
+                 value: Optional[Value] = None) -> None:
+        super().__init__(parts, born, source, value)
+        self.names = names
+
+    def key(self) -> Any:
+        return self.names, self.parts
+
+    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Partial":
+        return Partial(self.names, parts, self.born, source, value)
+
+    @property
+    def count(self) -> int:
+        """How many arguments it holds by position."""
+        return len(self.parts) - len(self.names) - 1
+
+    def paths(self, root: Any) -> List[Any]:
+        return ([Attr(root, "func")] + [Item(Attr(root, "args"), k) for k in range(self.count)]
+                + [Item(Attr(root, "keywords"), name) for name in self.names])
+
+    def dict_path(self, root: Any) -> Any:
+        return Attr(root, "keywords") if self.names else None
+
+    def taken_apart(self) -> Tuple[Abstract, List[Abstract], Dict[str, Abstract]]:
+        """What it calls, and its arguments by position and by name."""
+        split = 1 + self.count
+        return self.parts[0], list(self.parts[1:split]), dict(zip(self.names, self.parts[split:]))
+
+
+def call_partial(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``functools.partial(function, ...)``."""
+    if not arguments:
+        raise Break("PJ211", callee="partial")
+    function, first, named = arguments[0], arguments[1:], dict(keywords)
+    if isinstance(function, Partial):
+        function, held, before = function.taken_apart()
+        first, named = held + first, dict(before, **named)
+    sample = function.object if isinstance(function, Const) else getattr(function, "sample", None)
+    known = isinstance(function, (Closure, HeldMethod))
+    if not known and (not callable(sample) or type(sample) is functools.partial):
+        self.stored_value(function)
+        raise Break("PJ203", operand=describe(function))
+    parts = shared(self, [self.as_object(part) for part in [function, *first, *named.values()]])
+    for part in parts:
+        require_known(part)
+    operands = [self.object_value(Const(functools.partial)), self.object_value(Const(tuple(named)))]
+    made = self.emit("new_object", operands + [self.stored_value(part) for part in parts], Object(functools.partial))
+    return Partial(tuple(named), tuple(map(forgotten, parts)), self.instr.index, None, made)
+
+
+def call_update_wrapper(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """What ``functools.wraps(wrapped)(function)`` leads to, of a function that nobody has yet."""
+    named = dict(zip(("wrapper", "wrapped"), arguments), **keywords)
+    function, wrapped = named.get("wrapper"), named.get("wrapped")
+    usual = all(getattr(named.get(name), "sample", default) is default for name, default in USUAL)
+    plain = isinstance(wrapped, Closure) or isinstance(wrapped, Opaque) and type(wrapped.sample) is types.FunctionType
+    if not isinstance(function, Closure) or not plain or not usual or _is_held(self, function):
+        raise Break("PJ201", callee="update_wrapper")
+    self.rely(callee.place, HasCode(callee.function.__code__))
+    operands = [self.object_value(Const(functools.update_wrapper)), self.object_value(Const(()))]
+    values = [self.stored_value(function), self.stored_value(self.use(wrapped))]
+    return function.like(function.parts, None, self.emit("new_object", operands + values, Object(types.FunctionType)))
+
+
+def _is_held(self: Any, function: Closure) -> bool:
+    """Whether something else may have a function that is an argument of a call."""
+    if function.facts is not self.facts or function.root is not None:
+        return True
+    held = [*self.state.locals.values(), *self.state.stack]
+    return any(isinstance(value, Closure) and value.shape.code is function.shape.code for value in held)
+
+
+USUAL = (("assigned", functools.WRAPPER_ASSIGNMENTS), ("updated", functools.WRAPPER_UPDATES))
+FUNCTIONS_BY_CODE = {id(functools.update_wrapper.__code__): call_update_wrapper}
+PARTIAL_CALLS: List[Tuple[Any, Handler]] = [(functools.partial, call_partial)]

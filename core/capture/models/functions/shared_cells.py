@@ -1,0 +1,79 @@
+"""Variables of inlined functions that functions which they make share: cells that captured code makes, as objects.
+
+A cell is a `Record` with one attribute. The function's variable is the cell, and so are parts of the functions that
+share it: what one of them stores, all of them read.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, Dict, Optional, Tuple
+
+from pijit.core.capture.models.objects.instances import as_left, shared
+from pijit.core.capture.state.heap_locations import CellPlace
+from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, Record, is_cell, records_in
+from pijit.core.capture.models.objects.materialize import change_record
+from pijit.core.capture.models.objects.named_tuples import require_holdable
+from pijit.core.capture.values.lattice import UNBOUND, Abstract, CellRef, Const, Unbound
+from pijit.core.errors import Break
+from pijit.core.graph.types import CELL
+
+
+def shared_names(facts: Any, code: CodeType) -> Tuple[str, ...]:
+    """The variables of a function that are to be in cells."""
+    return tuple(name for name in code.co_cellvars if (code, name) in facts.base.objects)
+
+
+def cells_of(self: Any, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
+    """What these variables of a function are when it is called: cells with its arguments, or not bound yet."""
+    found: Dict[str, Abstract] = dict.fromkeys(names, UNBOUND)
+    for name in names:
+        value = bound.get(name, UNBOUND)
+        if isinstance(value, Display) or any(not record.shared for record in records_in(value)):
+            raise Break("PJ220", name=name, because="functions share it")
+        if not isinstance(value, Unbound):
+            found[name] = _new_cell(self, value)
+    return found
+
+
+def cell_reference(self: Any, name: str) -> CellRef:
+    """The cell on its way into a function."""
+    return CellRef(_cell(self, name))
+
+
+def content(self: Any, name: str) -> Abstract:
+    """What the cell of a variable holds."""
+    return self.use(_cell(self, name)).items[0]  # type: ignore[no-any-return]
+
+
+def store_content(self: Any, name: str, value: Abstract) -> None:
+    """Bind a variable that is in a cell."""
+    require_holdable(value)
+    held = self.state.locals.get(name)
+    if isinstance(held, Unbound):
+        self.state.locals[name] = _new_cell(self, self.as_object(value))
+        return
+    cell = _cell(self, name)
+    if any(record.token == cell.token for record in records_in(value)):
+        raise Break("PJ220", name=name, because="it would hold itself")
+    self.facts.changed.add((CellPlace, None))
+    value = shared(self, [self.as_object(value)])[0]
+    cell = self.use(self.state.locals[name])
+    cell = cell.like(value=self.object_value(cell))
+    self.emit("store_cell", [cell.value, self.stored_value(value)], None, exits=True)
+    change_record(self, cell.token, as_left(cell.holding(CONTENT, value)))
+
+
+def _cell(self: Any, name: str) -> Record:
+    held: Optional[Abstract] = self.state.locals.get(name)
+    if held is None or not is_cell(held):
+        raise Break("PJ220", name=name, because="it has no value yet where functions share it")
+    return held  # type: ignore[return-value]
+
+
+def _new_cell(self: Any, value: Abstract) -> Record:
+    require_holdable(value)
+    value = shared(self, [value])[0]
+    cell = Record(Const(CELL.python), next(FRESH))
+    made = self.emit("new_cell", [self.stored_value(value)], CELL)
+    return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made, born=self.instr.index)

@@ -1,0 +1,52 @@
+"""``f(a, *array)``: the items of what has a length of its own, as many as the function that is called takes."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, List, Optional
+
+from pijit.core._hook import JitFunction
+from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.capture.models.functions.callees import sample_of
+from pijit.core.capture.models.containers.sequences import taken_apart
+from pijit.core.capture.values.lattice import Abstract, Bound, Instance, Made, Tensor
+from pijit.core.errors import Break
+
+VARIABLE_ARGUMENTS = 0x04
+
+
+def starred(self: Any, callee: Abstract, given: int, value: Abstract) -> Optional[List[Abstract]]:
+    """All items of a tuple or list; of an array or a long list, those that the parameters without defaults take behind
+    ``given`` other arguments: the kernel leaves where there is another number of them. None of anything else."""
+    items = self.items_of(value)
+    if items is not None or not isinstance(value, (Tensor, Instance)):
+        return items  # type: ignore[no-any-return]
+    wanted = _parameters(callee)
+    return taken_apart(self, value, wanted - given) if wanted is not None and wanted > given else None
+
+
+def _parameters(callee: Abstract) -> Optional[int]:
+    """How many arguments a call has to give a Python function by position; None where that is not known."""
+    if isinstance(callee, Made):
+        return None if callee.code.co_flags & VARIABLE_ARGUMENTS else callee.code.co_argcount
+    function = sample_of(callee.function if isinstance(callee, Bound) else callee)
+    own = isinstance(callee, Bound) + (type(function) is types.MethodType)
+    function = function.__func__ if type(function) is types.MethodType else function
+    function = function.py_func if issubclass(type(function), JitFunction) else function
+    if type(function) is not types.FunctionType or function.__code__.co_flags & VARIABLE_ARGUMENTS:
+        return None
+    return function.__code__.co_argcount - len(function.__defaults__ or ()) - own  # type: ignore[no-any-return]
+
+
+def behind_display(function: Function, instr: Instr) -> bool:
+    """Whether the list that LIST_EXTEND makes longer is the arguments of a call, whose callee is below it."""
+    following = function.instructions[instr.index + 1:instr.index + 3]
+    return instr.arg == 1 and [one.opname for one in following] == ["LIST_TO_TUPLE", "CALL_FUNCTION_EX"]
+
+
+def starred_or_break(self: Any, callee: Abstract, given: int, value: Abstract) -> List[Abstract]:
+    """As `starred`, ready for use; Break for what it has no answer to."""
+    items = starred(self, callee, given, value)
+    if items is None:
+        raise Break("PJ211")
+    return [self.use(item) for item in items]

@@ -1,0 +1,48 @@
+"""The steps of ``sum`` from CPython 3.12 on, as operations: see bytecode/rewrite/compensated_sum.py."""
+
+from __future__ import annotations
+
+from typing import Any, List, Tuple
+
+from pijit.core.bytecode.rewrite.compensated_sum import add_item, with_lost
+from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Sequence, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT
+
+
+def _chosen(self: Any, flag: Any, first: Abstract, second: Abstract) -> Number:
+    """The first float where a flag is set, else the second."""
+    return Number(FLOAT, self.emit("select", [flag, self.number_value(first), self.number_value(second)], FLOAT))
+
+
+def _compared(self: Any, operator: str, first: Abstract, second: Abstract) -> Any:
+    return self.emit("compare", [self.number_value(first), self.number_value(second)], FLAG, {"operator": operator})
+
+
+def call_add_item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """The sum and what rounding has lost. CPython goes on without that where an item is neither float nor int."""
+    total, lost, item = arguments
+    added = self.binary("+", total, item)
+    kind = number_type(item)
+    if number_type(total) != FLOAT or kind in (INT, BOOL):
+        return Sequence([added, lost])
+    if kind != FLOAT:
+        raise Break("PJ203", operand=describe(item))
+    is_larger = _compared(self, ">=", self.unary("abs", total), self.unary("abs", item))
+    losses = [self.binary("+", self.binary("-", one, added), other) for one, other in ((total, item), (item, total))]
+    return Sequence([added, self.binary("+", lost, _chosen(self, is_larger, *losses))])
+
+
+def call_with_lost(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """The sum with what rounding has lost, if that is finite and not zero."""
+    total, lost = arguments
+    if number_type(total) != FLOAT or number_type(lost) != FLOAT:
+        return total
+    size = self.unary("abs", lost)
+    finite = _chosen(self, _compared(self, "<", size, Const(float("inf"))), self.binary("+", total, lost), total)
+    return _chosen(self, _compared(self, ">", size, Const(0.0)), finite, total)
+
+
+SUM_STEPS: List[Tuple[Any, Handler]] = [(add_item, call_add_item), (with_lost, call_with_lost)]

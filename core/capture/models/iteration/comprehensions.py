@@ -1,0 +1,197 @@
+"""Comprehensions, generator expressions, lambdas and local functions that are called where they are made.
+
+Making the function leaves no trace, so it is captured: a value that no segment can start with, whose call is inlined
+with what its free variables hold. A side exit makes the whole of it again; nobody has seen the list by then. One that
+has a name is made where the kernel leaves, if it is still called behind that.
+"""
+
+from __future__ import annotations
+
+import dis
+import types
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, variable
+from pijit.core.bytecode.codec.decode import Function, Instr, decode
+from pijit.core.bytecode.analysis.liveness import reads_all_locals
+from pijit.core.capture.state.argument_binding import bind
+from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
+from pijit.core.capture.models.functions.make_function import CLOSURE, code_made, pop_code
+from pijit.core.capture.models.functions.function_values import Closure, Wanted, named_function, new_closure
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.virtual_object import is_cell
+from pijit.core.capture.models.functions.shared_cells import cell_reference
+from pijit.core.capture.state.frame_state import knows_nothing
+from pijit.core.capture.values.generator_frame import rest_of
+from pijit.core.capture.values.lattice import Abstract, CellRef, Lazy, Made, Sequence, Unbound, Unknown
+from pijit.core.errors import Break
+
+WITH_CLOSURE = 0x08
+STORES = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
+COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"])
+WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
+WRITING = frozenset(dis.opmap[name] for name in WRITES)
+
+
+class Comprehensions:
+    """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of such functions, and their calls."""
+
+    facts: Any
+    function: Function
+    pop: Callable[[], Abstract]
+    push: Callable[[Abstract], None]
+    cell_content: Callable[[Instr], Abstract]
+    with_variables: Callable[[Made], Made]
+
+    def not_inlined(self, callee: Made, error: Break) -> Break:
+        """What to raise where a call of such a function is not inlined after all."""
+        return error
+
+    def op_LOAD_CLOSURE(self, instr: Instr) -> None:
+        if self._function_of(instr)[0] is None:
+            raise Break("PJ202", opcode=instr.opname)
+        if instr.value in self.facts.shared:
+            self.push(cell_reference(self, instr.value))
+            return
+        try:
+            content = self.cell_content(instr)
+        except Break as error:
+            content = Unknown(error.reason_id)
+        self.push(CellRef(content))
+
+    def op_MAKE_FUNCTION(self, instr: Instr) -> None:
+        code, on_the_spot = self._function_of(instr)
+        if code is None:
+            raise Break("PJ202", opcode=instr.opname)
+        if not on_the_spot:
+            try:
+                self.push(new_closure(self, instr))
+            except Break as error:
+                if not isinstance(error, Wanted) and error.reason_id != "PJ218":
+                    self.facts.base.by_bytecode.add(code)
+                raise
+            return
+        _, name = pop_code(self.pop)
+        closure = self.pop() if instr.arg else Sequence([])
+        if not isinstance(closure, Sequence):
+            raise Break("PJ202", opcode=instr.opname)
+        free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
+        self.push(Made(code, free, self.facts, name=name))
+
+    def _function_of(self, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
+        """The code of the function that this or the next MAKE_FUNCTION makes, None if bytecode makes it; and whether it is
+        used at once or is a variable's."""
+        make = next(later for later in self.function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
+        code, base = code_made(self.function, make), self.facts.base
+        if not isinstance(code, types.CodeType) or self.facts.inliner is None or code in base.by_bytecode:
+            return None, False
+        spot = _made_on_the_spot(self.function, make, self.facts.depth)
+        return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
+
+    def makes_object(self, instr: Instr) -> bool:
+        """Whether an instruction takes part in making a function as an object that was to be called on the spot."""
+        following = self.function.instructions[instr.index:instr.index + CLOSURE + 1]
+        if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
+            return False
+        code, on_the_spot = self._function_of(instr)
+        return not on_the_spot and code in self.facts.base.objects
+
+    def want_object(self, made: Made) -> None:
+        """Something gets a function that is known to be called on the spot: it is to be made as an object."""
+        if may_be_object(made):
+            self.facts.base.objects.add(made.code)
+        raise Wanted("PJ203", operand=describe(made))
+
+    def call_closure(self, callee: Closure, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        """A call of a function that captured code has made as an object; if it is not inlined, bytecode makes that, so
+        that more can be done with it."""
+        try:
+            return self.facts.inliner.call_closure(self, callee, arguments, keywords)  # type: ignore[no-any-return]
+        except Break:
+            if callee.facts is self.facts and not self.facts.depth:
+                self.facts.by_bytecode.add(callee.shape.code)
+            raise
+
+    def call_made(self, callee: Made, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        """A call of a function that was made here; of a generator's, nothing runs yet."""
+        if len(callee.free) < len(callee.code.co_freevars):
+            try:
+                return self.facts.inliner.call_closure(self, named_function(callee), arguments,  # type: ignore
+                                                       keywords)
+            except Break as error:
+                raise self.not_inlined(callee, error)
+        bound = bind(callee.code, arguments, keywords, _no_default)
+        if not callee.code.co_flags & GENERATOR:
+            try:
+                return self.facts.inliner.run(self, _as_called(self, callee), bound)  # type: ignore[no-any-return]
+            except Break as error:
+                raise self.not_inlined(callee, error)
+        if list(bound) != [".0"]:
+            raise Break("PJ101")
+        return Lazy(callee, bound[".0"])
+
+    def consume(self, consumer: Consumer, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
+        """What a builtin makes of all items of ``value``; ``given`` are variables of the consumer."""
+        if self.facts.inliner is None:
+            raise Break("PJ201", callee=consumer.name)
+        value = rest_of(value, self.with_variables)
+        if not isinstance(value, Lazy):
+            value = Lazy(Made(EACH_ITEM, (), self.facts), iterator_over(self, value))
+        locals = {variable(name): item for name, item in (given or {}).items()}
+        locals[".0"] = value.iterator
+        return self.facts.inliner.run(self, _as_called(self, value.made), locals, consumer)  # type: ignore[no-any-return]
+
+
+def _as_called(self: Any, made: Made) -> Made:
+    """A function with what its variables hold when it is called: they may have been bound since."""
+    names = made.code.co_freevars
+    if len(made.free) < len(names):
+        return made
+    return made.with_free(tuple(_held_now(self, made, name, held) for name, held in zip(names, made.free)))
+
+
+def _held_now(self: Any, made: Made, name: str, held: Abstract) -> Abstract:
+    facts = made.facts
+    own = facts.function.cellvars + facts.function.freevars
+    place = facts.cell_place(own.index(name), name) if name in own else None
+    if is_cell(held) or place is None and not (facts is self.facts and facts.depth):
+        return held
+    now: Optional[Abstract] = self.state.locals.get(place.name if place is not None else name)
+    if now is None or knows_nothing(now) and knows_nothing(held):
+        return held
+    return Unknown("PJ212") if isinstance(now, Unbound) else now
+
+
+def _no_default(position: int, name: str) -> Abstract:
+    raise Break("PJ211", problem="no value for %s" % name)
+
+
+def may_be_object(value: Abstract) -> bool:
+    """Whether a value is a function to be called on the spot that captured code may make as an object as well."""
+    plain = isinstance(value, Made) and not value.code.co_flags & GENERATOR and value.name is not None
+    return plain and value.code.co_name not in COMPREHENSIONS  # type: ignore[attr-defined]
+
+
+def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[types.CodeType]:
+    """The code of the function that this or the next MAKE_FUNCTION makes, if it is used at once or is a variable's.
+
+    A function that writes a variable of the one around it is made by bytecode.
+    """
+    make = next(later for later in function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
+    code = code_made(function, make)
+    behind = function.instructions[make.index + 1].opname
+    if not isinstance(code, types.CodeType) or behind in STORES:
+        return None
+    if behind == "STORE_FAST":  # where nobody sees that it is made anew when it is needed
+        suits = not depth and not code.co_flags & GENERATOR and not reads_all_locals(function)
+    else:
+        suits = code.co_name.startswith("<")
+    return code if suits and not _writes_around(code) else None
+
+
+def _writes_around(code: types.CodeType) -> bool:
+    """Whether a function writes a variable of the one around it: most have no such instruction, and are not decoded."""
+    if not code.co_freevars or WRITING.isdisjoint(code.co_code[::2]):
+        return False
+    return any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)

@@ -1,0 +1,322 @@
+"""Calls of the builtins that take all items of something: sum, any, all, min, max, list, tuple; and map and filter.
+
+Each is a loop that is inlined, see `comprehensions`: what would raise leaves to bytecode, which does it all again.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+from collections import defaultdict, deque
+from types import CodeType
+from typing import Any, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.rewrite.generator_to_loop import (
+    ALL,
+    ANY,
+    DEFAULT,
+    DICT,
+    EXTREMES,
+    KEY,
+    LIST,
+    LOST,
+    PRODUCT,
+    RESULT,
+    SET,
+    SUM,
+    Consumer,
+)
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.key_value_types import kinds_of_entries, type_with_entries
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.models.iteration.iterators import iterator_over
+from pijit.core.capture.models.containers.sequences import all_items, copied_dict, is_short, known_keys, known_pairs, made_by, taken_apart
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers.sets import items_of_set
+from pijit.core.capture.models.scalars.math import extreme_of_numbers
+from pijit.core.capture.state.frame_state import item_kinds
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    Lazy,
+    LoopIterator,
+    Made,
+    Opaque,
+    Sequence,
+    Unrolled,
+    class_of,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import INT, Holding, ListOf, Object, Scalar, Vacant
+from pijit.guards.facts import is_among, is_exactly
+
+
+def _codes(f: Any) -> Tuple[CodeType, ...]:
+    """What ``map`` does with one iterable and with more, and ``filter`` with a function and with None."""
+    return tuple(made.gi_code for made in (  # type: ignore[attr-defined]
+        (f(item) for item in ()), (f(*items) for items in ()), (item for item in () if f(item)),
+        (item for item in () if item)))
+
+
+FACTORIES = (int, float, complex, list, dict, set, str)
+"""Whose instances a new defaultdict may make of a missing entry."""
+STEPPED = (Lazy, LoopIterator, Unrolled)
+SUM_KEYWORDS = {"start"} if sys.version_info >= (3, 8) else set()
+KEY_IS_CALLED = sys.version_info < (3, 8)
+"""``max(x, key=None)`` is an error."""
+MAP, MAP_TOGETHER, FILTER, FILTER_TRUE = _codes(None)
+
+
+def call_sum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``sum(iterable, start)``: one addition after the other."""
+    start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
+    if set(keywords) - SUM_KEYWORDS or len(arguments) + len(keywords) not in (1, 2) or not arguments:
+        raise Break("PJ211", callee="sum")
+    if number_type(start) is None:
+        raise Break("PJ203", operand=describe(start))
+    return self.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})  # type: ignore[no-any-return]
+
+
+def _decision(name: str, consumer: Consumer) -> Handler:
+    """``any`` and ``all``."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        return self.consume(consumer, arguments[0])  # type: ignore[no-any-return]
+    return call
+
+
+def _extreme(name: str, symbol: str) -> Handler:
+    """``min`` and ``max`` of several values, or of the items of one."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        if set(keywords) - {"key", "default"} or not arguments:
+            raise Break("PJ211", callee=name)
+        key = keywords.get("key", Const(None))
+        by_key = key != Const(None)
+        kinds = {number_type(argument) for argument in arguments}
+        if len(arguments) > 1 and not keywords and None not in kinds and (len(kinds) == 1 or len(arguments) == 2):
+            return extreme_of_numbers(self, symbol, arguments)
+        if len(arguments) > 1 and "default" in keywords or KEY_IS_CALLED and "key" in keywords and not by_key:
+            raise Break("PJ211", callee=name)
+        given = {KEY: key} if by_key else {}
+        if "default" in keywords:
+            given[DEFAULT] = keywords["default"]
+        items = arguments[0] if len(arguments) == 1 else Sequence(arguments)
+        consumer = EXTREMES[symbol, by_key, "default" in keywords]
+        return self.consume(consumer, items, given)  # type: ignore[no-any-return]
+    return call
+
+
+def _known_items(self: Any, value: Abstract) -> Optional[List[Abstract]]:
+    """The items of a tuple or list if they are known, or few enough to be guarded one by one."""
+    return self.items_of(value) if is_short(self, value) else None  # type: ignore[no-any-return]
+
+
+def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``list(iterable)``."""
+    only(arguments, keywords, "list", 0, 1)
+    if not arguments:
+        return self.new_list([])  # type: ignore[no-any-return]
+    items = _known_items(self, arguments[0])
+    if items is not None:
+        return self.new_list([self.use(item) for item in items])  # type: ignore[no-any-return]
+    kind = items_of_set(self, arguments[0])
+    if kind is not None:
+        return made_by(self, "builtins.list", kind, [self.object_value(arguments[0])])
+    return self.consume(LIST, arguments[0])  # type: ignore[no-any-return]
+
+
+def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``set(iterable)``; from a dict or set it is made in one go, with room for all, which decides on its order."""
+    only(arguments, keywords, "set", 0, 1)
+    if arguments and (class_of(arguments[0]) is dict or is_plain_set(arguments[0])):
+        if class_of(arguments[0]) is dict:
+            known_keys(self, arguments[0])
+        return made_by(self, "builtins.set", Object(set), [self.object_value(arguments[0])])
+    items = _known_items(self, arguments[0]) if arguments else []
+    if items is not None:
+        return self.new_set([self.use(item) for item in items])  # type: ignore[no-any-return]
+    return self.consume(SET, arguments[0])  # type: ignore[no-any-return]
+
+
+def call_frozenset(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``frozenset(iterable)``: of the items one by one, as it makes it itself; of a set in one go."""
+    only(arguments, keywords, "frozenset", 0, 1)
+    value = arguments[0] if arguments else Const(())
+    if class_of(value) is frozenset:
+        return value
+    if class_of(value) is set:
+        kind = type_with_entries(frozenset, kinds_of_entries(value))
+        return made_by(self, "builtins.frozenset", kind, [self.object_value(value)])
+    if class_of(value) is dict:
+        raise Break("PJ203", operand=describe(value))
+    made = call_list(self, [value], {})
+    kind = list_type(made)
+    if isinstance(made, Known) and not made.items:
+        return made_by(self, "helpers.frozen", Vacant(frozenset), [self.object_value(made)])
+    if not isinstance(kind, ListOf) and not (isinstance(kind, Holding) and kind.items == Object(str)):
+        raise Break("PJ203", operand=describe(value))
+    inexact = isinstance(kind, ListOf) and kind.items.dtype.kind not in "biu"
+    return made_by(self, "helpers.frozen" if inexact else "builtins.frozenset",
+                   type_with_entries(frozenset, (kind.items,)), [self.object_value(made)])
+
+
+def is_plain_set(value: Abstract) -> bool:
+    """Whether a value is a constant set of what compares without the user's code."""
+    return (isinstance(value, Const) and type(value.object) is frozenset
+            and all(is_exactly(item, (int, float, bool, complex, str, bytes, type(None))) for item in value.object))
+
+
+def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``dict(name=value, ...)``, also behind a dict, or pairs, whose items are known; ``dict(pairs)``."""
+    only(arguments, {}, "dict", 0, 1)
+    items: Dict[Any, Abstract] = {}
+    if arguments and is_among(class_of(arguments[0]), (dict, defaultdict)):
+        if not keywords and not _is_known_dict(self, arguments[0]):
+            return copied_dict(self, arguments[0], dict)
+        items = known_pairs(self, arguments[0])
+    elif arguments:
+        listed = is_among(class_of(arguments[0]), (list, tuple)) or isinstance(arguments[0], STEPPED)
+        generated = isinstance(arguments[0], Lazy) and not keywords
+        pairs = all_items(self, arguments[0], self.facts.unrolling) if listed and not generated else None
+        if pairs is None and listed and not keywords:
+            return self.consume(DICT, arguments[0])  # type: ignore[no-any-return]
+        if pairs is None:
+            raise Break("PJ209", type=describe(arguments[0]))
+        for pair in pairs:
+            key, value = taken_apart(self, pair, 2)
+            if not isinstance(key, Const):
+                raise Break("PJ216", key=describe(key))
+            items[key.object] = self.use(value)
+    items.update(keywords)
+    return self.new_dict(list(items), list(items.values()))  # type: ignore[no-any-return]
+
+
+def _is_known_dict(self: Any, value: Abstract) -> bool:
+    """Whether a dict has few entries, which are known or may be guarded one by one."""
+    few = isinstance(value, Opaque) and not self.is_changing(value) and len(value.sample) <= self.facts.unrolling
+    return class_of(value) is dict and (isinstance(value, Known) or few)
+
+
+def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``tuple(iterable)``; of a tuple it is the tuple."""
+    only(arguments, keywords, "tuple", 0, 1)
+    if not arguments:
+        return Const(())
+    if class_of(arguments[0]) is tuple:
+        return self.use(arguments[0])  # type: ignore[no-any-return]
+    items = _known_items(self, arguments[0])
+    if items is not None:
+        return self.new_tuple([self.use(item) for item in items])  # type: ignore[no-any-return]
+    made = call_list(self, arguments, {})
+    if isinstance(made, Known):
+        return self.new_tuple(list(made.items))  # type: ignore[no-any-return]
+    return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))
+
+
+def call_deque(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``deque(iterable, maxlen)`` of a list or a tuple, or of what becomes a list."""
+    given = dict(zip(("iterable", "maxlen"), arguments), **keywords)
+    if len(arguments) > 2 or len(given) != len(arguments) + len(keywords) or set(given) - {"iterable", "maxlen"}:
+        raise Break("PJ211", callee="deque")
+    items, most = given.get("iterable", Const(())), given.get("maxlen")
+    if not is_among(class_of(items), (list, tuple)):
+        items = call_list(self, [items], {})
+    if most is not None and most != Const(None) and number_type(most) != INT:
+        raise Break("PJ203", operand=describe(most))
+    operands = [self.object_value(items)] + ([self.stored_value(most)] if most is not None else [])
+    return made_by(self, "collections.deque", Object(deque), operands)
+
+
+def call_defaultdict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``defaultdict(factory)`` of a builtin class, without entries."""
+    only(arguments, keywords, "defaultdict", 1)
+    if not isinstance(arguments[0], Const) or not is_among(arguments[0].object, FACTORIES):
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return made_by(self, "collections.defaultdict", Vacant(defaultdict), [self.object_value(arguments[0])])
+
+
+def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``math.prod(iterable, start=...)``: one multiplication after the other."""
+    start = keywords.get("start", Const(1))
+    if set(keywords) - {"start"} or len(arguments) != 1:
+        raise Break("PJ211", callee="prod")
+    if number_type(start) is None:
+        raise Break("PJ203", operand=describe(start))
+    return self.consume(PRODUCT, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
+
+
+def numbers_of(self: Any, value: Abstract) -> Tuple[Abstract, Any]:
+    """A new list of all items of something, which are numbers of one type, and that type."""
+    made = call_list(self, [value], {})
+    return made, number_in(made)
+
+
+def number_in(made: Abstract) -> Scalar:
+    """The type of the items of a list, which are numbers of one type."""
+    kinds = item_kinds(made)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if not isinstance(kind, Scalar):
+        raise Break("PJ203", operand=describe(made))
+    return kind
+
+
+def call_fsum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``math.fsum(iterable)`` of numbers of one type."""
+    only(arguments, keywords, "fsum", 1)
+    made, _ = numbers_of(self, arguments[0])
+    return self.invoke(FUNCTIONS["math.fsum"], [made], {})  # type: ignore[no-any-return]
+
+
+def call_dist(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``math.dist(p, q)`` of two tuples of numbers."""
+    only(arguments, keywords, "dist", 2)
+    for value in arguments:
+        items = self.items_of(value) if class_of(value) is tuple else None
+        if items is None or any(number_type(self.use(item)) is None for item in items):
+            raise Break("PJ203", operand=describe(value))
+    return self.invoke(FUNCTIONS["math.dist"], arguments, {})  # type: ignore[no-any-return]
+
+
+def call_map(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``map(f, iterable, ...)``."""
+    if keywords or len(arguments) < 2:
+        raise Break("PJ211", callee="map")
+    inner = [iterator_over(self, value) for value in arguments[1:]]
+    together = len(inner) > 1
+    made = Made(MAP_TOGETHER if together else MAP, (arguments[0],), self.facts)
+    return Lazy(made, LoopIterator("zip", (), tuple(inner)) if together else inner[0])
+
+
+def call_filter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``filter(f, iterable)``."""
+    only(arguments, keywords, "filter", 2)
+    made = Made(FILTER_TRUE, (), self.facts)
+    if arguments[0] != Const(None):
+        made = Made(FILTER, (arguments[0],), self.facts)
+    return Lazy(made, iterator_over(self, arguments[1]))
+
+
+CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.sum, call_sum),
+    (builtins.any, _decision("any", ANY)),
+    (builtins.all, _decision("all", ALL)),
+    (builtins.min, _extreme("min", "<")),
+    (builtins.max, _extreme("max", ">")),
+    (builtins.list, call_list),
+    (builtins.tuple, call_tuple),
+    (builtins.set, call_set),
+    (builtins.frozenset, call_frozenset),
+    (builtins.dict, call_dict),
+    (deque, call_deque),
+    (defaultdict, call_defaultdict),
+    (builtins.map, call_map),
+    (builtins.filter, call_filter),
+    (math.fsum, call_fsum),
+]
+CONSUMING_CALLS += [(getattr(math, name), handler) for name, handler in (("prod", call_prod), ("dist", call_dist))
+                    if hasattr(math, name)]

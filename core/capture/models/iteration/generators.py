@@ -1,0 +1,200 @@
+"""Loops over generators, maps and filters: each step is the generator's body up to its next yield, inlined.
+
+What a loop steps natively is a `Suspended`; where the kernel leaves, the generator, map or filter object is made as it
+is there. Its body has no frame until then, so a step that would raise, or leave behind an effect, is bytecode's.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import CodeType
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, plan
+from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
+from pijit.core.capture.context import MadeFacts
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.virtual_object import is_cell
+from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.frame_state import State, knows_nothing
+from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
+from pijit.core.capture.values.generator_frame import ENDED, Suspended, changed_makers, has_ended, worn
+from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Made, Number, Sequence, Unbound, Unknown
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Output
+from pijit.core.graph.types import INT, SKIP
+
+KINDS = {id(MAP): "map", id(MAP_TOGETHER): "map", id(FILTER): "filter", id(FILTER_TRUE): "filter"}
+"""What the generators that stand for Python's own iterators are."""
+
+
+class Generators:
+    """Mixin of the interpreter: steps of generators, and what yields hand out."""
+
+    facts: Any
+    function: Function
+    cfg: CFG
+    state: State
+    pop: Callable[[], Abstract]
+    push: Callable[[Abstract], None]
+    emit: Callable[..., Any]
+    content_of: Callable[[int, str], Abstract]
+    flow: Any
+    instr: Instr
+    liveness: Liveness
+
+    def step_generator(self, value: Abstract) -> None:
+        """FOR_ITER on a generator, or an enumerate above one: the step's outcomes are the loop's ways on."""
+        result = _step(self, value)
+        if isinstance(result, Outcomes):
+            self.state.stack.append(result)
+        elif has_ended(result):
+            self.flow = "jump"
+        else:
+            self.state.stack += result.items  # type: ignore[attr-defined]
+
+    def with_variables(self, made: Made) -> Made:
+        """A function of the program with what its maker's variables hold now."""
+        return fresh(self, made)
+
+    def handed_out(self, yields: Optional[Dict[int, int]]) -> Abstract:
+        """What a function returns; of a generator's step, how it waits from now on and what it has yielded."""
+        value = self.pop()
+        if yields is None:
+            return value
+        point = yields.get(self.instr.index)
+        if point is None:
+            return Const(ENDED)
+        if any(block.kind in ("with", "handler") for block in self.cfg.block_stack[self.instr.index] or ()):
+            raise Break("PJ209", type="generator that waits inside a with statement or a handler")
+        free, live = self.function.freevars, self.liveness.live_in(self.instr.index + 1)
+        names = tuple(name for name, held in sorted(self.state.locals.items())
+                      if name in live and name not in free and not isinstance(held, Unbound))
+        parts = [self.state.locals[name] for name in names] + self.state.stack + [value]
+        return Suspended(None, point, names, tuple(parts), True)
+
+
+def _step(self: Any, value: Abstract) -> Abstract:
+    """The iterator behind a step and the item, as a pair, or `ENDED`; or the Outcomes."""
+    if knows_nothing(value):
+        raise Break("PJ209", type=describe(value))
+    if isinstance(value, Suspended):
+        value = changed_makers(value.like(tuple(map(self.use, value.parts))), functools.partial(fresh, self))
+        return _each(self.facts.inliner.resume(self, value), lambda one: _pair(self, value, one))
+    if not isinstance(value, LoopIterator) or value.kind != "enumerate":
+        raise Break("PJ209", type=describe(value))
+    count = value.words[0]
+    number = Number(INT, self.emit("same", [count], INT))
+    after = self.emit("add", [count, self.word(Const(1))], count.type)
+    return _each(_step(self, value.parts[0]), lambda one: Sequence(
+        [value.stepped((after,), (one.items[0],)), Sequence([number, one.items[1]])]))  # type: ignore[attr-defined]
+
+
+def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
+    def changed(one: Abstract) -> Abstract:
+        return one if has_ended(one) else change(one)
+    return result.map(changed) if isinstance(result, Outcomes) else changed(result)
+
+
+def _pair(self: Any, before: Suspended, after: Abstract) -> Sequence:
+    """How a generator of ``before`` waits after its step, and the item."""
+    maker = before.maker
+    code = maker.code if isinstance(maker, Made) else maker.function.__code__
+    if after.point in self.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
+        raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
+    parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
+    item.born = self.instr.index
+    following = Suspended(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore
+    return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(self, made) else made), item])
+
+
+# what a function that captured code makes sees of its maker's variables, which change from step to step
+
+
+def fresh(self: Any, made: Made) -> Made:
+    """With what its maker's variables hold now; Break where those are another function's and unknown."""
+    names = made.code.co_freevars
+    if _is_same(self, made):
+        return made.with_free(tuple(_variable(self, name) for name in names))
+    if len(made.free) < len(names):
+        raise Break("PJ209", type="generator over variables of another function")
+    return made
+
+
+def _is_same(self: Any, made: Made) -> bool:
+    """Whether the function that is interpreted made it."""
+    return self.facts.function is made.facts.function and self.facts.identity() == made.facts.identity()
+
+
+def _variable(self: Any, name: str) -> Abstract:
+    function, own = self.function, self.function.cellvars + self.function.freevars
+    if not self.facts.depth or name in function.freevars and not isinstance(self.facts, MadeFacts):
+        return self.content_of(own.index(name), name)  # type: ignore[no-any-return]
+    found = self.state.locals.get(name, Unknown("PJ212"))
+    if isinstance(found, (Unbound, Unknown)):
+        raise Break("PJ212", name=name)
+    if is_cell(found):
+        raise Break("PJ209", type="generator over a variable that functions share")
+    return found  # type: ignore[no-any-return]
+
+
+# exits
+
+
+def suspended_output(self: Any, value: Suspended) -> Output:
+    """The object as it is where the kernel leaves; Break if that cannot be made."""
+    maker, parts = value.maker, list(value.parts)
+    if value.has_item or maker is None:
+        raise Break("PJ202", value=repr(value))
+    kind = KINDS.get(id(maker.code)) if isinstance(maker, Made) else None
+    made_of = RESUMED.get(id(maker.code)) if isinstance(maker, Made) else None
+    if made_of is not None:
+        named = {name: functools.partial(self._output, part) for name, part in zip(value.names, parts)}
+        return made_of(value.point == START, named, list(map(self._output, parts[len(value.names):])))
+    if kind is None:
+        code = maker.code if isinstance(maker, Made) else maker.function.__code__
+        outputs = [function_output(self, maker)] + [self._output(part) for part in parts]
+        if value.point == START and begins_by_call(code, value.names):
+            return Output("called", None, outputs)
+        return Output("generator", _planned(self.facts.inliner.plans, code, value), outputs)
+    inner = self.use(parts[-1])
+    inners = list(inner.parts) if maker.code is MAP_TOGETHER else [inner]
+    first = function_output(self, maker.free[0]) if maker.free else Output("const", None)
+    return Output(kind, None, [first] + [self._output(part) for part in inners])
+
+
+def _planned(plans: Dict[Any, Any], code: CodeType, value: Suspended) -> Any:
+    """How a generator of the code waits, see `plan`; made once in a capture."""
+    key = (code, value.point, value.names)
+    if key not in plans:
+        plans[key] = plan(*key)
+    return plans[key]
+
+
+def function_output(self: Any, value: Any) -> Output:
+    """A function that the loop's iterator calls: one that captured code makes has no object until then."""
+    if not isinstance(value, Abstract):
+        if value.place.root is None:
+            raise Break("PJ209", type="generator")
+        return Output("value", self._input(value.place.root, SKIP))
+    if not isinstance(value, Made):
+        return self._output(value)  # type: ignore[no-any-return]
+    if value.name is None or value.facts.depth and value.code.co_freevars:
+        raise Break("PJ209", type="generator of an inlined function")
+    facts, names = self.facts, self.function.cellvars + self.function.freevars
+    cells = [facts.cell_owners(names.index(name))[-1].root for name in value.code.co_freevars]
+    return Output("function", None, [Output("const", value.code), Output("const", value.name)]
+                  + [Output("value", self._input(root, SKIP)) for root in cells])
+
+
+def generator_of(callee: Any, bound: Dict[str, Abstract]) -> Suspended:
+    """What a call of a generator function gives; Break for one of which no step can be inlined."""
+    code = callee.function.__code__
+    if code.co_cellvars:
+        raise Break("PJ230", callee=callee.name, because="functions in a generator share its variables")
+    names: List[str] = [name for name in code.co_varnames if name in bound]
+    parts: Tuple[Abstract, ...] = tuple(bound[name] for name in names)
+    return Suspended(callee, START, tuple(names), parts)

@@ -1,0 +1,116 @@
+"""Calls of the builtins that make something to iterate: range, enumerate, zip, reversed."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, List, Tuple
+
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, reverse_iterator
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.frame_state import rounds_of
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Lazy, LoopIterator, Number, Range, class_of
+from pijit.core.capture.values.lattice import number_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf
+
+LARGEST_START = 2 ** 61
+"""Where ``enumerate`` may begin: counting from there never leaves a machine word."""
+
+
+def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``range(...)`` of integers that fit a machine word."""
+    only(arguments, keywords, "range", 1, 2, 3)
+    for argument in arguments:
+        kind = number_type(argument)
+        if kind is None or kind.dtype.kind != "i":
+            raise Break("PJ203", operand=describe(argument))
+    first, last = ([Const(0)] + arguments if len(arguments) == 1 else arguments)[:2]
+    step = arguments[2] if len(arguments) == 3 else Const(1)
+    known, parts = self.constant(step), (first, last, step)
+    if known is None:
+        return Range((self.word(first), self.word(step), _computed_length(self, first, last, step)), -1, parts)
+    if type(known) is not int or known == 0:
+        raise Break("PJ203", operand=describe(step))
+    words = self.word(first), self.word(Const(known)), self.word(_range_length(self, first, last, known))
+    return Range(words, -1, parts)
+
+
+def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abstract:
+    """``len(range(first, last, step))``: the rounded quotient where the step leads towards ``last``, else 0."""
+    one = Const(1 if step > 0 else -1)
+    distance = self.binary("-", last, first) if first != Const(0) else last
+    steps = distance
+    if step not in (1, -1):
+        steps = self.binary("-", self.binary("+", distance, Const(step)), one)
+    if step != 1:
+        steps = self.binary("//", steps, Const(step))
+    ahead = self.compare(">" if step > 0 else "<", distance, Const(0))
+    if isinstance(ahead, Const):
+        return steps if ahead.object else Const(0)
+    return self.binary("*", ahead, steps)
+
+
+def _computed_length(self: Any, first: Abstract, last: Abstract, step: Abstract) -> Value:
+    """The same for a step that is known only when the kernel runs; leaves for a step of 0."""
+    low, high, by = (Number(INT, self.emit("same", [self.word(value)], INT)) for value in (first, last, step))
+    up = self.emit("compare", [by.value, self.number_value(Const(0))], FLAG, {"operator": ">"})
+    distance = _chosen(self, up, self.binary("-", high, low), self.binary("-", low, high))
+    size = _chosen(self, up, by, self.unary("neg", by))
+    steps = self.binary("//", self.binary("+", distance, self.binary("-", size, Const(1))), size)
+    ahead = self.emit("compare", [distance.value, self.number_value(Const(0))], FLAG, {"operator": ">"})
+    return self.word(_chosen(self, ahead, steps, Number(INT, self.number_value(Const(0)))))
+
+
+def _chosen(self: Any, flag: Value, then: Abstract, other: Abstract) -> Abstract:
+    return Number(INT, self.emit("select", [flag, self.number_value(then), self.number_value(other)], INT))
+
+
+def call_enumerate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``enumerate(iterable, start)`` of what kernels can step."""
+    if set(keywords) - {"start"} or len(arguments) + len(keywords) not in (1, 2) or not arguments:
+        raise Break("PJ211", callee="enumerate")
+    start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
+    if isinstance(start, Const) and not (type(start.object) is int and abs(start.object) <= LARGEST_START):
+        raise Break("PJ203", operand=describe(start))
+    count = self.word(start)
+    if not isinstance(start, Const):
+        most = self.emit("const", [], WORD, {"value": LARGEST_START})
+        self.emit("require", [self.emit("compare", [count, most], FLAG, {"operator": "<="})], None, exits=True)
+    inner = iterator_over(self, arguments[0])
+    known = start.object if isinstance(start, Const) and rounds_of(inner) else None
+    return LoopIterator("enumerate", (count,), (inner,), count=known)
+
+
+def call_zip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``zip(...)`` of what kernels can step."""
+    if keywords or not arguments:
+        raise Break("PJ211", callee="zip")
+    return LoopIterator("zip", (), tuple(iterator_over(self, argument) for argument in arguments))
+
+
+def call_reversed(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``reversed`` of a range, an array, a tuple or a list."""
+    only(arguments, keywords, "reversed", 1)
+    return reverse_iterator(self, arguments[0])
+
+
+def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``iter(iterable)``."""
+    only(arguments, keywords, "iter", 1)
+    value, behind = arguments[0], self.function.instructions[self.instr.index + 1]
+    if isinstance(value, Lazy) and value.made.code is EACH_ITEM and value.made.name is not None:
+        raise Break("PJ209", type=value.made.name)
+    kind = list_type(value) if class_of(value) is list and behind.opname == "STORE_FAST" else None
+    if isinstance(kind, (ListOf, Holding)):  # no variable may hold one that is to be unrolled
+        return LoopIterator("list", (self.word(Const(0)),), (Instance(kind, self.object_value(value)),))
+    return iterator_over(self, arguments[0])
+
+
+ITERATION_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.range, call_range),
+    (builtins.enumerate, call_enumerate),
+    (builtins.iter, call_iter),
+]

@@ -1,0 +1,310 @@
+"""Native iterators: what Python's own iterators are made of, and one step of each.
+
+An iterator is a tree: ``enumerate(zip(x, range(n)))`` is a count, and below it a sequence iterator (an index and the
+array) and a range iterator. A kernel holds the words and arrays of the tree; where it leaves, the iterator object is
+made at its position, or the object that came in is moved there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from pijit.core.capture.models.containers.contents import is_container
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.models.containers.ranges import range_words
+from pijit.core.capture.models.objects.special_methods import iterator_special, rely_on_class
+from pijit.core.capture.values.generator_frame import Suspended, begun
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Lazy,
+    LoopIterator,
+    Number,
+    Sequence,
+    Tensor,
+    Unrolled,
+    class_of,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import (
+    FLAG,
+    INT,
+    ITERATOR_WORDS,
+    TEXT_ITERATORS,
+    WORD,
+    Holding,
+    IteratorType,
+    Object,
+    Type,
+    numpy_scalar,
+)
+from pijit.core.graph.types import moving_words as words_that_move
+from pijit.guards.facts import is_among
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND
+
+ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", "reversed": "reversed_iterator",
+                    "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
+                    "dict_values": "dict_values", "dict_items": "dict_items", "set": "set_iterator",
+                    "text": "text_iterator", "bytes": "bytes_iterator"}
+EACH_ITEM = (item for item in ()).gi_code
+"""What stands for something that is iterated as it is."""
+DICT_KINDS = {"forwards": "dict_keys", "values": "dict_values", "items": "dict_items"}
+UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "values": "stepped_values",
+                    "items": "stepped_items"}
+"""The kind of output that makes each kind of iterator anew."""
+
+
+class Step(NamedTuple):
+    """One step: whether there is an item, as a FLAG or a bool; the iterator behind it; the item, made only if there
+    is."""
+
+    more: Any
+    following: Abstract
+    item: Callable[[], Abstract]
+
+
+def iterator_type(value: LoopIterator) -> IteratorType:
+    """The graph's type of an iterator; Break for one over a tuple or a list, whose position is not read again."""
+    for part in value.parts:
+        if isinstance(part, (Unrolled, Suspended)):
+            raise Break("PJ209", type=describe(part.owner if isinstance(part, Unrolled) else part))
+    return IteratorType(value.kind, tuple(iterator_type(part) if isinstance(part, LoopIterator) else part.type
+                                          for part in value.parts))
+
+
+def moving_words(value: LoopIterator) -> List[Optional[Value]]:
+    """The words that stepping changes, outermost first."""
+    words = list(value.words[:words_that_move(value.kind)])
+    for part in value.parts:
+        if isinstance(part, LoopIterator):
+            words += moving_words(part)
+    return words
+
+
+def iterator_over(self: Any, value: Abstract) -> Abstract:
+    """``iter(value)``, or Break."""
+    if isinstance(value, (LoopIterator, Unrolled, Suspended)):
+        return value
+    if isinstance(value, Lazy) and value.made.code is EACH_ITEM:
+        return value.iterator
+    if isinstance(value, Lazy):
+        return begun(value.made, value.iterator, value.born)
+    found = iterator_special(self, value)
+    if found is not None:
+        return found
+    words = range_words(self, value)
+    if words is not None:
+        return LoopIterator("range", (_word(self, 0),) + words)
+    if isinstance(value, Tensor) and value.type.ndim:
+        return LoopIterator("sequence", (_word(self, 0),), (value,))
+    if is_among(class_of(value), TEXT_ITERATORS):
+        kind = class_of(value)
+        owner = Instance(Object(kind), self.text_object(value))  # type: ignore[arg-type]
+        return LoopIterator(TEXT_ITERATORS[kind], (_word(self, 0),), (owner,))  # type: ignore[index]
+    expected = self.items_expected(value)
+    if expected is not None:
+        return LoopIterator("list", (_word(self, 0),), (Instance(expected, self.object_value(value)),))
+    members = self.members_expected(value)
+    if members is not None:
+        return entry_iterator(self, "set", Instance(members, self.object_value(value)))
+    return dict_iterator(self, value, "forwards") or unrolled(self, value, "forwards")
+
+
+def dict_iterator(self: Any, value: Abstract, what: str) -> Optional[LoopIterator]:
+    """An iterator over a dict that is too long, or too little known, to be unrolled."""
+    expected = self.entries_expected(value, what)
+    if expected is None:
+        return None
+    return entry_iterator(self, DICT_KINDS[what], Instance(expected, self.object_value(value)))
+
+
+def entry_iterator(self: Any, kind: str, owner: Instance) -> LoopIterator:
+    """An iterator over the entries of a dict or the members of a set, at the first one."""
+    used = self.emit("list_size", [owner.value], WORD)
+    return LoopIterator(kind, (_word(self, 0), used, used), (owner,))
+
+
+def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
+    """An iterator over a tuple, a list or a dict that is short enough to capture each round anew."""
+    known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
+    kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
+    if not is_among(class_of(value), kinds) and not _is_named_tuple(self, value, what):
+        raise Break("PJ209", type=describe(value))
+    length = self.length_of(value) if known <= self.facts.unrolling else known
+    if length is None or length > self.facts.unrolling:
+        raise Break("PJ209", type=describe(value), length=length)
+    return Unrolled(value, length, what)
+
+
+def _is_named_tuple(self: Any, value: Abstract, what: str) -> bool:
+    """Whether a value is of a subclass of tuple that is iterated in this way as tuples are."""
+    kind = class_of(value)
+    plain = is_row(value) or is_container(value) and issubclass(kind, tuple)  # type: ignore[arg-type]
+    if plain and what == "backwards":
+        plain = class_value(kind, "__reversed__") is UNBOUND  # type: ignore[arg-type]
+        rely_on_class(self, value, "__reversed__", class_value(kind, "__reversed__"))  # type: ignore[arg-type]
+    return plain
+
+
+def reverse_iterator(self: Any, value: Abstract) -> Abstract:
+    """``reversed(value)``, or Break."""
+    words = range_words(self, value)
+    if words is not None:
+        start, step, length = words
+        last = self.emit("mul", [self.emit("sub", [length, _word(self, 1)], WORD), step], WORD)
+        backwards = self.emit("sub", [_word(self, 0), step], WORD)
+        return LoopIterator("range", (_word(self, 0), self.emit("add", [start, last], WORD), backwards, length))
+    if isinstance(value, Tensor) and value.type.ndim:
+        size = self.emit("dim", [value.value], WORD, {"axis": 0})
+        return LoopIterator("reversed", (self.emit("sub", [size, _word(self, 1)], WORD),), (value,))
+    return unrolled(self, value, "backwards")
+
+
+def step_of(self: Any, value: Abstract) -> Step:
+    """What FOR_ITER does with an iterator, or Break."""
+    if isinstance(value, Unrolled):
+        return _step_unrolled(self, value)
+    if not isinstance(value, LoopIterator):
+        raise Break("PJ209", type=describe(value))
+    return _STEPS[value.kind](self, value)
+
+
+def _step_unrolled(self: Any, value: Unrolled) -> Step:
+    owner, position = value.owner, value.position
+    if position == value.length:
+        return Step(False, value, lambda: value)
+    return Step(True, value.over(owner, position + 1), lambda: _unrolled_item(self, value))
+
+
+def _unrolled_item(self: Any, value: Unrolled) -> Abstract:
+    owner, position = value.owner, value.position
+    if class_of(owner) is not dict:
+        key = value.length - 1 - position if value.what == "backwards" else position
+        return self.container_item(owner, Const(key))  # type: ignore[no-any-return]
+    key = self.key_at(owner, position)
+    if value.what == "forwards":
+        return key  # type: ignore[no-any-return]
+    item = self.container_item(owner, self.use(key))
+    return item if value.what == "values" else Sequence([key, item])  # type: ignore[no-any-return]
+
+
+def _word(self: Any, number: int) -> Value:
+    return self.emit("const", [], WORD, {"value": number})
+
+
+def _moved(self: Any, word: Value, by: str) -> Value:
+    return self.emit(by, [word, _word(self, 1)], WORD)
+
+
+def _step_range(self: Any, value: LoopIterator) -> Step:
+    index, start, step, length = value.words
+    more = self.emit("compare", [index, length], FLAG, {"operator": "<"})
+    offset = self.emit("mul", [index, step], WORD)
+    item = self.emit("same", [self.emit("add", [start, offset], WORD)], INT)
+    return Step(more, value.stepped((_moved(self, index, "add"), start, step, length), ()), lambda: Number(INT, item))
+
+
+def _step_sequence(self: Any, value: LoopIterator) -> Step:
+    index, array = value.words[0], value.parts[0]
+    size = self.emit("dim", [array.value], WORD, {"axis": 0})
+    more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts),
+                lambda: element_of(self, array, index))
+
+
+def _step_list(self: Any, value: LoopIterator) -> Step:
+    """Over a list, a string or bytes."""
+    index, owner = value.words[0], value.parts[0]
+    if value.kind == "list" and not hasattr(owner.type, "items"):  # ways met that expect different items
+        raise Break("PJ209", type=describe(owner))
+    size = self.emit("list_size", [owner.value], WORD)
+    more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
+    item = self.item_of_list if value.kind == "list" else self.item_of_text
+    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: item(owner, index))
+
+
+def _step_dict(self: Any, value: LoopIterator) -> Step:
+    """Over a dict or set. Leaves where it has not the size or keys that the iterator expects: bytecode raises."""
+    (position, left, used), owner = value.words, value.parts[0]
+    if not isinstance(owner.type, Holding):  # ways met that expect different entries
+        raise Break("PJ209", type=describe(owner))
+    size = self.emit("list_size", [owner.value], WORD)
+    self.emit("require", [self.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
+    behind = self.emit("next_entry", [owner.value, position], WORD)
+    more = self.emit("compare", [behind, _word(self, 0)], FLAG, {"operator": ">"})
+    following = value.stepped((behind, _moved(self, left, "sub"), used), value.parts)
+    return Step(more, following, lambda: _entry(self, value, behind))
+
+
+def _entry(self: Any, value: LoopIterator, behind: Value) -> Abstract:
+    some = self.emit("compare", [value.words[1], _word(self, 0)], FLAG, {"operator": ">"})
+    self.emit("require", [some], None, exits=True)
+    owner = value.parts[0]
+    names = zip(("entry_key", "entry_value"), owner.type.items)  # type: ignore[attr-defined]
+    found = [self.typed_item(name, owner.value, behind, kind) for name, kind in names  # type: ignore[attr-defined]
+             if kind is not None]
+    return found[0] if value.kind != "dict_items" else Sequence(found)
+
+
+def _step_reversed(self: Any, value: LoopIterator) -> Step:
+    index, array = value.words[0], value.parts[0]
+    more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
+    return Step(more, value.stepped((_moved(self, index, "sub"),), value.parts),
+                lambda: element_of(self, array, index))
+
+
+def element_of(self: Any, array: Tensor, index: Value) -> Abstract:
+    """``array[index]`` for an index that is known to be in range."""
+    if array.type.ndim == 1:
+        kind = numpy_scalar(array.type.dtype)
+        return Number(kind, self.emit("load", [array.value, index], kind, {"inside": True}))
+    return self.row(array, index)
+
+
+def _step_enumerate(self: Any, value: LoopIterator) -> Step:
+    count, inner = value.words[0], step_of(self, value.parts[0])
+    number = Number(INT, self.emit("same", [count], INT)) if value.count is None else Const(value.count)
+    following = value.stepped((_moved(self, count, "add"),), (inner.following,))
+    return Step(inner.more, following, lambda: Sequence([number, inner.item()]))
+
+
+def _step_zip(self: Any, value: LoopIterator) -> Step:
+    steps = [step_of(self, part) for part in value.parts]
+    more = all(step.more is not False for step in steps)
+    for step in steps if more else []:
+        if step.more is not True:
+            more = step.more if more is True else self.emit("and", [more, step.more], FLAG)
+    following = value.stepped((), tuple(step.following for step in steps))
+    return Step(more, following, lambda: Sequence([step.item() for step in steps]))
+
+
+_STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
+    "range": _step_range, "sequence": _step_sequence, "reversed": _step_reversed, "enumerate": _step_enumerate,
+    "zip": _step_zip, "list": _step_list, "dict_keys": _step_dict, "dict_values": _step_dict,
+    "dict_items": _step_dict, "set": _step_dict, "text": _step_list, "bytes": _step_list,
+}
+
+
+def iterator_input(self: Any, value: LoopIterator) -> LoopIterator:
+    """An iterator that the segment finds, with its words and arrays."""
+    object = self._input(value.root, iterator_type(value))
+    found = _iterator_parts(self, object, value, ())
+    found.input = self.graph.inputs.index(object)
+    return found
+
+
+def _iterator_parts(self: Any, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
+    """The iterator that ``path`` leads to, with its words and arrays read where the graph begins."""
+    def read(step: Any, type: Type) -> Value:
+        result = self.graph.new_value(type, str(step))
+        self.graph.blocks[0].ops.append(Op("iterator_part", [object], {"path": path + (step,)}, result))
+        return result
+
+    words = tuple(read(name, WORD) for name in ITERATOR_WORDS[value.kind])
+    parts = tuple(_iterator_parts(self, object, part, path + (position,)) if isinstance(part, LoopIterator)
+                  else type(part)(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
+    return LoopIterator(value.kind, words, parts, None, value.born)

@@ -1,0 +1,339 @@
+"""Calls of itertools, whose iterators a loop, or what takes all items, uses at once.
+
+Each is a generator of `iterating_code`, of which the loop inlines the steps. Nobody else has it, so where a kernel
+leaves, the loop goes on over that generator; an iterator that gets a name is bytecode's. Where few results of known
+items are to come, they are known one by one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import sys
+from types import CodeType
+from typing import Any, Callable, Iterator, List, Optional, Tuple
+
+from pijit.core.bytecode.rewrite.generator_steps import START
+from pijit.core.capture.models.iteration import itertools_python as code_of
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.iteration.consumers import call_list
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.models.iteration.iterator_calls import LARGEST_START, call_range, call_reversed, call_zip
+from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
+from pijit.core.capture.models.containers.sequences import is_short, made_by
+from pijit.core.capture.models.numpy.library import method_row
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers.ranges import range_numbers
+from pijit.core.capture.models.scalars.math import call_len
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Lazy,
+    LoopIterator,
+    Made,
+    Range,
+    Sequence,
+    Tensor,
+    Unrolled,
+    class_of,
+    number_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.types import FLAG, INT, WORD
+
+MOST_POOLS = 4
+ACCUMULATED = {"iterable", "func"} | ({"initial"} if sys.version_info >= (3, 8) else set())
+ENDLESS = 2 ** 61
+"""How many numbers stand for all: counting them takes longer than anybody waits."""
+
+
+def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
+    """What yields what the generator of this code does."""
+    made = Made(code, (), self.facts, name="%s.%s" % (module, name))
+    parts = tuple(self.as_object(value) for value in arguments)
+    waiting = Suspended(made, START, code.co_varnames[:code.co_argcount], parts, born=self.instr.index)
+    return _at_once(self, waiting)
+
+
+def _at_once(self: Any, iterator: Abstract) -> Lazy:
+    """What a loop asks for its iterator at once; whoever else asks for it would see that it is not itertools'."""
+    return Lazy(Made(EACH_ITEM, (), self.facts, name="itertools"), iterator)
+
+
+def _one_by_one(self: Any, results: List[Tuple[Abstract, ...]]) -> Lazy:
+    """What yields these tuples of known items: a zip of what is in each place of them."""
+    places = [Unrolled(_tuple_of(self, list(items)), len(results), "forwards", born=self.instr.index)
+              for items in zip(*results)] or [Unrolled(Const(()), 0, "forwards", born=self.instr.index)]
+    zipped = LoopIterator("zip", (), tuple(places), born=self.instr.index)
+    return _at_once(self, zipped)
+
+
+def _tuple_of(self: Any, items: List[Abstract]) -> Abstract:
+    if all(isinstance(item, Const) for item in items):
+        return Const(tuple(item.object for item in items))  # type: ignore[attr-defined]
+    return self.new_tuple(items)  # type: ignore[no-any-return]
+
+
+def _within(results: Iterator[Any], most: int) -> Optional[List[Any]]:
+    """All results if they are no more than ``most``, else None."""
+    found = list(itertools.islice(results, most + 1))
+    return found if len(found) <= most else None
+
+
+# pools: what is iterated more than once, as it is when the call is made
+
+
+def _pool(self: Any, value: Abstract) -> Abstract:
+    """A range, the known items, an array whose rows are views, or a copy of anything else."""
+    if class_of(value) is range or isinstance(value, Tensor) and value.type.ndim > 1:
+        return value
+    if isinstance(value, Tensor) and value.type.ndim:
+        return self.invoke(method_row("copy"), [value], {})  # type: ignore[no-any-return]
+    if is_short(self, value):
+        return Sequence([self.use(item) for item in self.items_of(value)])
+    made = call_list(self, [value], {})
+    return Sequence([self.use(item) for item in made.items]) if is_short(self, made) else made  # type: ignore
+
+
+def _known_items(self: Any, pool: Abstract) -> Optional[List[Abstract]]:
+    """The items of a pool, if there are few and they are known."""
+    if isinstance(pool, Sequence):
+        return list(pool.items)
+    if isinstance(pool, Range) and all(isinstance(part, Const) for part in pool.parts):
+        numbers = range(*[part.object for part in pool.parts])  # type: ignore[attr-defined]
+        if len(numbers) <= self.facts.unrolling:
+            return list(map(Const, numbers))
+    return None
+
+
+def _native(self: Any, pool: Abstract) -> Abstract:
+    """A pool that is iterated without unrolling."""
+    if not isinstance(pool, Sequence):
+        return pool
+    made = self.new_list([self.as_object(item) for item in pool.items])
+    return made_by(self, "builtins.list.copy", list_type(made), [self.object_value(made)])
+
+
+def call_product(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.product(a, b, ..., repeat=n)``."""
+    times = self.constant(keywords.get("repeat", Const(1)))
+    if set(keywords) - {"repeat"} or type(times) is not int or not 0 < len(arguments) * times <= MOST_POOLS:
+        raise Break("PJ211", callee="product", problem="at most %d iterables" % MOST_POOLS)
+    pools = [_pool(self, value) for value in arguments]
+    known = [_known_items(self, pool) for pool in pools] * times
+    if None not in known:
+        results = _within(itertools.product(*known), self.facts.unrolling)  # type: ignore[arg-type]
+        if results is not None:
+            return _one_by_one(self, results)
+    given: List[Abstract] = [Const(builtins.range)]
+    for pool in [_native(self, pool) for pool in pools] * times:
+        given += pool.parts if isinstance(pool, Range) else [pool]
+    ranges = tuple(isinstance(pool, Range) for pool in pools) * times
+    return stand_in(self, "product", code_of.product_of(ranges), given)
+
+
+def _choice(name: str, ordered: bool) -> Handler:
+    """``combinations`` and ``permutations``."""
+    known_results: Callable[..., Iterator[Any]] = getattr(itertools, name)
+
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        given = arguments[1:] or [keywords[key] for key in ("r",) if key in keywords]
+        if len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1 or not (ordered or given):
+            raise Break("PJ211", callee=name)
+        pool = _pool(self, arguments[0])
+        known = _known_items(self, pool)
+        count = self.constant(given[0]) if given else None
+        if count is None and known is not None:
+            count = len(known)
+        if type(count) is not int or not 0 < count <= MOST_POOLS:
+            raise Break("PJ211", callee=name, problem="of at most %d items" % MOST_POOLS)
+        if known is not None:
+            results = _within(known_results(known, count), self.facts.unrolling)
+            if results is not None:
+                return _one_by_one(self, results)
+        pool, none = _native(self, pool), Const(None)
+        size, parts, item = call_len(self, [pool], {}), [pool, none, none], "P[%s]"
+        if class_of(pool) is range:
+            start, step, _ = range_numbers(self, pool)
+            start, step = (pool.parts[0], pool.parts[2]) if isinstance(pool, Range) and pool.parts else (start, step)
+            parts, item = [none, start, step], "S + %s * D"
+            if step == Const(1):
+                item = "%s" if start == Const(0) else "S + %s"
+        return stand_in(self, name, code_of.chosen_from(count, ordered, item), [Const(builtins.range), size] + parts)
+    return call
+
+
+# what takes one item after the other
+
+
+def call_accumulate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.accumulate(iterable, function, initial=...)``."""
+    given = dict(zip(("iterable", "func"), arguments), **keywords)
+    if len(given) != len(arguments) + len(keywords) or set(given) - ACCUMULATED or "iterable" not in given:
+        raise Break("PJ211", callee="accumulate")
+    function, first = given.get("func", Const(None)), given.get("initial", Const(None))
+    items, by, start = [iterator_over(self, given["iterable"])], [function], [first]
+    if function == Const(None):
+        by = []
+    if first == Const(None):
+        return stand_in(self, "accumulate", code_of.FOLDED if by else code_of.ADDED_UP, items + by)
+    return stand_in(self, "accumulate", code_of.FOLDED_FROM if by else code_of.ADDED_UP_FROM, items + by + start)
+
+
+def call_chain(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.chain(a, b, ...)``."""
+    only(arguments, keywords, "chain", *range(1, code_of.MOST_CHAINED + 1))
+    return stand_in(self, "chain", code_of.chained(len(arguments)), [_to_iterate(self, one) for one in arguments])
+
+
+def _to_iterate(self: Any, value: Abstract) -> Abstract:
+    """What a loop asks for an iterator later."""
+    return iterator_over(self, value) if isinstance(value, Lazy) else value
+
+
+def call_chain_from(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.chain.from_iterable(iterables)``."""
+    only(arguments, keywords, "from_iterable", 2)
+    return stand_in(self, "chain", code_of.CHAINED_FROM, [iterator_over(self, arguments[1])])
+
+
+def call_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.count(start, step)``: of integers it is a range without an end."""
+    given = dict(zip(("start", "step"), arguments), **keywords)
+    if set(given) - {"start", "step"} or len(given) != len(arguments) + len(keywords):
+        raise Break("PJ211", callee="count")
+    start, step = given.get("start", Const(0)), given.get("step", Const(1))
+    if number_type(start) != INT or number_type(step) != INT:
+        if number_type(start) is None or number_type(step) is None:
+            raise Break("PJ203", operand=describe(start))
+        return stand_in(self, "count", code_of.COUNTED, [start, step])
+    by = self.constant(step)
+    if type(by) is not int or not 0 < abs(by) < 2 ** 31:
+        raise Break("PJ203", operand=describe(step))
+    first = self.word(start)
+    for operator, most in (("<=", LARGEST_START), (">=", -LARGEST_START)):
+        bound = self.emit("const", [], WORD, {"value": most})
+        self.emit("require", [self.emit("compare", [first, bound], FLAG, {"operator": operator})], None, exits=True)
+    words = [self.emit("const", [], WORD, {"value": value}) for value in (0, by, ENDLESS // abs(by))]
+    counted = LoopIterator("range", (words[0], first, words[1], words[2]), born=self.instr.index)
+    return _at_once(self, counted)
+
+
+def call_cycle(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.cycle(items)`` of few items that nobody changes."""
+    only(arguments, keywords, "cycle", 1)
+    value = arguments[0]
+    items = self.items_of(value) if class_of(value) is tuple and is_short(self, value) else None
+    if not items or len(items) > self.facts.unrolling:
+        raise Break("PJ209", type=describe(value))
+    return stand_in(self, "cycle", code_of.CYCLED, [Sequence([self.use(item) for item in items])])
+
+
+def call_repeat(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.repeat(value, times)``."""
+    given = arguments[1:] or [keywords[key] for key in ("times",) if key in keywords]
+    if len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1:
+        raise Break("PJ211", callee="repeat")
+    if not given:
+        return stand_in(self, "repeat", code_of.REPEATED, arguments)
+    numbers = iterator_over(self, call_range(self, given, {}))
+    return stand_in(self, "repeat", code_of.REPEATED_TIMES, [arguments[0], numbers])
+
+
+def call_islice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.islice(items, stop)`` and ``islice(items, start, stop, step)``."""
+    only(arguments, keywords, "islice", 2, 3, 4)
+    bounds = arguments[1:]
+    start, stop = (Const(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
+    known, step = self.constant(start), self.constant(bounds[2]) if len(bounds) == 3 else 1
+    known, step = known or 0, 1 if step is None else step
+    if type(known) is not int or known < 0 or type(step) is not int or step < 1:
+        raise Break("PJ203", operand=describe(start))
+    if stop == Const(None):
+        stop = Const(ENDLESS)
+    elif number_type(stop) != INT:
+        raise Break("PJ203", operand=describe(stop))
+    elif not isinstance(stop, Const) or stop.object < 0:
+        bound = self.emit("const", [], WORD, {"value": 0})
+        flag = self.emit("compare", [self.word(stop), bound], FLAG, {"operator": ">="})
+        self.emit("require", [flag], None, exits=True)
+    numbers = iterator_over(self, call_range(self, [stop], {}))
+    pairs = LoopIterator("zip", (), (numbers, iterator_over(self, arguments[0])))
+    if not known and step == 1:
+        return stand_in(self, "islice", code_of.FIRST_ONES, [pairs])
+    return stand_in(self, "islice", code_of.SLICED, [pairs, Const(known), Const(step)])
+
+
+def call_zip_with(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``zip(...)``, some of whose iterables may be ``repeat(value)`` or ``cycle(items)``."""
+    kinds = tuple(map(_kind_in_zip, arguments))
+    if keywords or "each" not in kinds or set(kinds) == {"each"}:
+        return call_zip(self, arguments, keywords)
+    held = [(value.iterator.parts[0], kind) for value, kind in zip(arguments, kinds)  # type: ignore[attr-defined]
+            if kind != "each"]
+    given = [call_zip(self, [value for value, kind in zip(arguments, kinds) if kind == "each"], {})]
+    given += [_native(self, part) if kind == "cycle" else part for part, kind in held]
+    given += [Const(len(part.items)) for part, kind in held if kind == "cycle"]
+    return stand_in(self, "zip", code_of.zipped_with(kinds), given)
+
+
+def call_reversed_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``reversed(items)``, also of a list that is not short."""
+    only(arguments, keywords, "reversed", 1)
+    expected = self.items_expected(arguments[0]) if class_of(arguments[0]) is list else None
+    if expected is None:
+        return call_reversed(self, arguments, keywords)
+    items = Instance(expected, self.object_value(arguments[0]))
+    last = self.binary("-", call_len(self, [items], {}), Const(1))
+    return stand_in(self, "reversed", code_of.BACKWARDS, [items, last, Const(builtins.len)])
+
+
+def _kind_in_zip(value: Abstract) -> str:
+    waiting = value.iterator if isinstance(value, Lazy) else None
+    code = waiting.maker.code if isinstance(waiting, Suspended) and isinstance(waiting.maker, Made) else None
+    return {id(code_of.REPEATED): "repeat", id(code_of.CYCLED): "cycle"}.get(id(code), "each")
+
+
+def _of_items(name: str, code: CodeType) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        return stand_in(self, name, code, [iterator_over(self, arguments[0])])
+    return call
+
+
+def _by_function(name: str, code: CodeType) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        return stand_in(self, name, code, [iterator_over(self, arguments[1]), arguments[0]])
+    return call
+
+
+def call_compress(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``itertools.compress(items, selectors)``."""
+    only(arguments, keywords, "compress", 2)
+    pairs = LoopIterator("zip", (), tuple(iterator_over(self, argument) for argument in arguments))
+    return stand_in(self, "compress", code_of.SELECTED, [pairs])
+
+
+ITERTOOL_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.zip, call_zip_with),
+    (builtins.reversed, call_reversed_list),
+    (itertools.product, call_product),
+    (itertools.combinations, _choice("combinations", False)),
+    (itertools.permutations, _choice("permutations", True)),
+    (itertools.accumulate, call_accumulate),
+    (itertools.chain, call_chain),
+    (itertools.count, call_count),
+    (itertools.cycle, call_cycle),
+    (itertools.repeat, call_repeat),
+    (itertools.islice, call_islice),
+    (itertools.compress, call_compress),
+    (itertools.starmap, _by_function("starmap", code_of.STARRED)),
+    (itertools.takewhile, _by_function("takewhile", code_of.WHILE_TRUE)),
+    (itertools.dropwhile, _by_function("dropwhile", code_of.FROM_FALSE)),
+    (itertools.filterfalse, _by_function("filterfalse", code_of.FALSE_ONES)),
+]
+if hasattr(itertools, "pairwise"):
+    ITERTOOL_CALLS.append((itertools.pairwise, _of_items("pairwise", code_of.PAIRED)))

@@ -1,0 +1,43 @@
+"""Whether functions that are made here can have to do with a list that a builtin is just changing."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import types
+from typing import Any, Dict
+
+import numpy as np
+from pijit.core.capture.state.frame_state import parts_of
+from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Made, Range, Tensor, class_of, number_type
+from pijit.guards.facts import is_among, is_exactly, type_module
+
+PLAIN = (int, float, bool, complex, str, bytes, type(None), types.BuiltinFunctionType, types.ModuleType,
+         types.MethodDescriptorType, np.ufunc, type(np.sum), operator.itemgetter, operator.attrgetter)
+
+
+def sees_no_list(value: Abstract, globals: Dict[str, Any]) -> bool:
+    """Whether a key function, or an iterator over what code that is made here yields, reads no list or dict, and runs
+    no other code of the program's."""
+    if isinstance(value, Const):
+        return _is_plain(value.object)
+    plain = number_type(value) is not None or isinstance(value, (Tensor, Range))
+    if plain or is_among(class_of(value), (str, range)):
+        return True
+    if isinstance(value, Made) and not _names_only_plain(value.code, globals):
+        return False
+    parts = parts_of(value)
+    return isinstance(value, (Made, LoopIterator)) and not parts or bool(parts) and all(
+        sees_no_list(part, globals) for part in parts)
+
+
+def _is_plain(found: Any) -> bool:
+    of_python = issubclass(type(found), type) and type_module(found) in ("builtins", "numpy")
+    return of_python or is_exactly(found, PLAIN)
+
+
+def _names_only_plain(code: types.CodeType, globals: Dict[str, Any]) -> bool:
+    """Whether all names in code are those of attributes, modules, functions in C and plain values."""
+    inner = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    found = [globals[name] if name in globals else getattr(builtins, name, None) for name in code.co_names]
+    return all(map(_is_plain, found)) and all(_names_only_plain(one, globals) for one in inner)

@@ -1,0 +1,221 @@
+"""Calls of NumPy's array functions and of array methods: constructors, reductions, copies, conversions."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+from pijit.core.capture.models.numpy.views import FORM_METHODS
+from pijit.core.capture.models.numpy.reductions import REDUCTION_METHODS, REDUCTIONS
+from pijit.core.capture.models.numpy.scans import SCAN_METHODS, SCANS
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.scalars.complex import conjugated_array
+from pijit.core.capture.models.numpy.from_sequences import array_of
+from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, array_type, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.library import CLIP, CLIP_WARNS
+from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array
+from pijit.guards.facts import is_among, is_exactly
+
+
+def _shape_words(self: Any, shape: Abstract) -> List[Value]:
+    items: List[Abstract] = [shape] if number_type(shape) is not None else self.items_of(shape)
+    if not items:
+        raise Break("PJ210", callee="zero-dimensional array")
+    for item in items:
+        kind = number_type(item)
+        if kind is None or kind.dtype.kind != "i":
+            raise Break("PJ203", operand=describe(item))
+    return [self.word(item) for item in items]
+
+
+_DTYPE_NAMES = frozenset(
+    [name for kind in CAPTURED_DTYPES for name in (kind.char, kind.name, kind.str, kind.str[1:])]
+    + ["bool", "int", "float", "complex", "single", "double", "csingle", "cdouble", "intp", "uintp", "long", "longlong"])
+_DTYPE_CLASSES = (None, bool, int, float, complex) + NUMPY_CLASSES
+
+
+def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype:
+    if value is None:
+        return np.dtype(default)
+    if not isinstance(value, Const):
+        raise Break("PJ211", dtype=describe(value))
+    wanted = value.object
+    known = wanted in _DTYPE_NAMES if type(wanted) is str else is_among(wanted, _DTYPE_CLASSES)
+    if not known and not issubclass(type(wanted), np.dtype):  # others may run code, or warn
+        raise Break("PJ215", type=describe(value))
+    dtype = np.dtype(wanted if wanted is not None else default)
+    if array_type(np.empty(0, dtype)) is None:
+        raise Break("PJ215", type=dtype)
+    return dtype
+
+
+def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
+    """``np.zeros(shape, dtype)`` and its kin."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        named = dict(zip(("shape", "dtype"), arguments))
+        if len(arguments) > 2 or set(keywords) - {"shape", "dtype"} or set(keywords) & set(named):
+            raise Break("PJ211", callee=name)
+        named.update(keywords)
+        if "shape" not in named:
+            raise Break("PJ211", callee=name)
+        dtype = _dtype_argument(named.get("dtype"), np.float64)
+        words = _shape_words(self, named["shape"])
+        result = Array(dtype, len(words), "C")
+        return Tensor(result, self.emit("alloc", words, result, {"fill": fill, "order": "C"}, exits=True))
+    return call
+
+
+def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
+    """``np.zeros_like(x)`` and its kin for C- and F-ordered arrays."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        model = arguments[0] if arguments else None
+        if len(arguments) != 1 or set(keywords) - {"dtype"} or not isinstance(model, Tensor) or model.type.ndim == 0:
+            raise Break("PJ211", callee=name)
+        if model.type.layout == "A" and model.type.ndim > 1:
+            raise Break("PJ210", callee="%s of a strided array" % name)
+        dtype = _dtype_argument(keywords.get("dtype"), model.type.dtype)
+        words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+        order = "F" if model.type.layout == "F" else "C"
+        result = Array(dtype, model.type.ndim, order)
+        return Tensor(result, self.emit("alloc", words, result, {"fill": fill, "order": order}, exits=True))
+    return call
+
+
+def call_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.array(xs, dtype)`` and ``np.asarray(xs, dtype)`` of lists and tuples of numbers."""
+    named = dict(zip(("object", "dtype"), arguments), **keywords)
+    if not arguments or len(named) != len(arguments) + len(keywords) or set(named) - {"object", "dtype"}:
+        raise Break("PJ211", callee="array")
+    given = named.get("dtype")
+    made = array_of(self, arguments[0], _dtype_argument(given, None) if given not in (None, Const(None)) else None)
+    if made is None:
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return made
+
+
+def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.copy()``: C order, whatever x's layout."""
+    only(arguments, keywords, "copy", 1)
+    model = arguments[0]
+    if not isinstance(model, Tensor) or model.type.ndim == 0:
+        raise Break("PJ203", operand=describe(model))
+    words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    result = Array(model.type.dtype, model.type.ndim, "C")
+    value = self.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
+    self.emit("assign", [value, model.value], None, exits=True)
+    return Tensor(result, value)
+
+
+def _stored(self: Any, value: Abstract, dtype: np.dtype) -> Value:
+    """A number as an element of a dtype; leaves where it does not fit."""
+    return self.stored_scalar(value, operand_of(value), dtype)  # type: ignore[no-any-return]
+
+
+def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.astype(dtype)`` where no element can raise a flag: always a copy, in x's order."""
+    only(arguments, keywords, "astype", 2)
+    model = arguments[0]
+    dtype = _dtype_argument(arguments[1], np.float64)
+    if not isinstance(model, Tensor) or model.type.ndim == 0 or model.type.layout == "A" and model.type.ndim > 1:
+        raise Break("PJ210", callee="astype")
+    have = model.type.dtype
+    if not np.can_cast(have, dtype, "safe") and have.kind not in "iub":
+        raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
+    words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    order = "F" if model.type.layout == "F" else "C"
+    result = Array(dtype, model.type.ndim, order)
+    value = self.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
+    self.emit("assign", [value, model.value], None, exits=True)
+    return Tensor(result, value)
+
+
+def call_full(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.full(shape, number, dtype)`` where the number becomes an element without a warning."""
+    named = dict(zip(("shape", "fill_value", "dtype"), arguments))
+    if len(arguments) > 3 or set(keywords) - {"shape", "fill_value", "dtype"} or set(keywords) & set(named):
+        raise Break("PJ211", callee="full")
+    named.update(keywords)
+    kind = number_type(named["fill_value"]) if "fill_value" in named else None
+    if kind is None or "shape" not in named:
+        raise Break("PJ211", callee="full")
+    dtype = _dtype_argument(named.get("dtype"), kind.dtype)
+    words = _shape_words(self, named["shape"])
+    stored = _stored(self, named["fill_value"], dtype)
+    result = Array(dtype, len(words), "C")
+    value = self.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
+    self.emit("assign", [value, stored], None, exits=True)
+    return Tensor(result, value)
+
+
+def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.fill(number)`` where the number becomes an element without a warning."""
+    only(arguments, keywords, "fill", 2)
+    target = arguments[0]
+    if not isinstance(target, Tensor) or not target.type.writeable or target.type.ndim == 0:
+        raise Break("PJ203", operand=describe(target))
+    self.emit("assign", [target.value, _stored(self, arguments[1], target.type.dtype)], None, exits=True)
+    return Const(None)
+
+
+def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
+    """``np.clip(x, low, high)`` between constants, arrays or (where NaN is no special case) numbers, or without one
+    bound; ``needed`` are the parameters that must be given."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        names = ("a", low, high, "out")
+        named = dict(zip(names, arguments), **keywords)
+        if len(named) != len(arguments) + len(keywords) or set(named) - set(names) or set(needed) - set(named):
+            raise Break("PJ211", callee="clip")
+        array, out = named["a"], named.get("out", Const(None))
+        bounds = [named.get(name, Const(None)) for name in (low, high)]
+        if not isinstance(array, Tensor) or array.type.dtype.kind not in "fiu":
+            raise Break("PJ203", operand=describe(array))
+        if not (out == Const(None) or isinstance(out, Tensor) and out.type.writeable):
+            raise Break("PJ203", operand=describe(out))
+        given = [bound for bound in bounds if bound != Const(None)]
+        if not given or not all(_bounds(array, bound) for bound in given):
+            raise Break("PJ214", operands="a bound of clip")
+        ufunc = CLIP if len(given) == 2 else np.minimum if bounds[0] == Const(None) else np.maximum
+        return self.ufunc_call(ufunc, [array] + given,  # type: ignore[no-any-return]
+                               out=out if isinstance(out, Tensor) else None)
+    return call
+
+
+def _bounds(array: Tensor, bound: Abstract) -> bool:
+    """Whether a bound of clip is like the elements of an array, and no number that may be NaN where that warns."""
+    kind = bound.type.dtype if isinstance(bound, Tensor) else getattr(number_type(bound), "dtype", None)
+    if kind is None or kind.kind not in ("fiu" if array.type.dtype.kind == "f" else "iu"):
+        return False
+    if isinstance(bound, Const):
+        return is_exactly(bound.object, (int, float)) and bound.object == bound.object
+    return isinstance(bound, Tensor) or not CLIP_WARNS or kind.kind != "f"
+
+
+ARRAY_CALLS: List[Tuple[Any, Handler]] = [
+    (np.array, call_array),
+    (np.asarray, call_array),
+    (np.zeros, _constructor("zeros", 0)),
+    (np.ones, _constructor("ones", 1)),
+    (np.empty, _constructor("empty", None)),
+    (np.zeros_like, _like("zeros_like", 0)),
+    (np.ones_like, _like("ones_like", 1)),
+    (np.empty_like, _like("empty_like", None)),
+    (np.full, call_full),
+    (np.clip, _clip("a_min", "a_max", "a", "a_min", "a_max")),
+    *REDUCTIONS,
+    *SCANS,
+]
+
+METHODS: Dict[str, Handler] = {
+    **REDUCTION_METHODS,
+    **SCAN_METHODS,
+    "copy": call_copy,
+    "astype": call_astype,
+    "fill": call_fill,
+    "clip": _clip("min", "max", "a"),
+    "conj": conjugated_array,
+    "conjugate": conjugated_array,
+}
+METHODS.update(FORM_METHODS)

@@ -1,0 +1,118 @@
+"""Subscripts by arrays of integers that find one element for each, in loops of the kernel's own."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional
+
+from pijit.core.capture.values.lattice import Abstract, Const, Number, SliceDisplay, Tensor, number_type
+from pijit.core.graph.passes.fusion import MEMORY_CODES
+from pijit.core.graph.types import FLAG, Array
+
+FULL = SliceDisplay((Const(None), Const(None), Const(None)))
+
+
+def is_index_vector(value: Abstract) -> bool:
+    """Whether a value is an array of integers with one axis."""
+    return isinstance(value, Tensor) and value.type.ndim == 1 and value.type.dtype.kind in "iu"
+
+
+def is_integer(value: Abstract) -> bool:
+    kind = number_type(value)
+    return kind is not None and kind.dtype.kind in "iu"
+
+
+def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+    """``owner[i, j...]`` of integers and of vectors of them, one for each axis; None for another index.
+
+    An integer says which part of the owner is looked at. Of several vectors none may be empty: NumPy warns of what is
+    out of range in the others then.
+    """
+    vectors = [item for item in items if is_index_vector(item)]
+    if (len(items) != owner.type.ndim or owner.type.dtype.kind not in "iufc" or not vectors
+            or not all(is_index_vector(item) or is_integer(item) for item in items)):
+        return None
+    for vector in vectors[1:] and vectors:
+        self.require_elements_of(vector)
+    table = owner
+    if len(vectors) < len(items):
+        table = self.view_of(owner, [FULL if is_index_vector(item) else item for item in items])
+    types = "".join(vector.type.dtype.char for vector in vectors) + "->" + owner.type.dtype.char
+    kind = Array(owner.type.dtype, 1, "C")
+    operands = [table.value] + [vector.value for vector in vectors]
+    return Tensor(kind, self.emit("gather", operands, kind, {"types": types}, exits=True))
+
+
+def rows_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+    """``owner[i]`` of a vector and an array in C order with more axes than one; None for another index."""
+    kind = owner.type
+    if len(items) != 1 or not is_index_vector(items[0]) or kind.ndim < 2 or kind.layout != "C":
+        return None
+    self.require_elements_of(owner)
+    made = Array(kind.dtype, kind.ndim, "C")
+    return Tensor(made, self.emit("rows", [owner.value, items[0].value], made, exits=True))  # type: ignore[attr-defined]
+
+
+def is_mask_of(owner: Tensor, items: List[Abstract]) -> bool:
+    """Whether an index is one mask for all elements, both arrays being in C order."""
+    kind = items[0].type if len(items) == 1 and isinstance(items[0], Tensor) else None
+    return (kind is not None and kind.dtype.kind == "b" and kind.ndim == owner.type.ndim > 0
+            and kind.layout == owner.type.layout == "C")
+
+
+def elements_where(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+    """``owner[mask]``; None for another index."""
+    if not is_mask_of(owner, items):
+        return None
+    kind, code = Array(owner.type.dtype, 1, "C"), owner.type.dtype.char
+    types = {"types": "?{0}->{0}".format(code)} if code in MEMORY_CODES else {}
+    return Tensor(kind, self.emit("pick", [owner.value, items[0].value], kind, types, exits=True))  # type: ignore[attr-defined]
+
+
+def is_stored_as_is(owner: Tensor, value: Abstract) -> bool:
+    """Whether a value is a vector or a number of the owner's dtype."""
+    return isinstance(value, Number) or (
+        isinstance(value, Tensor) and value.type.ndim == 1 and value.type.dtype == owner.type.dtype)
+
+
+def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstract) -> bool:
+    """``owner[mask] = value`` or ``owner[i, 2...] = value`` with one vector and integers, if the index is such a one.
+
+    The vector has no steps: NumPy goes through another one backward, if that is its order in memory.
+    """
+    vectors = [item for item in items if is_index_vector(item)]
+    if not is_stored_as_is(owner, value):
+        return False
+    if is_mask_of(owner, items):
+        code = owner.type.dtype.char
+        # what is not chosen keeps its bits: bools may have others than 0 and 1
+        known = code in MEMORY_CODES and code != "?"
+        self.emit("put_mask", [owner.value, items[0].value, self.any_value(value)],  # type: ignore[attr-defined]
+                  None, {"types": "?{0}{0}->{0}".format(code)} if known else {}, exits=True)
+        return True
+    if (len(items) != owner.type.ndim or len(vectors) != 1 or vectors[0].type.layout != "C"  # type: ignore[attr-defined]
+            or not all(item is vectors[0] or is_integer(item) for item in items)):
+        return False
+    target = owner
+    if len(items) > 1:
+        target = self.view_of(owner, [FULL if item is vectors[0] else item for item in items])
+    self.emit("scatter", [target.value, vectors[0].value, self.any_value(value)], None, exits=True)
+    return True
+
+
+def require_apart(self: Any, *arrays: Tensor) -> None:
+    """Leave where the first array may share memory with one of the others."""
+    for other in arrays[1:]:
+        shared = self.emit("shares", [arrays[0].value, other.value], FLAG)
+        self.emit("require", [self.emit("not", [shared], FLAG)], None, exits=True)
+
+
+def add_at(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> bool:
+    """``np.add.at(owner, index, value)`` of vectors, or a number as the value, of one dtype; False for others."""
+    kind = value.type if isinstance(value, Tensor) else number_type(value)
+    if (owner.type.ndim != 1 or not is_index_vector(index) or index.type.layout != "C"  # type: ignore[attr-defined]
+            or owner.type.dtype.kind not in "iuf" or kind is None or kind.dtype != owner.type.dtype
+            or isinstance(value, Tensor) and value.type.ndim != 1):
+        return False
+    require_apart(self, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
+    self.emit("add_at", [owner.value, index.value, self.any_value(value)], None, exits=True)  # type: ignore[attr-defined]
+    return True

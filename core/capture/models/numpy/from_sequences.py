@@ -1,0 +1,120 @@
+"""Arrays made of lists and tuples of numbers: ``np.array([[c, -s], [s, c]])``, ``np.asarray(found)``, ``x * [1, 2]``.
+
+The kernel stores the elements itself. It makes sure of each item's exact type, so no code of the user's runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from pijit.core.capture.values.element_types import LOOKED_AT, list_like
+from pijit.core.capture.typing.library_result_types import result_types
+from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Instance,
+    Opaque,
+    Tensor,
+    class_of,
+    number_type,
+)
+from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Scalar
+from pijit.guards.facts import is_among
+
+MOST_ELEMENTS = 64
+"""How many elements are stored one by one."""
+FITTING = frozenset("bi bu bf bc ib ub fb if uf ff ii iu uu ui ic uc fc cc".split())
+"""Kinds of a number and of the elements that hold it."""
+
+
+def array_of(self: Any, value: Abstract, dtype: Optional[np.dtype] = None) -> Optional[Tensor]:
+    """What ``np.array(value, dtype)`` makes of a list or tuple of numbers, or of such; None of anything else."""
+    if not is_among(class_of(value), (list, tuple)):
+        return None
+    if self.is_short(value):
+        return _of_few(self, value, dtype)
+    expected = expected_list(value)
+    return _of_many(self, value, expected, dtype) if expected is not None else None
+
+
+def as_array(self: Any, value: Abstract) -> Abstract:
+    """An operand as NumPy takes it: a list or tuple of numbers as an array."""
+    return array_of(self, value) or value
+
+
+def many_as_array(self: Any, value: Abstract) -> Abstract:
+    """The same of a list alone whose items are not known one by one."""
+    return as_array(self, value) if class_of(value) is list and not self.is_short(value) else value
+
+
+def expected_list(value: Abstract) -> Any:
+    """The type of a list whose items are alike, or None."""
+    if isinstance(value, Opaque) and type(value.sample) is list:
+        return list_like(value.sample[:LOOKED_AT])
+    kind = value.type if isinstance(value, Instance) else None
+    return kind if isinstance(kind, (ListOf, Holding)) and kind.python is list else None
+
+
+def _of_few(self: Any, value: Abstract, dtype: Optional[np.dtype]) -> Optional[Tensor]:
+    items = [self.use(item) for item in self.items_of(value) or ()]
+    rows = [items]
+    if items and all(is_among(class_of(item), (list, tuple)) and self.is_short(item) for item in items):
+        rows = [[self.use(part) for part in self.items_of(item) or ()] for item in items]
+    kinds = [number_type(item) for row in rows for item in row]
+    shape = (len(items),) if rows[0] is items else (len(rows), len(rows[0]))
+    if not 0 < len(kinds) <= MOST_ELEMENTS or None in kinds or any(len(row) != shape[-1] for row in rows):
+        return None
+    natural = result_types("array", self.questions_of(FUNCTIONS["array"], [value], {}), ())
+    chosen = _chosen(natural, len(shape), dtype)
+    if chosen is None or not all(kind.dtype == chosen or kind.dtype.kind + chosen.kind in FITTING  # type: ignore
+                                 for kind in kinds):
+        return None
+    result = Array(chosen, len(shape), "C")
+    operands = [self.stored_scalar(item, Operand(number_type(item)), chosen) for row in rows for item in row]
+    return Tensor(result, self.emit("elements", operands, result, {"shape": shape}, exits=True))
+
+
+def _chosen(natural: Any, ndim: int, dtype: Optional[np.dtype]) -> Optional[np.dtype]:
+    """The dtype of an array of numbers that is no other than one with so many axes; None where it is."""
+    if not isinstance(natural, Array) or natural.ndim != ndim:
+        return None
+    return dtype if dtype is not None else natural.dtype
+
+
+def _of_many(self: Any, value: Abstract, expected: Any, dtype: Optional[np.dtype]) -> Optional[Tensor]:
+    part = expected.items
+    rows = part.python if isinstance(part, (ListOf, Holding)) else None
+    kinds = (part,) if rows is None else (part.items,) if rows is list else part.items
+    natural = result_types("array", (self.list_question(expected),), ())
+    chosen = _chosen(natural, 1 if rows is None else 2, dtype)
+    if chosen is None or not all(isinstance(kind, Scalar) and _is_taken(kind.dtype, chosen) for kind in kinds):
+        return None
+    owner, width = self.object_value(value), _word(self, len(kinds))
+    if rows is not None or dtype is None and chosen != np.float64:
+        _require_more(self, self.emit("list_size", [owner], WORD))  # of an empty list NumPy makes another array
+    if rows is list:
+        first = self.item_of_list(Instance(expected, owner), _word(self, 0))
+        width = self.emit("list_size", [first.value], WORD)
+        _require_more(self, width)
+    kinds = kinds if len(set(kinds)) > 1 else kinds[:1]
+    result = Array(chosen, natural.ndim, "C")
+    return Tensor(result, self.emit("listed", [owner, width], result, {"kinds": kinds, "rows": rows}, exits=True))
+
+
+def _is_taken(item: np.dtype, element: np.dtype) -> bool:
+    """Whether the runtime stores such numbers as such elements."""
+    widens = element == np.float64 and item.kind in "bif" or element == np.int64 and item.kind == "b"
+    return item == element and item.kind != "c" or widens
+
+
+def _require_more(self: Any, size: Value) -> None:
+    """Leave where there is nothing."""
+    flag = self.emit("compare", [size, _word(self, 0)], FLAG, {"operator": ">"})
+    self.emit("require", [flag], None, exits=True)
+
+
+def _word(self: Any, number: int) -> Value:
+    return self.emit("const", [], WORD, {"value": number})  # type: ignore[no-any-return]

@@ -1,0 +1,312 @@
+"""Calls of NumPy functions that kernels make as they are; graph/library.py has a row for each.
+
+The result's type is found as library_result_types.py says. The kernel checks it and leaves where it is another one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.typing.library_result_types import result_types
+from pijit.core.capture.models.numpy.from_sequences import expected_list, many_as_array
+from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Number, Slice, Tensor, class_of, number_type
+from pijit.core.capture.values.lattice import Sequence as Tuple_
+from pijit.core.errors import Break
+from pijit.core.graph.gufuncs import loop_of, multiplies
+from pijit.core.graph.ir import Value
+from pijit.core.graph.library import (
+    CLOCKS,
+    FUNCTIONS,
+    INTO,
+    MODULES,
+    OF_HANDLERS,
+    ON_COMPLEX,
+    ON_INTEGERS,
+    ON_NUMBERS,
+    WRITES,
+    Function,
+)
+from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Object, Scalar, Type
+from pijit.guards.facts import is_among, is_exactly
+
+TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
+"""Parameters that NumPy's functions make arrays of."""
+PLAIN = (str, type(None), type(Ellipsis))
+SAMPLED_ITEMS = 3
+"""How many items a list has that stands for one that may become an array."""
+
+
+class LibraryCalls:
+    """Mixin of the interpreter: calls of the functions in the library's table."""
+
+    emit: Callable[..., Optional[Value]]
+    use: Callable[[Abstract], Abstract]
+    constant: Callable[[Abstract], Any]
+    items_of: Callable[[Abstract], Optional[List[Abstract]]]
+    stored_value: Callable[[Abstract], Value]
+    object_value: Callable[[Abstract], Value]
+    size: Callable[[Tensor], Value]
+
+    def invoke(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        """The result of a call of a library function, or Break."""
+        names = parameter_names(row, len(arguments), keywords)
+        arguments, kinds = self._with_arrays(row, names, arguments, keywords)
+        values = arguments + list(keywords.values())
+        if row.needs:
+            named = {name.strip("*#"): value for name, value in zip(names, values)}
+            NEEDS[row.needs](self, named)
+        made = joined(self, row, arguments, keywords, kinds)
+        if made is None and not keywords:
+            made = reshaped(self, row, values, kinds)
+        if made is not None:
+            return made
+        attrs = {"function": row.path, "keywords": tuple(keywords)}
+        kind = self._by_loop(row, values, kinds, attrs) if not keywords else None
+        if kind is not None:
+            return kind
+        operands = [self.stored_value(value) for value in values]
+        if not isinstance(kinds, tuple):
+            return typed(kinds, self.emit("invoke", operands, kinds, attrs, exits=True))
+        made = self.emit("invoke", operands, Object(tuple), attrs, exits=True)
+        items = [typed(kind, self.emit("item", [made], kind, {"index": k}, exits=True))  # type: ignore[list-item]
+                 for k, kind in enumerate(kinds)]
+        return Tuple_(items, value=made)
+
+    def _with_arrays(self, row: Function, names: List[str], arguments: List[Abstract],
+                     keywords: Arguments) -> Tuple[List[Abstract], Any]:
+        """The arguments, where long lists are arrays if that cannot show, and the types of the result.
+
+        A function that gives a list itself back gives another type for an array: it gets the list.
+        """
+        taken = arguments
+        if row.path.split(".")[0] not in MODULES:
+            taken = [many_as_array(self, value) if name in TAKEN_AS_ARRAYS else value
+                     for name, value in zip(names, arguments)]
+        questions = self.questions_of(row, taken, keywords)
+        kinds = result_types(row.path, questions, tuple(keywords))
+        listed = [k for k, (one, other) in enumerate(zip(arguments, taken)) if one is not other]
+        if listed:
+            asked = list(questions)
+            for k in listed:
+                asked[k] = (list, self.list_question(expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
+            if result_types(row.path, tuple(asked), tuple(keywords)) != kinds:
+                return arguments, result_types(row.path, self.questions_of(row, arguments, keywords), tuple(keywords))
+        return taken, kinds
+
+    def questions_of(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
+        """What stands for the arguments of a call in samples, keywords last."""
+        names = parameter_names(row, len(arguments), keywords)
+        if "out" in names and not row.path.startswith(INTO):
+            raise Break("PJ211", callee=row.path)
+        values = arguments + list(keywords.values())
+        return tuple(self._question(value, name[-1:]) for name, value in zip(names, values))
+
+    def _by_loop(self, row: Function, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
+        """The result of a call for arrays that an inner loop computes, or NumPy's C interface; None for others."""
+        kinds = [value.type for value in values if isinstance(value, Tensor)]
+        loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
+        if loop is None and (len(kinds) < len(values) or not multiplies(row.path, kinds)):
+            return None
+        name = "product" if loop is None else "dot" if loop.ufunc is np.matmul and row.path != "matmul" else "gufunc"
+        if loop is not None:
+            attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
+            if isinstance(kind, Array):
+                kind = Array(kind.dtype, kind.ndim, "C")
+        operands = [value.value for value in values]  # type: ignore[attr-defined]
+        return typed(kind, self.emit(name, operands, kind, attrs, exits=True))
+
+    def _question(self, value: Abstract, mark: str) -> Any:
+        """What stands for an argument in a sample call: an Operand, or (tuple or list, what stands for the items)."""
+        if mark == "*":
+            return Operand(None, self.known(value), True)  # type: ignore[arg-type]
+        if isinstance(value, Slice):
+            return (slice, tuple(self._question(part, "") for part in value.parts))
+        kind = number_type(value)
+        if kind is not None and mark == "#":
+            return Operand(kind)
+        if isinstance(value, Tensor) or kind is not None:
+            return operand_of(value)
+        if isinstance(value, Const) and _is_plain(value.object):
+            return Operand(None, value.object, True)  # type: ignore[arg-type]
+        if isinstance(value, Instance) and not isinstance(value, Known) and class_of(value) is list:
+            question = self.list_question(value.type)
+            self.emit("plain_items", [self.object_value(value)], None, exits=True)  # they are no more than expected
+            return question
+        python, items = class_of(value), self.items_of(value)
+        if not is_among(python, (tuple, list)) or items is None:
+            raise Break("PJ203", operand=describe(value))
+        return (python, tuple(self._question(self.use(item), mark) for item in items))
+
+    def list_question(self, kind: Type) -> Any:
+        """What stands for a list of which only the items' type is known: two of them."""
+        if isinstance(kind, (ListOf, Holding)) and kind.python is list:
+            return (list, (self.list_question(kind.items),) * 2)
+        if isinstance(kind, Holding) and kind.python is tuple:
+            return (tuple, tuple(map(self.list_question, kind.items)))
+        if not isinstance(kind, (Array, Scalar)):
+            raise Break("PJ203", operand="list")
+        return Operand(kind)
+
+    def known(self, value: Abstract) -> Any:
+        """The object that a steering argument is: a constant, or a tuple of constants."""
+        if isinstance(value, Const) and (_is_plain(value.object) or is_exactly(value.object, (bool, int, float))):
+            return value.object
+        if is_among(class_of(value), (tuple, list)):
+            items = self.items_of(value)
+            if items is None:
+                raise Break("PJ211", argument=describe(value))
+            return tuple(self.known(self.use(item)) for item in items)
+        known = self.constant(value) if isinstance(value, Number) else None
+        if not is_exactly(known, (bool, int, float)):
+            raise Break("PJ211", argument=describe(value))
+        return known
+
+
+def reshaped(self: Any, row: Function, values: List[Abstract], kind: Any) -> Optional[Tensor]:
+    """``x.reshape(...)`` of an array in C order, which is a view; None where NumPy's function is to be called."""
+    array = values[0] if row.path in ("reshape", "ndarray.reshape") else None
+    if not isinstance(array, Tensor) or not isinstance(kind, Array) or {array.type.layout, kind.layout} != {"C"}:
+        return None
+    sizes = values[1:]
+    if len(sizes) == 1 and is_among(class_of(sizes[0]), (tuple, list)):
+        items = self.items_of(sizes[0])
+        if items is None:
+            return None
+        sizes = [self.use(item) for item in items]
+    unknown = [axis for axis, size in enumerate(sizes) if isinstance(size, Const) and size.object == -1]
+    if len(sizes) != kind.ndim or len(unknown) > 1 or not array.type.ndim or not sizes:
+        return None
+    words = [self.word(size) for size in sizes]
+    attrs = {"unknown": unknown[0] if unknown else None}
+    return Tensor(kind, self.emit("reshape", [array.value] + words, kind, attrs, exits=True))
+
+
+JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
+"""Functions that put arrays behind each other, and along which axis where nothing else is said."""
+
+
+def joined(self: Any, row: Function, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
+    """Arrays of one dtype in C order behind each other; None where NumPy's function is to be called."""
+    axis = JOINING.get(row.path)
+    if axis is None or not isinstance(kind, Array) or kind.layout != "C" or set(keywords) - {"axis"} or not arguments:
+        return None
+    given = arguments[1:] + list(keywords.values())
+    if given:
+        axis = self.known(given[0])
+    items = self.items_of(arguments[0]) if is_among(class_of(arguments[0]), (tuple, list)) else None
+    arrays = [self.use(item) for item in items or ()]
+    if not arrays or len(given) > 1 or type(axis) is not int or not all(
+            isinstance(array, Tensor) and array.type.dtype == kind.dtype and array.type.ndim == kind.ndim
+            and (array.type.layout == "C" or kind.ndim == 1) for array in arrays):
+        return None
+    axis = 0 if row.path == "hstack" and kind.ndim == 1 else axis
+    if not -kind.ndim <= axis < kind.ndim or row.path == "vstack" and kind.ndim == 1:
+        return None
+    values = [array.value for array in arrays]
+    return Tensor(kind, self.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
+
+
+def function_of(target: Any) -> Optional[Function]:
+    """The row of a function that a program names."""
+    return _BY_IDENTITY.get(id(target))
+
+
+def method_row(name: str) -> Optional[Function]:
+    """The row of an array's method."""
+    return FUNCTIONS.get("ndarray." + name)
+
+
+_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if row.object is row.object  # no bound method
+                if all(row.path not in table for table in (CLOCKS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS,
+                                                           WRITES))}
+
+
+def parameter_names(row: Function, count: int, keywords: Arguments) -> List[str]:
+    """The parameter of each argument, keywords last."""
+    at = next((k for k, name in enumerate(row.parameters) if name.startswith(("...", "|"))), len(row.parameters))
+    names, more = list(row.parameters[:at]), row.parameters[at:at + 1]
+    if more != ("|",):
+        names += list(more) * max(count - len(names), 0)
+    by_keyword = {name.strip("*#"): name for name in tuple(names[count:]) + row.parameters[at + 1:]}
+    positional = names[:count]
+    if count > len(names) or set(keywords) - set(by_keyword):
+        raise Break("PJ211", callee=row.path)
+    return positional + [by_keyword[name] for name in keywords]
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value may be handed to a library function as it is."""
+    if is_exactly(value, PLAIN) or issubclass(type(value), np.dtype) or is_among(value, (bool, int, float, complex)):
+        return True
+    return type(value) is type and issubclass(value, np.generic)
+
+
+def typed(kind: Type, value: Optional[Value]) -> Abstract:
+    """A value of a type: an array, a list or named tuple, or a number."""
+    if isinstance(kind, Object):
+        return Instance(kind, value)
+    return Tensor(kind, value) if isinstance(kind, Array) else Number(kind, value)  # type: ignore[arg-type]
+
+
+def _require_elements(self: Any, named: Dict[str, Abstract]) -> None:
+    """Leave where the statistic would warn that there are too few elements."""
+    array = _array(named.get("a", named.get("self")))
+    axis = self.known(named["axis"]) if "axis" in named else None
+    ddof = self.known(named["ddof"]) if "ddof" in named else 0
+    counts = [self.size(array)] if axis is None else [
+        _length(self, array, one) for one in (axis if isinstance(axis, tuple) else (axis,))]
+    for count in counts:
+        _require(self, count, ">", ddof)
+
+
+def _require_several(self: Any, named: Dict[str, Abstract]) -> None:
+    """Leave where a covariance would warn that there are too few observations."""
+    array = _array(named.get("m", named.get("x")))
+    rows = self.known(named["rowvar"]) if "rowvar" in named else True
+    if array.type.ndim not in (1, 2) or "y" in named:
+        raise Break("PJ203", operand=describe(array))
+    _require(self, _length(self, array, -1 if rows else 0), ">", 1)
+    if not rows:  # a single row is taken for one variable
+        _require(self, _length(self, array, 0), "!=", 1)
+
+
+def _require_three(self: Any, named: Dict[str, Abstract]) -> None:
+    """Leave unless both operands are vectors in space: NumPy warns of others."""
+    for name in ("a", "b"):
+        array = _array(named[name])
+        _require(self, _length(self, array, -1), "==", 3)
+
+
+def _array(value: Optional[Abstract]) -> Tensor:
+    if not isinstance(value, Tensor) or value.type.ndim == 0:
+        raise Break("PJ203", operand=describe(value) if value is not None else "nothing")
+    return value
+
+
+def _length(self: Any, array: Tensor, axis: int) -> Value:
+    return self.emit("dim", [array.value], WORD, {"axis": axis % array.type.ndim})  # type: ignore[no-any-return]
+
+
+def _require(self: Any, count: Value, symbol: str, bound: Any) -> None:
+    """Leave unless a length compares so with a number."""
+    words = [self.emit("same", [count], WORD), self.emit("const", [], WORD, {"value": bound})]
+    self.emit("require", [self.emit("compare", words, FLAG, {"operator": symbol})], None, exits=True)
+
+
+NEEDS: Dict[str, Callable[[Any, Dict[str, Abstract]], None]] = {
+    "elements": _require_elements, "several": _require_several, "three": _require_three}
+"""By what a row says that its function needs never to warn."""
+
+
+def named_items(self: Any, value: Abstract) -> Optional[List[Abstract]]:
+    """The items of a named tuple that a library function gave, None of anything else."""
+    kind = value.type if isinstance(value, Instance) else None
+    if not isinstance(kind, Holding) or kind.python is tuple or not issubclass(kind.python, tuple):
+        return None
+    made = self.object_value(value)
+    return [typed(item, self.emit("item", [made], item, {"index": k}, exits=True))
+            for k, item in enumerate(kind.items)]

@@ -1,0 +1,126 @@
+"""Calls of library functions that write an array: those with ``out=``, and those that have no result.
+
+An output is computed apart and stored when nothing can fail any more, so that a kernel may leave before; NumPy's
+ufuncs and their methods answer the same where the output is one of the operands.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Optional, Tuple
+
+import numpy as np
+from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.models.numpy.fancy_indexing import require_apart
+from pijit.core.capture.models.numpy.library import parameter_names
+from pijit.core.capture.typing.library_result_types import result_types, written_by
+from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
+from pijit.core.errors import Break
+from pijit.core.graph import library_helpers
+from pijit.core.graph.library import FUNCTIONS, INTO, UFUNC_METHODS, Function
+from pijit.core.graph.types import Array, numpy_scalar
+
+LIKE_UFUNCS = frozenset(
+    "sum prod min max amin amax mean var std any all cumsum cumprod clip round around matmul".split())
+"""Functions that see all of their operands as they were, whatever the output shares with them."""
+
+IN_ANY_ORDER = frozenset(
+    "cumsum cumprod accumulate clip round around take choose compress concatenate stack any all".split())
+"""Functions whose elements do not depend on the strides of the output."""
+
+
+def split_output(row: Optional[Function], arguments: List[Abstract],
+                 keywords: Arguments) -> Tuple[Optional[Abstract], List[Abstract], Arguments]:
+    """(what is given as ``out`` or None, the other arguments, the other keywords) of a call."""
+    if row is None or "out" not in row.parameters:
+        return None, arguments, keywords
+    if "out" in keywords:
+        return keywords["out"], arguments, {name: value for name, value in keywords.items() if name != "out"}
+    names = [name.strip("*#") for name in parameter_names(row, len(arguments), {})]
+    if "out" not in names:
+        return None, arguments, keywords
+    at = names.index("out")
+    return arguments[at], arguments[:at], dict(zip(names[at + 1:], arguments[at + 1:]), **keywords)
+
+
+def call_into(self: Any, row: Function, out: Abstract, arguments: List[Abstract], keywords: Arguments,
+              call: Callable[[], Abstract]) -> Abstract:
+    """A call with an output. ``call`` makes it without one, which is as good where the result is of the same type."""
+    if not isinstance(out, Tensor) or out.type.ndim == 0 or not out.type.writeable:
+        raise Break("PJ203", operand=describe(out))
+    names = [name for name in row.path.split(".") if name != "ndarray"]
+    if names[-1] == "dot":
+        _require_axes(arguments)
+    elementwise, any_order = row.path in library_helpers.UFUNCS, names[-1] in IN_ANY_ORDER
+    one_axis = out.type.ndim == 1 and names[-1] in LIKE_UFUNCS.union(UFUNC_METHODS) - {"matmul"}
+    if out.type.layout == "A" and not (elementwise or any_order or one_axis):
+        raise Break("PJ210", callee="%s into a strided array" % names[-1])
+    if not (names[-1] in LIKE_UFUNCS or names[0] in library_helpers.UFUNCS):
+        require_apart(self, out, *_tensors(self, arguments))
+    made = call() if not elementwise and _gives(self, row, arguments, keywords, out.type, any_order) else None
+    if made is not None:
+        self.require_shape(out, made)
+    else:
+        made = self.invoke(FUNCTIONS[INTO + row.path], [out] + arguments, keywords)
+    self.emit("assign", [out.value, made.value], None, exits=True)  # type: ignore[attr-defined]
+    return out
+
+
+def _require_axes(arguments: List[Abstract]) -> None:
+    """Break if an operand of a product is a number: up to NumPy 1.21 some dtypes then leave the output as it is."""
+    for value in arguments:
+        if number_type(value) is not None or isinstance(value, Tensor) and value.type.ndim == 0:
+            raise Break("PJ203", operand=describe(value))
+
+
+def _tensors(self: Any, values: List[Abstract]) -> List[Tensor]:
+    """The arrays among values and among the items of tuples and lists."""
+    items = [self.use(item) for value in values for item in self.items_of(value) or ()]
+    return [value for value in values + items if isinstance(value, Tensor)]
+
+
+def _gives(self: Any, row: Function, arguments: List[Abstract], keywords: Arguments, kind: Array,
+           any_order: bool) -> bool:
+    """Whether a call gives arrays of a type."""
+    try:
+        made = result_types(row.path, self.questions_of(row, arguments, keywords), tuple(keywords))
+    except Break:
+        return False
+    return isinstance(made, Array) and (made.dtype, made.ndim) == (kind.dtype, kind.ndim) and (
+        any_order or made.ndim == 1 or made.layout == kind.layout)
+
+
+def perform(self: Any, path: str, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """A call of a function that writes its first argument."""
+    row, target = FUNCTIONS[path], arguments[0]
+    if not isinstance(target, Tensor) or not target.type.writeable:
+        raise Break("PJ203", operand="read-only array")
+    written_by(path, self.questions_of(row, arguments, keywords), tuple(keywords))
+    _call(self, path, arguments, keywords)
+    return Const(None)
+
+
+def set_items(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> None:
+    """``owner[index] = value`` by NumPy."""
+    row = FUNCTIONS["operator.getitem"]  # of the same indices; a sample of the value would have to fit
+    result_types(row.path, self.questions_of(row, [owner, index], {}), ())
+    _call(self, "operator.setitem", [owner, index, value], {})
+
+
+def _call(self: Any, path: str, arguments: List[Abstract], keywords: Arguments) -> None:
+    operands = [self.stored_value(value) for value in arguments + list(keywords.values())]
+    self.emit("perform", operands, None, {"function": path, "keywords": tuple(keywords)}, exits=True)
+
+
+def held_by(self: Any, owner: Tensor, value: Abstract) -> Abstract:
+    """A value as the elements of an array hold it, so that nothing warns; Break where that is not certain."""
+    target = numpy_scalar(owner.type.dtype)
+    if number_type(value) is not None:
+        question = operand_of(value)
+        if question.type == target:
+            return value
+        return Number(target, self.stored_scalar(value, question, target.dtype))
+    kind = operand_of(value).type.dtype
+    if not np.can_cast(kind, owner.type.dtype, "safe") and (kind.kind, owner.type.dtype.kind) != ("i", "f"):
+        raise Break("PJ203", operand="%r stored into %r" % (kind, owner.type))
+    return value

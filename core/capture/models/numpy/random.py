@@ -1,0 +1,109 @@
+"""Methods of random generators that draw one number (graph/draws.py): the kernel draws as the generator does."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any, List, Optional
+
+from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.models.functions.callees import place_of, sample_of
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.scalars.math import call_float
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Opaque, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.draws import ALIASES, BY_NAME, LEGACY, NEW, PYTHONS, Draw, is_pythons_generator
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import INT
+from pijit.core.kernel.bit_generators import is_drawn
+from pijit.guards.facts import is_among, type_module, type_name
+from pijit.guards.reading import class_value
+from pijit.guards.source import Inner
+
+_BOUND = (types.MethodType, types.BuiltinMethodType)
+
+
+def is_generator(kind: type) -> bool:
+    """Whether a class is one of NumPy's generators, whose instances have no attributes of their own."""
+    return _named(kind) in (NEW, LEGACY) and getattr(sys.modules[type_module(kind)], type_name(kind), None) is kind
+
+
+def _named(kind: type) -> str:
+    return "%s.%s" % (type_module(kind), type_name(kind))
+
+
+def draw_method(kind: type, name: str) -> Optional[Handler]:
+    """What a method of this name of one of NumPy's generators is, None of other classes and methods."""
+    return _found(_named(kind), name) if is_generator(kind) else None
+
+
+def _found(owner: str, name: str) -> Optional[Handler]:
+    row = BY_NAME.get((owner, name))
+    return _handler(row, (owner, name) in ALIASES) if row is not None and is_drawn(row) else None
+
+
+def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
+    """What a method is that a program has taken from one of NumPy's generators, as those of ``np.random`` are, or
+    from Python's class of generators."""
+    target = sample_of(callee) if isinstance(callee, (Const, Opaque)) else None
+    if isinstance(callee, Const) and is_pythons_draw(target):
+        return _found(PYTHONS, target.__name__)  # type: ignore[union-attr]
+    if not is_among(type(target), _BOUND) or not is_generator(type(target.__self__)):
+        return None
+    kind, name = type(target.__self__), target.__name__
+    method = draw_method(kind, name)
+    if method is None or class_value(kind, name).__get__(target.__self__, kind) != target:
+        return None
+    owner: Abstract = Const(target.__self__)
+    if isinstance(callee, Opaque):
+        place = place_of(callee)
+        self.use(self.known_object(target.__func__, *place.then(Inner, "__func__")))
+        owner = self.use(self.known_object(target.__self__, *place.then(Inner, "__self__")))
+    return lambda self, arguments, keywords: method(self, [owner] + arguments, keywords)  # type: ignore[misc]
+
+
+def pythons_draw(kind: Optional[type], name: str) -> Optional[Handler]:
+    """What a method is that a variable holds of a generator of Python's, as ``random.random`` is."""
+    return _found(PYTHONS, name) if kind is not None and is_pythons_generator(kind) else None
+
+
+def is_pythons_draw(target: Any) -> bool:
+    """Whether an object is what Python's class of generators has under the name of a method that draws."""
+    return (type(target) is types.MethodDescriptorType and _named(target.__objclass__) == PYTHONS
+            and (PYTHONS, target.__name__) in BY_NAME)
+
+
+def _handler(row: Draw, is_alias: bool) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        given = _given(row, arguments[1:], keywords)
+        if is_alias and (arguments[1:] or keywords):
+            raise Break("PJ201", method=row.method)
+        operands = [self.object_value(arguments[0])] + [_operand(self, row, value) for value in given]
+        made = self.emit("draw", operands, row.result, {"method": row.number}, exits=True)
+        return Number(row.result, made)
+    return call
+
+
+def _given(row: Draw, arguments: List[Abstract], keywords: Arguments) -> List[Abstract]:
+    """The values of a method's parameters; Break where there are others."""
+    names = [name for name, _ in row.parameters]
+    if len(arguments) > len(names) or set(keywords) - set(names[len(arguments):]):
+        raise Break("PJ201", method=row.method)
+    values = dict(zip(names, arguments), **keywords)
+    found = [values.get(name, Const(default)) for name, default in row.parameters]
+    if found and found[-1] == Const(None):
+        found = [Const(0), found[0]]
+    if any(value == Const(...) for value in found):
+        raise Break("PJ211", callee=row.method)
+    return found
+
+
+def _operand(self: Any, row: Draw, value: Abstract) -> Value:
+    """An argument as the method takes it: a double, or an integer of a machine word."""
+    kind = number_type(value)
+    if row.parameters[0][1] is not ...:
+        return self.number_value(call_float(self, [value], {}))  # type: ignore[no-any-return]
+    if kind is None or kind.dtype.kind != "i":
+        raise Break("PJ203", operand=describe(value))
+    word = self.number_value(value)
+    return word if kind == INT else self.emit("same" if kind.dtype == INT.dtype else "cast", [word], INT)  # type: ignore

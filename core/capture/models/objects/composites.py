@@ -1,0 +1,59 @@
+"""Objects with known parts: slices and methods of containers that variables, tuples and calls hold."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional
+
+from pijit.core.capture.values.base import HeldMethod, Parted
+from pijit.core.capture.values.provenance import rooted
+from pijit.core.capture.state.frame_state import forgotten
+from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, SliceDisplay
+from pijit.core.graph.ir import Block, Value
+from pijit.core.graph.types import Object
+
+
+def made_slice(self: Any, value: Slice) -> Slice:
+    """The slice as an object, which is made here."""
+    parts = [self.stored_value(part) for part in value.parts]
+    return Slice(value.parts, value.born, None, self.emit("new_slice", parts, Object(slice)))
+
+
+def held_method(self: Any, method: Method) -> HeldMethod:
+    """A method as an object, which is made here."""
+    operands = [self.object_value(method.owner), self.object_value(Const(method.name))]
+    made = self.emit("bound_method", operands, Object(HeldMethod.python))
+    return HeldMethod((forgotten(method.owner),), method.name, method.born, None, made)
+
+
+def found_parted(self: Any, value: Parted) -> Parted:
+    """An object that the segment finds, with its parts."""
+    parts: List[Abstract] = []
+    self.note_dict(value.dict_path(value.root))
+    sources = value.paths(value.source) if value.source is not None else [None] * len(value.parts)
+    for part, path, source in zip(value.parts, value.paths(value.root), sources):
+        found = rooted(part, path)
+        found.source = source
+        parts.append(self.use(found))
+    copy = value.like(tuple(parts), value.source, self._input(value.root, Object(value.python)))
+    copy.root = value.root
+    return copy
+
+
+def parted_parameters(self: Any, value: Parted, block: Block, hint: str, like: Optional[Abstract]) -> Parted:
+    """A copy of ``value`` whose parts, and its object if it has one, are parameters of ``block``."""
+    made = None if isinstance(value, SliceDisplay) else self.graph.new_value(Object(value.python), hint)
+    block.params += [] if made is None else [made]
+    likes = self.use(like).parts if isinstance(like, Parted) else (None,) * len(value.parts)
+    parts = tuple(self._parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
+    return (like if isinstance(like, Parted) else value).like(parts, None, made)
+
+
+def parted_values(self: Any, wanted: Parted, given: Parted) -> List[Value]:
+    """The values for these parameters."""
+    parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
+    return parts if isinstance(wanted, SliceDisplay) else [self.object_value(given)] + parts
+
+
+def is_unmade(value: Abstract) -> bool:
+    """Whether a value is a slice, or a tuple with one, that nobody has but the operand stack."""
+    return isinstance(value, SliceDisplay) or isinstance(value, Sequence) and any(map(is_unmade, value.items))

@@ -1,0 +1,199 @@
+"""Making objects of plain classes in captured code, and what is done with them: nothing of it needs the object.
+
+An object is made where something else needs it: a container, a call that stays one, or bytecode at an exit.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Dict, List, Optional
+
+from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute, class_object
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.context import Place
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.heap_locations import AttributePlace
+from pijit.core.capture.values.virtual_object import LENT, Display, Record, has_dict, is_row, lend, records_in, taken_back
+from pijit.core.capture.models.objects.materialize import change_record, made_object, origin_of
+from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.models.objects.named_tuples import field_of, new_record, require_holdable
+from pijit.core.capture.values.lattice import Abstract, Const, Opaque, class_of
+from pijit.core.errors import Break
+from pijit.guards.facts import type_name
+from pijit.guards.reading import class_value, mro_of
+from pijit.guards.source import UNBOUND, Attr, ClassAttr
+
+def makes_natively(kind: Any) -> bool:
+    """Whether calls of a class run no code in C but that of object, or a ``__new__`` in Python."""
+    maker = class_value(kind, "__new__") if type(kind) is type else None
+    return maker is object.__new__ or issubclass(type(_function_of(maker)), FUNCTIONS)
+
+
+def _function_of(maker: Any) -> Any:
+    return maker.__func__ if type(maker) is staticmethod else maker
+
+
+def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
+    """``cls(...)``: the object as its ``__new__`` makes it and its ``__init__`` leaves it."""
+    maker = class_value(target.object, "__new__")
+    if maker is object.__new__:
+        record = new_record(self, target)
+        self.rely(record.cls, Holds("__new__", maker))
+        return _initialised(self, record, not arguments and not keywords, arguments, keywords)
+    target = self.use(self.by_one_path(target))
+    function = self.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
+    count = len(arguments)
+    self.state.stack += [*arguments, *keywords.values()]  # what it changes of them, __init__ sees
+    with self.deriving():
+        made = self.call(function, [target, *arguments], keywords)
+    first = len(self.state.stack) - count - len(keywords)
+    given = self.state.stack[first:]
+    del self.state.stack[first:]
+    if class_of(made) is None:
+        raise Break("PJ203", operand=describe(made))
+    if not issubclass(class_of(made), target.object):  # type: ignore[arg-type]
+        return made
+    return _initialised(self, made, True, given[:count], dict(zip(keywords, given[count:])))
+
+
+def _initialised(self: Any, made: Abstract, plainly: bool, arguments: List[Abstract],
+                 keywords: Dict[str, Abstract]) -> Abstract:
+    """An object behind its ``__init__``; ``plainly``: that of object takes these arguments."""
+    kind: Any = class_of(made)
+    if not isinstance(made, (Record, Opaque)):
+        raise Break("PJ203", operand=describe(made))
+    init, cls = class_value(kind, "__init__"), class_object(self, made)
+    if not issubclass(type(init), FUNCTIONS):
+        if init is not object.__init__ or not plainly:
+            raise Break("PJ230", callee=type_name(kind), because="its __init__ is no Python function")
+        self.rely(cls, Holds("__init__", init))
+        return made
+    self.state.stack.append(made)
+    function = self.known_object(init, *Place(cls.source, cls.root).then(Attr, "__init__"))
+    with self.deriving():
+        result = self.call(function, [made, *arguments], keywords)
+    if result != Const(None):
+        raise Break("PJ230", callee=type_name(kind), because="its __init__ returns something")
+    return self.state.stack.pop()  # type: ignore[no-any-return]
+
+
+def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
+    """``owner.name``."""
+    field = field_of(self, owner, name)
+    if field is not None:
+        return field
+    if name in owner.names and not is_row(owner):
+        if not owner.writable and _is_written_outside(self, owner.python, name):
+            raise Break("PJ219", object=describe(owner))
+        return self.use(owner.items[owner.names.index(name)])  # type: ignore[no-any-return]
+    cls = self.use(owner.cls)
+    if name == "__class__":
+        return cls  # type: ignore[no-any-return]
+    self.apart_from_classes(name, mro_of(owner.python))
+    raw = class_value(owner.python, name)
+    place = Place(owner.source, owner.root) if owner.root is not None else Place(cls.source, cls.root)
+    place = place.then(ClassAttr, name)
+    bound = bind_attribute(self, raw, place, owner, owner.python) if raw is not UNBOUND else None
+    if bound is not None:
+        return bound
+    if raw is UNBOUND or class_value(type(raw), "__get__") is not UNBOUND:
+        raise Break("PJ204", attribute=name, object=type_name(owner.python))
+    return self.known_object(raw, *place)  # type: ignore[no-any-return]
+
+
+def _is_written_outside(self: Any, kind: type, name: str) -> bool:
+    """Whether captured code stores into objects of a class that it has not made: one may have been made before."""
+    return is_stored_in_things(self.facts.changed, kind, name) or any(
+        isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
+        for place in self.facts.places.values())
+
+
+def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainly: bool = False) -> None:
+    """``owner.name = value``, or ``plainly`` as ``object.__setattr__`` does it."""
+    why = _why_not_stored(owner, name, plainly)
+    if why is not None:
+        raise Break("PJ220", attribute=name, object=describe(owner), because=why)
+    require_holdable(value)
+    if any(record.token == owner.token for record in records_in(value)):
+        raise Break("PJ220", attribute=name, object=describe(owner), because="it would hold itself")
+    cls = self.use(owner.cls)
+    self.rely(cls, Holds(name, class_value(owner.python, name)))
+    if not plainly:
+        self.rely(cls, Holds("__setattr__", object.__setattr__))
+    value = self.as_object(value)
+    if owner.shared:
+        value = shared(self, [value])[0]
+        self.facts.changed.add(((Record, name), id(owner.python)))
+        self.facts.mutates = True
+        owner = owner.like(value=self.object_value(owner))
+        operands = [owner.value, self.object_value(Const(name)), self.stored_value(value)]
+        self.emit("store_attr", operands, None, exits=True)
+    elif owner.root is not None:
+        owner = owner.like(origin=origin_of(self, owner))
+    stored = owner.holding(name, value)
+    change_record(self, owner.token, as_left(stored))
+
+
+def as_left(left: Any) -> Any:
+    """What makes of a record what is known of the same object after stores."""
+    return lambda record: record.like(names=left.names, items=left.items, origin=left.origin, changed=left.changed,
+                                      root=left.root, value=left.value)
+
+
+def _why_not_stored(owner: Record, name: str, plainly: bool) -> Optional[str]:
+    if is_row(owner):
+        return "it is a tuple"
+    if not owner.writable and not owner.shared:
+        return "others may have it"
+    if not plainly and class_value(owner.python, "__setattr__") is not object.__setattr__:
+        return "its class has __setattr__"
+    found = class_value(owner.python, name)
+    if type(found) is types.MemberDescriptorType:
+        return None
+    if class_value(type(found), "__set__") is not UNBOUND or class_value(type(found), "__delete__") is not UNBOUND:
+        return "it is a property or another descriptor"
+    return None if has_dict(owner.python) else "it has no such slot"
+
+
+def shared(self: Any, values: List[Abstract]) -> List[Abstract]:
+    """What values are once a container holds them."""
+    if not any(isinstance(value, Display) or any(True for _ in records_in(value)) for value in values):
+        return values
+    stack, base = self.state.stack, len(self.state.stack)
+    stack += values
+    made: Dict[int, Abstract] = {}
+    for position, value in enumerate(values, base):
+        now = made.get(id(value)) or self.as_object(self.state.stack[position])
+        made[id(value)] = self.state.stack[position] = now
+        for record in records_in(now):
+            made_object(self, record)
+    found = self.state.stack[base:]
+    del self.state.stack[base:]
+    return found
+
+
+class Lent:
+    """The objects that an inlined call gets, which it may change: in ``entry`` they are its caller's."""
+
+    def __init__(self, interpreter: Any, entry: Any) -> None:
+        state = interpreter.state
+        self.interpreter = interpreter
+        self.outside = lend(entry)
+        self.own = {name: value for name, value in state.locals.items() if name.startswith(LENT)}
+        state.locals = {name: value for name, value in state.locals.items() if name not in self.own}
+
+    def given_back(self, result: Abstract) -> Abstract:
+        """The result of the call for the caller, once the caller has the objects as the call has left them."""
+        interpreter, fresh = self.interpreter, {}  # type: Any, Dict[int, int]
+        left = {token: interpreter.state.locals.pop(LENT + str(-1 - number), None)
+                for number, token in enumerate(self.outside)}
+        interpreter.state.locals.update(self.own)
+        for token, record in left.items():
+            if record is not None:
+                change_record(interpreter, token, as_left(taken_back(record, self.outside, fresh)))
+
+        def back(value: Abstract) -> Abstract:
+            return taken_back(value, self.outside, fresh)
+
+        return result.map(back) if isinstance(result, Outcomes) else back(result)

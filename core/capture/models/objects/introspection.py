@@ -1,0 +1,300 @@
+"""Calls of builtins that ask about objects, of methods of dicts, and of methods of strings: answered under guards."""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import itertools
+import sys
+import types
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+from pijit.core.capture.models.numpy.views import UFUNC_METHODS
+from pijit.core.capture.models.objects.method_binding import class_object
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.scalars.complex import CONJUGATES
+from pijit.core.capture.values.predicates import ClassHolds, LacksAttribute
+from pijit.core.capture.models.containers.updates import EFFECT_METHODS, found_position
+from pijit.core.capture.models.containers.reads import KEYED
+from pijit.core.capture.models.containers.contents import ITEM_KEYS
+from pijit.core.capture.models.containers.counters import COUNTER_METHODS, rely_if_counter
+from pijit.core.capture.models.containers.deques import DEQUE_METHODS
+from pijit.core.capture.models.numpy.random import draw_method
+from pijit.core.capture.models.iteration.itertools_calls import call_chain_from
+from pijit.core.capture.models.containers.sequences import copied_dict, joined_dicts
+from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
+from pijit.core.capture.models.scalars.number_calls import NUMBER_METHODS
+from pijit.core.capture.models.objects.instances import store_in_record
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.models.objects.special_methods import is_object
+from pijit.core.capture.models.containers.popitem import TAKING_METHODS
+from pijit.core.capture.models.containers.strings import TEXT, TEXT_METHODS
+from pijit.core.capture.values.lattice import Abstract, Const, Known, Lazy, Made, Number, Opaque, Tensor, class_of, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.library import STRING_METHODS
+from pijit.core.graph.types import BOOL, INT
+from pijit.guards.facts import is_among, is_exactly, type_module
+from pijit.guards.held import is_heap_type
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND, Attr, SourceError, is_absent
+
+def _known_class(value: Abstract) -> type:
+    kind = class_of(value)
+    if kind is None:
+        raise Break("PJ203", operand=describe(value))
+    return kind
+
+
+def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``type(x)``."""
+    only(arguments, keywords, "type", 1)
+    kind = _known_class(arguments[0])
+    return class_object(self, arguments[0]) if is_object(arguments[0]) else Const(kind)
+
+
+ABSTRACT = ("numbers", "collections.abc")
+PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, types.ModuleType, tuple))
+
+
+def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``isinstance(x, classes)`` where neither the classes nor x's class say it in code of their own."""
+    only(arguments, keywords, "isinstance", 2)
+    kind = _known_class(arguments[0])
+    classes = _classes(self, arguments[1])
+    if any(issubclass(kind, cls) for cls in classes if type(cls) is type):
+        return Const(True)
+    if any(type(cls) is abc.ABCMeta for cls in classes):
+        return _isinstance_abstract(self, arguments, kind, classes)
+    if _is_builtin(kind) and all(type(cls) is type for cls in classes):
+        return Const(False)
+    asked = [class_value(kind, name) for name in ("__class__", "__getattribute__")]
+    if not (asked[0] is object.__dict__["__class__"] and any(asked[1] is one for one in PLAIN_READS)
+            and all(type(cls) is type for cls in classes)):
+        raise Break("PJ201", callee="isinstance")
+    return Const(False)
+
+
+def _is_builtin(kind: type) -> bool:
+    """Whether a class is one of Python's or NumPy's own in C: its attributes never change."""
+    return not is_heap_type(kind) and type_module(kind) in ("builtins", "numpy")
+
+
+def _isinstance_abstract(self: Any, arguments: List[Abstract], kind: type, classes: List[type]) -> Abstract:
+    """``isinstance`` with Python's own abstract classes: what is registered stays so, else the kernel asks."""
+    plain = all(type(cls) is type or type(cls) is abc.ABCMeta and type_module(cls) in ABSTRACT for cls in classes)
+    if not plain or not _is_builtin(kind):
+        raise Break("PJ201", callee="isinstance")
+    if issubclass(kind, tuple(classes)):
+        return Const(True)
+    operands = [self.stored_value(value) for value in arguments]
+    attrs = {"function": "builtins.isinstance", "keywords": ()}
+    return Number(BOOL, self.emit("invoke", operands, BOOL, attrs, exits=True))
+
+
+def call_issubclass(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``issubclass(cls, classes)`` of classes that have no metaclass."""
+    only(arguments, keywords, "issubclass", 2)
+    kind, classes = arguments[0], _classes(self, arguments[1])
+    if not isinstance(kind, Const) or any(type(cls) is not type for cls in [kind.object] + classes):
+        raise Break("PJ201", callee="issubclass")
+    return Const(issubclass(kind.object, tuple(classes)))
+
+
+def _classes(self: Any, value: Abstract) -> List[type]:
+    """The classes of a class or of a tuple of them, however deep."""
+    if isinstance(value, Const) and issubclass(type(value.object), type):
+        return [value.object]
+    items = self.items_of(value) if class_of(value) is tuple else None
+    if items is None:
+        raise Break("PJ203", operand=describe(value))
+    return [cls for item in items for cls in _classes(self, self.use(item))]
+
+
+def call_callable(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``callable(x)``."""
+    only(arguments, keywords, "callable", 1)
+    kind = _known_class(arguments[0])
+    found = class_value(kind, "__call__")
+    if isinstance(arguments[0], Opaque) and is_heap_type(kind):
+        if type(found) is not types.FunctionType:
+            raise Break("PJ201", callee="callable")
+        self.rely(arguments[0], ClassHolds("__call__", found))
+    return Const(found is not UNBOUND)
+
+
+def call_isscalar(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.isscalar(x)`` of numbers, strings, arrays, containers and None."""
+    only(arguments, keywords, "isscalar", 1)
+    kind = _known_class(arguments[0])
+    if number_type(arguments[0]) is not None or is_among(kind, (str, bytes)):
+        return Const(True)
+    if isinstance(arguments[0], Tensor) or is_among(kind, (list, tuple, dict, set, type(None))):
+        return Const(False)
+    raise Break("PJ203", operand=describe(arguments[0]))
+
+
+def call_hasattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``hasattr(x, name)``: a look that runs code stays bytecode."""
+    only(arguments, keywords, "hasattr", 2)
+    owner, name = arguments[0], _name(self, arguments[1])
+    if _lacks(self, owner, name):
+        return Const(False)
+    self.use(self.attribute(owner, name))
+    return Const(True)
+
+
+def call_getattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``getattr(x, name)`` and ``getattr(x, name, default)``."""
+    only(arguments, keywords, "getattr", 2, 3)
+    owner, name = arguments[0], _name(self, arguments[1])
+    if len(arguments) == 3 and _lacks(self, owner, name):
+        return arguments[2]
+    return self.attribute(owner, name)
+
+
+def call_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``setattr(x, name, value)``."""
+    only(arguments, keywords, "setattr", 3)
+    self.store_attribute(arguments[0], sys.intern(_name(self, arguments[1])), arguments[2])
+    return Const(None)
+
+
+def _name(self: Any, value: Abstract) -> str:
+    name = self.constant(value)
+    if type(name) is not str:
+        raise Break("PJ204", attribute=describe(value), object="any")
+    return name
+
+
+def _lacks(self: Any, owner: Abstract, name: str) -> bool:
+    """Whether the attribute is certainly absent, held by a guard where it could come to be."""
+    if isinstance(owner, Opaque):
+        try:
+            absent = is_absent(owner.sample, Attr(owner.source, name))
+        except SourceError:
+            return False
+        if absent:
+            self.reading(name, owner)
+            self.rely(owner, LacksAttribute(name))
+        return absent
+    kind = class_of(owner)
+    plain = kind is not None and type_module(kind) in ("builtins", "numpy") and not isinstance(owner, Const)
+    return plain and not hasattr(kind, name)
+
+
+def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``d.get(key)`` and ``d.get(key, default)``."""
+    only(arguments, keywords, "get", 2, 3)
+    owner, key = arguments[0], self.constant(arguments[1])
+    if self.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
+        return self.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
+    if self.holds_item(owner, key):
+        return self.container_item(owner, arguments[1])  # type: ignore[no-any-return]
+    return arguments[2] if len(arguments) == 3 else Const(None)
+
+
+def _dict_view(what: str) -> Handler:
+    """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once: as the iterator it cannot leave a
+    segment."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, what, 1)
+        found = dict_iterator(self, arguments[0], what)
+        return Lazy(Made(EACH_ITEM, (), self.facts), found) if found else unrolled(self, arguments[0], what)
+    return call
+
+
+def _list_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.copy()``."""
+    only(arguments, keywords, "copy", 1)
+    return self.copied(arguments[0])  # type: ignore[no-any-return]
+
+
+def _dict_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``d.copy()``."""
+    only(arguments, keywords, "copy", 1)
+    owner = arguments[0]
+    if isinstance(owner, Known):
+        return joined_dicts(self, [owner])
+    rely_if_counter(self, owner, "__init__", "update", "__new__", "__class__")
+    return copied_dict(self, owner, class_of(owner))  # type: ignore[arg-type]
+
+
+def _list_index(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.index(value)`` of a number or a string."""
+    only(arguments, keywords, "index", 2)
+    return Number(INT, self.emit("same", [found_position(self, *arguments)], INT))
+
+
+def _list_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.count(value)`` of a number or a string."""
+    only(arguments, keywords, "count", 2)
+    return Number(INT, self.emit("same", [self.position_of(*arguments, "count_items")], INT))
+
+
+def method_of(owner: Abstract, name: str) -> Optional[Handler]:
+    """The handler of a method of a builtin class that is no array, or None."""
+    kind = class_of(owner)
+    if isinstance(owner, Const) and kind is type:
+        return CLASS_METHODS.get((id(owner.object), name))
+    rows = OBJECT_METHODS.items()
+    found = next((handler for (cls, method), handler in rows if cls is kind and method == name), None)
+    return found if found is not None or kind is None else draw_method(kind, name)
+
+
+def _string_method(name: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        if keywords or not all(is_among(class_of(argument), (str, int)) for argument in arguments):
+            raise Break("PJ216", method=name)
+        return self.made_text("builtins.str." + name, arguments, result)  # type: ignore[no-any-return]
+    result = BOOL if name.startswith("is") or name.endswith("with") else INT if name in ANSWER_NUMBERS else TEXT
+    return call
+
+
+ANSWER_NUMBERS = frozenset(["count", "find", "rfind"])
+CLASS_METHODS: Dict[Tuple[int, str], Handler] = {(id(itertools.chain), "from_iterable"): call_chain_from}
+OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
+OBJECT_METHODS.update({(kind, name): handler for kind in KEYED for name, handler in (
+    ("get", call_dict_get), ("keys", _dict_view("forwards")), ("values", _dict_view("values")),
+    ("items", _dict_view("items")), ("copy", _dict_copy))})
+OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
+                       for name, handler in (("index", _list_index), ("count", _list_count))})
+OBJECT_METHODS[list, "copy"] = _list_copy
+OBJECT_METHODS.update(EFFECT_METHODS)
+OBJECT_METHODS.update(DEQUE_METHODS)
+OBJECT_METHODS.update(COUNTER_METHODS)
+OBJECT_METHODS.update(TAKING_METHODS)
+OBJECT_METHODS.update(NUMBER_METHODS)
+OBJECT_METHODS.update(TEXT_METHODS)
+OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
+OBJECT_METHODS.update(CONJUGATES)
+
+def call_plain_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``object.__setattr__(x, name, value)``, by which frozen dataclasses store."""
+    only(arguments, keywords, "__setattr__", 3)
+    if not isinstance(arguments[0], Record):
+        raise Break("PJ220", object=describe(arguments[0]), because="object.__setattr__ is called")
+    store_in_record(self, arguments[0], _name(self, arguments[1]), arguments[2], True)
+    return Const(None)
+
+
+def call_delattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``delattr(x, name)``."""
+    only(arguments, keywords, "delattr", 2)
+    self.delete_attribute(arguments[0], _name(self, arguments[1]))
+    return Const(None)
+
+
+OBJECT_CALLS: List[Tuple[Any, Handler]] = [
+    (object.__setattr__, call_plain_setattr),
+    (builtins.type, call_type),
+    (builtins.isinstance, call_isinstance),
+    (builtins.issubclass, call_issubclass),
+    (builtins.callable, call_callable),
+    (np.isscalar, call_isscalar),
+    (builtins.hasattr, call_hasattr),
+    (builtins.getattr, call_getattr),
+    (builtins.setattr, call_setattr),
+    (builtins.delattr, call_delattr),
+]

@@ -1,0 +1,113 @@
+"""Objects in long lists: which they are is not known, only their class, and what some attributes are like.
+
+The class is checked where an object is found, so what the class holds is guarded once for all of them. A read of an
+attribute looks where Python does, when control comes to it, and leaves where that runs code or finds another type
+than the objects have that were seen. Where a capture cannot do what the program does with such objects, it begins
+again, and the iterator of that list stays bytecode.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+from pijit.core.capture.models.objects.method_binding import bind_attribute, class_object
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.values.element_types import LOOKED_AT
+from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.values.virtual_object import has_dict, records_in
+from pijit.core.capture.models.objects.named_tuples import field_position
+from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.models.objects.special_methods import class_place
+from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
+from pijit.core.capture.values.lattice import Abstract, Const, Opaque, Thing
+from pijit.core.errors import Break
+from pijit.core.graph.types import FLAG, WORD, Holding, Object, Things
+from pijit.guards.facts import type_name
+from pijit.guards.reading import class_value
+from pijit.guards.source import UNBOUND, ClassAttr
+
+
+def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]:
+    """The type of a list with objects like these, which the instruction iterates or takes an item of; else None."""
+    found_by = id(owner), self.function.code, self.instr.index
+    if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
+        return Holding(list, self.facts.base.seen.entries(samples, found_by))
+    kind = self.facts.base.seen.things(samples, found_by)
+    return Holding(list, kind) if kind is not None else None
+
+
+def checked_thing(self: Any, kind: Things, found: Any) -> Thing:
+    """An object that was read, once its class is certain."""
+    thing = Thing(kind, found)
+    if kind.python is not None:
+        flag = self.emit("has_class", [found, self.object_value(class_object(self, thing))], FLAG)
+        self.emit("require", [flag], None, exits=True)
+    return thing
+
+
+def as_thing(self: Any, owner: Abstract, name: str) -> Optional[Thing]:
+    """An object of a list, or one from outside that may be one of those into which captured code stores."""
+    if isinstance(owner, Thing):
+        return owner
+    sample = owner.sample if isinstance(owner, Opaque) else None
+    if sample is None or not is_stored_in_things(self.facts.changed, type(sample), name):
+        return None
+    kind = self.facts.base.seen.things([sample], (type(sample), name))
+    return Thing(kind, self.object_value(owner)) if kind is not None else None
+
+
+def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
+    """``owner.name``."""
+    kind, python = self.facts.base.seen.attribute(owner.type, name), owner.type.python
+    owner = self.use(owner)
+    raw = class_value(python, name) if python is not None else UNBOUND
+    position = field_position(raw)
+    if position is not None:
+        for relied in ("__getattribute__", name):
+            self.rely(class_place(self, owner), Holds(relied, class_value(python, relied)))
+        return thing_items(self, owner, position)[0]
+    if kind is not None:
+        operands = self.object_value(owner), self.object_value(Const(name))
+        return self.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
+    bound = None
+    if raw is not UNBOUND:
+        self.rely(class_place(self, owner), Holds("__getattribute__", class_value(python, "__getattribute__")))
+        if class_value(type(raw), "__set__") is UNBOUND and has_dict(python):
+            flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
+            self.emit("require", [flag], None, exits=True)
+        bound = bind_attribute(self, raw, class_place(self, owner).then(ClassAttr, name), owner, python)
+    if bound is None:
+        raise Break("PJ204", attribute=name, object=type_name(python) if python is not None else "object of a list")
+    return bound
+
+
+def thing_items(self: Any, owner: Thing, only: Optional[int] = None) -> List[Abstract]:
+    """The items of a named tuple of a list, or one of them."""
+    kinds, python = self.facts.base.seen.items(owner.type), owner.type.python
+    if kinds is None or only is not None and only >= len(kinds):
+        raise Break("PJ213")
+    for name in ("__getitem__", "__iter__"):
+        self.rely(class_place(self, owner), Holds(name, class_value(python, name)))
+    found = self.object_value(owner)
+    words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kinds) + 1)]
+    size = self.emit("list_size", [found], WORD)
+    self.emit("require", [self.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
+    wanted = range(len(kinds)) if only is None else (only,)
+    return [self.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
+
+
+def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:
+    """``owner.name = value``: of any object that has the attribute, so nothing may be known of that."""
+    python = owner.type.python
+    self.facts.base.seen.store(owner.type, name, kind_of_attribute(value))
+    for known in list(self.state.locals.values()) + self.state.stack:
+        for record in records_in(known):
+            if name in record.names and not record.writable and python in (None, record.python):
+                raise Break("PJ220", attribute=name, object="object of a list",
+                            because="it may be a known object of class %s" % type_name(record.python))
+    value = shared(self, [self.as_object(value)])[0]
+    self.facts.changed.add((Thing, name) if python is None else ((Thing, name), id(python)))
+    self.facts.mutates = True
+    operands = [self.object_value(owner), self.object_value(Const(name)), self.stored_value(value)]
+    forget_items(self.state)
+    self.emit("store_attr", operands, None, exits=True)

@@ -1,0 +1,149 @@
+"""What graphs carry of objects that captured code has made, and where such an object is made after all."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.state.uncaptured_effects import pops
+from pijit.core.capture.state.heap_locations import after_bytecode, is_place
+from pijit.core.capture.values.virtual_object import (
+    FRESH,
+    LENT,
+    Record,
+    find_in,
+    has_pointer,
+    mapped,
+    records_in,
+    replace_in,
+    with_mapped_parts,
+)
+from pijit.core.capture.values.lattice import Abstract, Const, Known, Sequence
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Output, Value
+from pijit.core.graph.types import WORD, Object
+from pijit.guards.facts import type_name
+
+LOOK_AROUND = (locals, vars, eval, exec)
+"""What gives the variables of its caller to others."""
+
+
+def record_parameters(self: Any, value: Record, block: Block, hint: str, like: Optional[Abstract]) -> Record:
+    """A copy of ``value`` whose attributes are parameters of ``block``; and its object, if it may have one."""
+    known = like if isinstance(like, Record) else value
+    items = tuple(self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
+    found: Dict[str, Any] = dict(cls=self.by_one_path(known.cls), items=items, root=None, source=None, value=None,
+                                 origin=None)
+    if has_pointer(value):
+        made = self.graph.new_value(Object(value.python) if value.shared else WORD, hint)
+        block.params.append(made)
+        found["value" if value.shared else "origin"] = made
+    return value.like(**found)
+
+
+def record_parts(self: Any, wanted: Record, given: Any) -> List[Value]:
+    """The values for these parameters."""
+    given = self.use(given)
+    if not isinstance(given, Record) or given.names != wanted.names:
+        raise Break("PJ213")
+    parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+    if has_pointer(wanted):
+        parts.append(self.object_value(given) if wanted.shared else origin_of(self, given))
+    return parts
+
+
+def record_output(self: Any, value: Record) -> Output:
+    """An object that is made where the kernel leaves, once for all that have it."""
+    if value.value is not None:
+        return Output("value", value.value)
+    if value.token < 0:
+        raise Break("PJ231")
+    cls = self.by_one_path(value.cls)
+    if cls.root is None:
+        raise Break("PJ202", value=repr(value))
+    parts = [Output("value", self.object_value(self.use(cls)))] + [self._output(item) for item in value.items]
+    if value.origin is None:
+        return Output("instance", (value.names, value.token), parts)
+    kind = "changed_instance" if value.changed else "kept_instance"
+    return Output(kind, (value.names, value.token), parts, (value.origin,))
+
+
+def origin_of(self: Any, record: Record) -> Value:
+    """The address of the object that a record was where the segment begins, or 0."""
+    if record.origin is not None:
+        return record.origin
+    if record.root is not None:
+        found = self._input(record.root, Object(record.python))
+        return self.emit("origin", [found], WORD)  # type: ignore[no-any-return]
+    return self.emit("const", [], WORD, {"value": 0})  # type: ignore[no-any-return]
+
+
+def made_object(self: Any, record: Record) -> Value:
+    """The pointer to the object that a record is, which is made now; from now on others may have it."""
+    if record.root is None and not record.shared:
+        record = self.use(find_in(self.state, record.token) or record)
+    if record.value is not None:
+        return record.value
+    if record.root is not None:
+        made = self._input(record.root, Object(record.python))
+    else:
+        made = Value(-1, Object(record.python)) if record.shared else _new_object(self, record)
+    if not record.shared:
+        change_record(self, record.token, lambda one: one.like(shared=True, writable=False, value=made, origin=None,
+                                                               changed=False))
+    return made  # type: ignore[no-any-return]
+
+
+def _new_object(self: Any, record: Record) -> Value:
+    if record.token < 0:
+        raise Break("PJ216", because="the %s is an object of the caller's" % type_name(record.python))
+    cls, names = self.object_value(self.use(record.cls)), self.object_value(Const(record.names))
+    operands = [origin_of(self, record), cls, names] + [self.stored_value(self.use(item)) for item in record.items]
+    name = "changed_instance" if record.changed else "new_instance"
+    return self.emit(name, operands, Object(record.python))  # type: ignore[no-any-return]
+
+
+def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
+    """A value that the segment has found and that has an object inside which is going to change: its parts are not to
+    be looked for there again."""
+    if not any(record.token == token for record in records_in(value)):
+        return value
+    if value.root is not None and isinstance(value, Record):
+        found = {"value": self.object_value(value)} if value.shared else {"origin": origin_of(self, value)}
+        value = self.use(value).like(root=None, **found)
+    elif value.root is not None and isinstance(value, (Sequence, Known, Parted)):
+        made, used = self.object_value(value), self.use(value)
+        if isinstance(value, Known):
+            value = used.like(list(used.items), made)
+        elif isinstance(value, Parted):
+            value = used.like(used.parts, value.source, made)
+        else:
+            value = Sequence(list(used.items), value.source, value.born, made)
+    return with_mapped_parts(value, lambda part: apart_from_root(self, part, token))
+
+
+def change_record(self: Any, token: int, change: Callable[[Record], Record]) -> None:
+    """Replace an object in all that is known, and note it where it is the callers'."""
+    state, before = self.state, self.state.locals
+    state.locals = {name: apart_from_root(self, value, token) for name, value in state.locals.items()}
+    state.stack = [apart_from_root(self, value, token) for value in state.stack]
+    replace_in(self.state, lambda record: change(record) if record.token == token else record)
+    for name, value in self.state.locals.items():
+        if name.startswith(LENT) and value is not before[name]:
+            self.facts.stores.setdefault(self.instr.index, set()).add(name)
+
+
+def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
+    """Objects behind an instruction that stays bytecode: it may have changed them, and others may have those that it
+    took."""
+    count = pops(instr)
+    taken = before.stack[-count:] if count else before.stack if count is None else []
+    looks = any(isinstance(value, Const) and any(value.object is one for one in LOOK_AROUND) for value in taken)
+    known = {record.token for value in taken for record in records_in(value)}
+    replace_in(after, lambda record: record.like(
+        items=tuple(map(after_bytecode, record.items)), settled=True,
+        writable=record.writable and not looks and record.token not in known))
+    for name, value in after.locals.items():
+        if is_place(name):  # it may hold another object now: guards say whether it is one of these
+            after.locals[name] = mapped(value, lambda record: record.like(token=next(FRESH)))

@@ -1,0 +1,215 @@
+"""Named tuples, and other objects of classes of tuples, that captured code makes: records of items that never change.
+
+The methods that ``collections.namedtuple`` gives its classes are known by their code.
+"""
+
+from __future__ import annotations
+
+import collections
+import operator
+import sys
+from types import FunctionType
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pijit.core.capture.models.objects.method_binding import class_object
+from pijit.core.capture.values.describe import Arguments, only
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.context import Place
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.virtual_object import FRESH, Record, has_dict, is_row
+from pijit.core.capture.models.objects.special_methods import rely_on_class
+from pijit.core.capture.state.frame_state import is_confined, knows_nothing
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Opaque, class_of
+from pijit.core.errors import Break
+from pijit.guards.facts import type_name
+from pijit.guards.held import is_heap_type
+from pijit.guards.reading import class_value, mro_of
+from pijit.guards.source import UNBOUND, ClassAttr, is_plain_tuple
+
+_SAMPLE: Any = collections.namedtuple("_SAMPLE", "first")
+TUPLE_GETTER: type = type(_SAMPLE.first)
+OWN_READS = ("__getitem__", "__len__", "__iter__")
+NEVER = ("__del__", "__getattr__")
+"""What the class of an object that captured code makes must not define."""
+
+
+def why_not_plain(kind: type, base: type) -> Optional[str]:
+    """Why objects of a class, which all are of the builtin class ``base``, are not known by what they hold; or
+    None."""
+    above = mro_of(base)
+    if type(kind) is not type or not all(map(is_heap_type, mro_of(kind)[:-len(above)])):
+        return "its class, or a base, is written in C or has a metaclass"
+    if class_value(kind, "__getattribute__") is not class_value(base, "__getattribute__"):
+        return "its class has __getattribute__"
+    defined = [name for name in NEVER if class_value(kind, name) is not UNBOUND]
+    if class_value(kind, "__class__") is not object.__dict__["__class__"]:
+        defined.append("__class__")
+    return "its class has %s" % defined[0] if defined else None
+
+
+def new_record(self: Any, cls: Const, base: type = object) -> Record:
+    """A new object of a class whose objects are all of the builtin class ``base``."""
+    why = why_not_plain(cls.object, base)
+    if why is not None:
+        raise Break("PJ230", callee=type_name(cls.object), because=why)
+    cls = self.use(self.by_one_path(cls))
+    for name in ("__getattribute__",) + NEVER:
+        self.rely(cls, Holds(name, class_value(cls.object, name)))
+    record = Record(cls, next(FRESH))
+    record.born = self.instr.index
+    return record
+
+
+def require_holdable(value: Abstract) -> None:
+    """Break for what no object that captured code makes can hold."""
+    if isinstance(value, (LoopIterator, Suspended)) or is_confined(value) or knows_nothing(value):
+        raise Break("PJ202", value=describe(value))
+
+
+def new_row(self: Any, cls: Const, items: List[Abstract]) -> Record:
+    """``tuple.__new__(cls, items)``."""
+    for item in items:
+        require_holdable(item)
+    names = tuple(map(str, range(len(items))))
+    return new_record(self, cls, tuple).like(names=names, items=tuple(map(self.as_object, items)), writable=False)
+
+
+def _class_to_make(arguments: List[Abstract], base: type) -> Const:
+    cls = arguments[0]
+    if not isinstance(cls, Const) or type(cls.object) is not type or not issubclass(cls.object, base):
+        raise Break("PJ203", operand=describe(cls))
+    return cls
+
+
+def call_tuple_new(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``tuple.__new__(cls, items)``, by which named tuples are made."""
+    only(arguments, keywords, "__new__", 2)
+    return new_row(self, _class_to_make(arguments, tuple), _items(self, arguments[1]))
+
+
+def call_object_new(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``object.__new__(cls)``: CPython refuses classes of more than attributes."""
+    only(arguments, keywords, "__new__", 1)
+    return new_record(self, _class_to_make(arguments, object))
+
+
+def _items(self: Any, value: Abstract) -> List[Abstract]:
+    items = self.items_of(value) if self.is_short(value) else None
+    if items is None:
+        raise Break("PJ203", operand=describe(value))
+    return [self.use(item) for item in items]
+
+
+def row_items(self: Any, value: Record) -> List[Abstract]:
+    """The items of a row whose class gives them as tuples do."""
+    for name in OWN_READS:
+        if class_value(value.python, name) is not tuple.__dict__[name]:
+            raise Break("PJ203", operand=describe(value))
+        rely_on_class(self, value, name, tuple.__dict__[name])
+    return list(value.items)
+
+
+def field_of(self: Any, owner: Record, name: str) -> Optional[Abstract]:
+    """A field of a named tuple; None where its class has something else under the name."""
+    found = class_value(owner.python, name)
+    position = field_position(found) if is_row(owner) else None
+    if position is None or not 0 <= position < len(owner.items):
+        return None
+    self.rely(self.use(owner.cls), Holds(name, found))
+    items = row_items(self, owner) if type(found) is property else owner.items  # which asks for self[position]
+    return self.use(items[position])  # type: ignore[no-any-return]
+
+
+def field_position(field: Any) -> Optional[int]:
+    """The position that a named tuple's class reads for a field, or None if ``field`` is something else."""
+    getter = field.fget if type(field) is property else field
+    if type(getter) is not operator.itemgetter and type(getter) is not TUPLE_GETTER:
+        return None
+    position = getter.__reduce__()[1][0]
+    return position if type(position) is int else None
+
+
+def tuple_class(self: Any, value: Abstract) -> Optional[type]:
+    """The class of a value, or tuple if it is a subclass that compares as tuples do."""
+    kind = class_of(value)
+    plain = is_row(value) or isinstance(value, Opaque) and is_plain_tuple(value.sample)
+    if kind is None or kind is tuple or not plain:
+        return kind
+    for name in ("__eq__", "__ne__"):
+        if class_value(kind, name) is not tuple.__dict__[name]:
+            return kind
+        rely_on_class(self, value, name, tuple.__dict__[name])
+    return tuple
+
+
+# the methods of named tuples
+
+def _closure(function: FunctionType, name: str) -> Any:
+    names = function.__code__.co_freevars
+    return function.__closure__[names.index(name)].cell_contents if name in names else None  # type: ignore[index]
+
+
+def _items_of_row(self: Any, value: Abstract, name: str, function: FunctionType, count: int) -> List[Abstract]:
+    """The items of what has ``function`` as a method, and no attributes but those of its class."""
+    found = is_row(value) or isinstance(value, Opaque) and is_plain_tuple(value.sample) and not has_dict(
+        type(value.sample))
+    if not found or class_value(class_of(value), name) is not function:  # type: ignore[arg-type]
+        raise Break("PJ203", operand=describe(value))
+    rely_on_class(self, value, name, function)
+    items = _items(self, value)
+    if len(items) != count:
+        raise Break("PJ203", operand="%d items" % len(items))
+    return items
+
+
+def _rely_on_maker(self: Any, cls: Const, function: Optional[FunctionType] = None) -> FunctionType:
+    """What a class makes its rows with: the ``_make`` of a named tuple, or Break."""
+    maker = class_value(cls.object, "_make")
+    inner = maker.__func__ if type(maker) is classmethod else None
+    if type(inner) is not FunctionType or inner.__code__ is not _SAMPLE._make.__func__.__code__ or (
+            function is not None and inner is not function):
+        raise Break("PJ230", callee="_make", because="it is not that of a named tuple")
+    self.rely(Place(cls.source, cls.root).then(ClassAttr, "_make"), Holds("__func__", inner))
+    return inner
+
+
+def _replace(self: Any, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``row._replace(name=value)``, which makes the new one by ``_make``."""
+    fields: Tuple[str, ...] = _closure(function, "field_names")
+    if len(arguments) != 1 or set(keywords) - set(fields):
+        raise Break("PJ211", callee="_replace")
+    items = _items_of_row(self, arguments[0], "_replace", function, len(fields))
+    cls = class_object(self, arguments[0])
+    _rely_on_maker(self, cls)  # type: ignore[arg-type]
+    changed = [keywords.get(name, item) for name, item in zip(fields, items)]
+    return new_row(self, cls, changed)  # type: ignore[arg-type]
+
+
+def _make(self: Any, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``Row._make(items)``."""
+    only(arguments, keywords, "_make", 2)
+    items, cls = _items(self, arguments[1]), _class_to_make(arguments, tuple)
+    _rely_on_maker(self, cls, function)
+    if len(items) != _closure(function, "num_fields"):
+        raise Break("PJ203", operand="%d items" % len(items))
+    return new_row(self, cls, items)
+
+
+def _asdict(self: Any, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``row._asdict()``."""
+    only(arguments, keywords, "_asdict", 1)
+    fields = class_value(class_of(arguments[0]), "_fields")  # type: ignore[arg-type]
+    if sys.version_info < (3, 8) or type(fields) is not tuple:  # an OrderedDict
+        raise Break("PJ216", method="_asdict")
+    items = _items_of_row(self, arguments[0], "_asdict", function, len(fields))
+    rely_on_class(self, arguments[0], "_fields", fields)
+    return self.new_dict(list(fields), items)  # type: ignore[no-any-return]
+
+
+ROW_METHODS: Dict[int, Callable[..., Abstract]] = {
+    id(_SAMPLE._replace.__code__): _replace, id(_SAMPLE._make.__func__.__code__): _make,
+    id(_SAMPLE._asdict.__code__): _asdict,
+}
+"""By the identity of their code, which all named tuples share."""
+ROW_CALLS = [(tuple.__new__, call_tuple_new), (object.__new__, call_object_new)]

@@ -1,0 +1,269 @@
+"""Operators, subscripts, iteration and truth of objects whose classes define them in Python: calls of special
+methods.
+
+As in Python they are looked up on the class alone. What a method has found natively is guarded like any callee: by
+its code, read through the class of the object.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import FunctionType
+from typing import Any, Optional, Tuple
+
+from pijit.core._hook import JitFunction
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, UNARY
+from pijit.core.capture.values.predicates import ClassHolds, ClassLacks, Holds
+from pijit.core.capture.context import Place
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, LoopIterator, Number, Opaque, Thing, class_of
+from pijit.core.capture.values.lattice import has_class, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.types import BOOL, FLAG, INT
+from pijit.guards.facts import is_among, type_name
+from pijit.guards.reading import class_value, mro_of, trust_getter
+from pijit.guards.source import UNBOUND, Attr, Constant, Inner, TypeOf
+
+OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+             "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift", "@": "matmul"}
+COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__"),
+               ">": ("__gt__", "__lt__"), "<=": ("__le__", "__ge__"), ">=": ("__ge__", "__le__")}
+"""What is asked of the left operand, and of the right one."""
+PLAIN = (int, float, bool, complex, str, bytes, type(None))
+"""Classes whose values compare by no code of the user's, and with none of the user's objects."""
+
+trust_getter(JitFunction)  # guards read jitted methods from classes
+
+SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
+
+
+def is_object(value: Abstract) -> bool:
+    """Whether a value is an object of a class that is known and may be the program's."""
+    return isinstance(value, Record) or has_class(value)
+
+
+def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
+    """The special method that an instruction calls first, and how far below the top of the stack its object is."""
+    name = instr.opname
+    if name in BINARY:
+        return "__%s__" % OPERATORS[BINARY[name]], 1
+    if name in INPLACE:
+        return "__i%s__" % OPERATORS[INPLACE[name]], 1
+    if name in UNARY:
+        return "__%s__" % UNARY[name], 0
+    if name == "COMPARE_OP" and instr.value in COMPARISONS:
+        return COMPARISONS[instr.value][0], 1
+    return (SUBSCRIPTS[name], 1) if name in SUBSCRIPTS else None
+
+
+def operator_method(instr: Instr, value: Abstract) -> Any:
+    """The Python function that an operator or a subscript calls of its first operand, or None."""
+    kind = class_of(value) if isinstance(value, (Opaque, Instance, Record)) else None
+    name = method_called(instr)[0]  # type: ignore[index]
+    found = _python_method(kind, name)
+    return _python_method(kind, "__" + name[3:]) if found is None and instr.opname in INPLACE else found
+
+
+def special_method(value: Abstract, name: str) -> Any:
+    """What the class of an object from outside defines under a name, if that is a Python function; else None."""
+    return _python_method(class_of(value), name) if is_object(value) else None
+
+
+def _python_method(kind: Optional[type], name: str) -> Any:
+    found = class_value(kind, name) if kind is not None else None
+    return found if issubclass(type(found), (FunctionType, JitFunction)) else None
+
+
+def call_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
+    """The result of a special method; None if the class of the object does not define it in Python."""
+    if special_method(owner, name) is None:
+        return None
+    result = _called(self, name, owner, *arguments)
+    if result is DECLINED:
+        raise Break("PJ203", operand="%s that is not implemented" % name)
+    return result
+
+
+DECLINED = Const(NotImplemented)
+
+
+def _called(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
+    """The result of a special method that there is; `DECLINED` for any NotImplemented."""
+    wrote, place = self.wrote, class_place(self, owner).then(Attr, name)
+    result = self.call(self.known_object(special_method(owner, name), *place), [owner, *arguments], {})
+    if result != DECLINED:
+        return result  # type: ignore[no-any-return]
+    if self.wrote and not wrote:  # an exit in the middle of it would take its result for that of the instruction
+        raise Break("PJ231")
+    return DECLINED
+
+
+def class_place(self: Any, value: Abstract) -> Place:
+    """Where the class of an object is."""
+    if isinstance(value, Record):
+        cls = self.use(value.cls)
+        return Place(cls.source, cls.root)
+    if isinstance(value, Thing):
+        path = Inner(Constant(weakref.ref(value.type.python)), "referent")
+        return Place(path, path)
+    return Place(value.source, value.root).then(TypeOf)
+
+
+def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
+    """The class of an object must have this under a name, or nothing."""
+    if isinstance(value, (Record, Thing)):
+        self.rely(class_place(self, value), Holds(name, found))
+    else:
+        self.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
+
+
+def ask_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
+    """As `call_special` where the result is not that of the instruction."""
+    with self.deriving():
+        return call_special(self, name, owner, *arguments)
+
+
+def binary_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``left <symbol> right`` by a method of one of them; None where neither has one."""
+    own, reflected = "__%s__" % OPERATORS[symbol], "__r%s__" % OPERATORS[symbol]
+    if special_method(left, own) is None:
+        return call_special(self, reflected, right, left) if _gives_way(self, own, left, right) else None
+    turns = [(own, left, right)]
+    if class_of(right) is not class_of(left) and special_method(right, reflected) is not None:
+        turns.insert(0 if _is_overloaded(self, reflected, left, right) else 1, (reflected, right, left))
+    elif class_of(right) is None:
+        raise Break("PJ203", operand=own)
+    for turn in turns:
+        found = _called(self, *turn)
+        if found is not DECLINED:
+            return found
+    raise Break("PJ203", operand="%s that is not implemented" % own)
+
+
+def _is_overloaded(self: Any, reflected: str, left: Abstract, right: Abstract) -> bool:
+    """Whether the right operand is asked first: its class is a subclass that reflects operators in its own way."""
+    kinds: Any = (class_of(left), class_of(right))
+    if not is_subclass(kinds[1], kinds[0]):
+        return False
+    found = class_value(kinds[0], reflected)
+    rely_on_class(self, left, reflected, found)
+    rely_on_class(self, right, reflected, class_value(kinds[1], reflected))
+    return found is not class_value(kinds[1], reflected)
+
+
+def is_subclass(kind: Optional[type], base: Optional[type]) -> bool:
+    """Whether a class is a subclass of another one, and not that itself."""
+    return kind is not None and kind is not base and any(one is base for one in mro_of(kind))
+
+
+def inplace_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``left <symbol>= right`` by a method that the class of ``left`` has for that."""
+    name = OPERATORS[symbol]
+    if special_method(left, "__i%s__" % name) is not None:
+        found = _called(self, "__i%s__" % name, left, right)
+        return found if found is not DECLINED else None
+    if special_method(left, "__%s__" % name) is not None:
+        if class_value(class_of(left), "__i%s__" % name) is not UNBOUND:  # type: ignore[arg-type]
+            raise Break("PJ203", operand=type_name(class_of(left)))
+        rely_on_class(self, left, "__i%s__" % name, UNBOUND)
+    return None
+
+
+def compare_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """A comparison by a method of one of the operands; None where neither has one."""
+    own, reflected = COMPARISONS[symbol]
+    asked = [(left, own), (right, reflected)] + [(left, "__eq__"), (right, "__eq__")] * (symbol == "!=")
+    if all(special_method(owner, name) is None for owner, name in asked):
+        return None
+    turns = [(own, left, right), (reflected, right, left)]
+    for turn in reversed(turns) if is_subclass(class_of(right), class_of(left)) else turns:
+        found = _compared(self, *turn)
+        if found is not DECLINED:
+            return found
+    if symbol not in ("==", "!="):
+        raise Break("PJ203", operand="%s that is not implemented" % own)
+    return self.compare("is" if symbol == "==" else "is not", left, right)  # type: ignore[no-any-return]
+
+
+def _compared(self: Any, name: str, owner: Abstract, other: Abstract) -> Abstract:
+    """What one operand answers to a comparison; `DECLINED` for NotImplemented."""
+    kinds = class_of(owner), class_of(other)
+    if special_method(owner, name) is not None and kinds[1] is not None:
+        return _called(self, name, owner, other)
+    if is_among(kinds[0], PLAIN) and kinds[1] is not None and not issubclass(kinds[1], kinds[0]):  # type: ignore
+        return DECLINED
+    found = class_value(kinds[0], name) if is_object(owner) else UNBOUND  # type: ignore[arg-type]
+    if kinds[1] is None or found is not getattr(object, name) or name == "__eq__" and kinds[0] is kinds[1]:
+        raise Break("PJ203", operand=type_name(kinds[0]) if kinds[0] is not None else name)
+    rely_on_class(self, owner, name, found)
+    if name != "__ne__" or special_method(owner, "__eq__") is None:
+        return DECLINED
+    with self.deriving():
+        answer = _called(self, "__eq__", owner, other)
+    return answer if answer is DECLINED else self.negated(answer)  # type: ignore[no-any-return]
+
+
+def _gives_way(self: Any, own: str, left: Abstract, right: Abstract) -> bool:
+    """Whether the left operand leaves the operation to the right one: numbers of Python's do so with any object that
+    is none, objects of classes that do not define it with those of others."""
+    kind = number_type(left)
+    if kind is not None:
+        ours = is_object(right)
+        return ours and kind.family == "py" and not issubclass(class_of(right), (int, float, complex))  # type: ignore
+    left_class: Any = class_of(left) if is_object(left) else class_of(right)
+    if left_class is class_of(right) or class_value(left_class, own) is not UNBOUND:
+        return False
+    rely_on_class(self, left, own, UNBOUND)
+    return True
+
+
+def length_special(self: Any, value: Abstract) -> Optional[Abstract]:
+    """``len(value)`` by ``__len__``, which has to give an int that is not negative."""
+    length = ask_special(self, "__len__", value)
+    if length is None:
+        return None
+    if isinstance(length, Const) and type(length.object) is int and length.object >= 0:
+        return length
+    if not isinstance(length, Number) or length.type != INT:
+        raise Break("PJ203", operand="length of %s" % type_name(class_of(value)))
+    enough = self.emit("compare", [self.number_value(length), self.number_value(Const(0))], FLAG, {"operator": ">="})
+    self.emit("require", [enough], None, exits=True)
+    return length
+
+
+def truth_special(self: Any, value: Abstract) -> Abstract:
+    """A bool, or a length, in place of an object whose class says in Python whether it is true; any other value
+    itself."""
+    if not is_object(value):
+        return value
+    if class_value(class_of(value), "__bool__") is UNBOUND:  # type: ignore[arg-type]
+        length = length_special(self, value)
+        if length is not None:
+            rely_on_class(self, value, "__bool__", UNBOUND)
+        return length if length is not None else value
+    answer = ask_special(self, "__bool__", value)
+    return _checked_bool(answer, value) if answer is not None else value
+
+
+def contains_special(self: Any, owner: Abstract, value: Abstract) -> Optional[Abstract]:
+    """``value in owner`` by ``__contains__``: whether what that gives is true."""
+    answer = ask_special(self, "__contains__", owner, value)
+    if answer is None or isinstance(answer, Const):
+        return _checked_bool(answer, owner) if answer is not None else None
+    return self.negated(self.negated(answer))  # type: ignore[no-any-return]
+
+
+def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
+    if number_type(answer) != BOOL:
+        raise Break("PJ203", operand="truth of %s" % type_name(class_of(owner)))
+    return answer
+
+
+def iterator_special(self: Any, value: Abstract) -> Optional[Abstract]:
+    """``iter(value)`` by ``__iter__`` that gives an iterator over what kernels step."""
+    iterator = ask_special(self, "__iter__", value)
+    if iterator is not None and not isinstance(iterator, (LoopIterator, Suspended)):
+        raise Break("PJ209", type=type_name(class_of(value)))
+    return iterator

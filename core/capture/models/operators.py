@@ -1,0 +1,439 @@
+"""Operators on abstract values: which operation of the IR an operator becomes, with exact result types."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any, Callable, List, Optional, Tuple
+
+import numpy as np
+from pijit.core.bytecode.rewrite.generator_to_loop import Nothing
+from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.capture.typing import result_types
+from pijit.core.capture.models.scalars.complex import COMMUTING, is_complex, power, require_plain_products
+from pijit.core.capture.models.numpy.from_sequences import as_array
+from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
+from pijit.core.capture.models.objects.special_methods import binary_special, call_special, compare_special, inplace_special
+from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.typing.operand_reuse import computed_into
+from pijit.core.capture.values.lattice import (
+    BY_IDENTITY,
+    Abstract,
+    Const,
+    Number,
+    Opaque,
+    Tensor,
+    Thing,
+    class_of,
+    has_class,
+    number_type,
+    pointer_class,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Scalar, half_of, numpy_scalar
+from pijit.guards.facts import is_among, is_exactly, type_name
+
+DIVISIONS, ZEROS = ("/", "//", "%"), (Const(0), Const(0.0))
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
+              "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
+FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
+TRUTHS = (bool, np.bool_)
+SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
+DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
+LARGEST_PRODUCT = 62
+"""Powers above this one of any int but 0, 1 and -1 do not fit a machine word."""
+LENGTHENING = (list, tuple, range, str, bytes, dict)
+"""What a list takes the items of in ``+=``; classes that define an addition come before the list does."""
+DICTS_JOIN = sys.version_info >= (3, 9)
+UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
+
+
+def operand_of(value: Abstract) -> Operand:
+    """The question to ask NumPy about a value; Break if it is neither a number nor an array."""
+    if isinstance(value, Tensor):
+        return Operand(value.type)
+    kind = number_type(value)
+    if kind is None:
+        raise Break("PJ218" if type(value).__name__ == "Unknown" else "PJ203", operand=describe(value))
+    if isinstance(value, Const):
+        return Operand(kind, value.object, True)
+    return Operand(kind)
+
+
+SHOWN_BY_VALUE = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis))
+"""Types whose repr runs no code of the user's."""
+
+
+def describe(value: Abstract) -> str:
+    """A few words for messages."""
+    if isinstance(value, Const):
+        if is_exactly(value.object, SHOWN_BY_VALUE):
+            return repr(value.object)[:40]
+        if issubclass(type(value.object), type):
+            return type_name(value.object)
+        named = is_exactly(value.object, (types.FunctionType, types.BuiltinFunctionType))
+        return value.object.__name__ if named else type_name(type(value.object))
+    if isinstance(value, (Number, Tensor)):
+        return repr(value.type)
+    kind = class_of(value)
+    return type_name(kind) if kind is not None else type(value).__name__.lower()
+
+
+class Operators:
+    """Mixin of the interpreter: unary, binary, comparison and in-place operators.
+
+    Uses ``self.emit(name, args, type, attrs, exits)`` and ``self.number_value(value)`` of the interpreter.
+    """
+
+    state: State
+    report: Callable[[Report, Abstract], None]
+    emit: Callable[..., Optional[Value]]
+    number_value: Callable[[Abstract], Value]
+    constant: Callable[[Abstract], Any]
+    object_value: Callable[[Abstract], Value]
+    is_changing: Callable[[Abstract], bool]
+    asks_anew: Callable[[Abstract], bool]
+    length_now: Callable[[Abstract], Abstract]
+    lengthen: Callable[[Abstract, Abstract], Abstract]
+    multiply: Callable[[Abstract, Abstract], Abstract]
+    add_entries: Callable[[Abstract, Abstract], Abstract]
+    of_sequences: Callable[..., Optional[Abstract]]
+    updates_picked: Callable[[], bool]
+    require_shape: Callable[[Tensor, Tensor], None]
+    of_texts: Callable[..., Optional[Abstract]]
+    invoke: Callable[..., Abstract]
+    contains: Callable[[Abstract, Abstract], Abstract]
+    negated: Callable[[Abstract], Abstract]
+    compare_objects: Callable[..., Optional[Abstract]]
+    same_object: Callable[[Opaque, Opaque], bool]
+
+    def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        """``left <symbol> right`` as a new abstract value."""
+        if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
+            return self.invoke(FUNCTIONS["matmul"], [left, right], {})
+        found = binary_special(self, symbol, left, right) if not isinstance(left, Tensor) else None
+        if found is None and (isinstance(left, Tensor) or isinstance(right, Tensor)):
+            return self._array_binary(symbol, left, right)
+        if found is None:
+            found = self.of_texts(symbol, left, right) or self.of_sequences(symbol, left, right)
+        return found if found is not None else self._scalar_binary(symbol, left, right)
+
+    def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        """``left <symbol> right`` for the six rich comparisons, ``is`` and ``is not``."""
+        if symbol in ("is", "is not"):
+            return self._identity(symbol, left, right)
+        if symbol in ("in", "not in"):
+            return self.negated(self.contains(right, left)) if symbol == "not in" else self.contains(right, left)
+        if symbol not in COMPARE_UFUNCS:
+            raise Break("PJ202", operator=symbol)
+        if is_plain(left) and is_plain(right) and (type(left.object) is str) == (type(right.object) is str):
+            return Const(result_types.PYTHON_OPERATORS[symbol](left.object, right.object))
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return self.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
+        known = compare_special(self, symbol, left, right)
+        if known is None:
+            known = self.compare_objects(symbol, left, right) or self.of_texts(symbol, left, right)
+        return known if known is not None else self._scalar_compare(symbol, left, right)
+
+    def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        """``left <symbol>= right``; an array is written and stays the same object."""
+        if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
+            return self.lengthen(left, right)
+        if symbol == "*" and pointer_class(left) is list:
+            return self.multiply(left, right)
+        if symbol == "|" and pointer_class(left) is dict and DICTS_JOIN:
+            return self.add_entries(left, right)
+        if is_among(pointer_class(left), (list, set)):
+            raise Break("PJ203", operand=describe(left))
+        if not isinstance(left, Tensor):
+            found = inplace_special(self, symbol, left, right)
+            return found if found is not None else self.binary(symbol, left, right)
+        ufunc, operands = self._array_operation(symbol, left, right)
+        if not left.type.writeable:
+            raise Break("PJ203", operand="read-only array")
+        if self.updates_picked():
+            return self._updated(ufunc, operands, left)
+        self.ufunc_call(ufunc, operands, out=left, is_operator=True)
+        return left
+
+    def _updated(self, ufunc: np.ufunc, operands: List[Abstract], left: Tensor) -> Abstract:
+        """What ``left <symbol>= right`` leaves in an array that nothing else knows: a new one is as good."""
+        made = self.ufunc_call(ufunc, operands)
+        if not isinstance(made, Tensor) or (made.type.dtype, made.type.ndim) != (left.type.dtype, left.type.ndim):
+            raise Break("PJ203", operand="%r stored into %r" % (made, left.type))
+        self.require_shape(left, made)
+        return made
+
+    def unary(self, name: str, value: Abstract) -> Abstract:
+        """``-x``, ``+x``, ``~x``, ``abs(x)``."""
+        if isinstance(value, Tensor):
+            return self.ufunc_call(UNARY_UFUNCS[name], [value], is_operator=True)
+        found = call_special(self, "__%s__" % name, value)
+        if found is not None:
+            return found
+        kind = operand_of(value).type
+        is_invert = name == "invert"
+        if not isinstance(kind, Scalar) or kind.dtype.kind == "b" or is_invert and kind.dtype.kind not in "iu":
+            raise Break("PJ203", operand=describe(value))
+        if name == "neg" and kind.dtype.kind == "u":
+            raise Break("PJ203", operand=describe(value))
+        if name == "pos":
+            return Number(kind, self.number_value(value))
+        size = kind.dtype.kind == "c" and name == "abs"
+        result = half_of(kind) if size else kind
+        return Number(result, self.emit(name, [self.number_value(value)], result, exits=size
+                                        or kind.dtype.kind in "iu"))
+
+    def truth(self, value: Abstract) -> Optional[Value]:
+        """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
+        if self.is_changing(value) or self.asks_anew(value):
+            value = self.length_now(value)
+        if not isinstance(value, Number):
+            raise Break("PJ203", operand=describe(value))
+        return self.emit("truth", [self.number_value(value)], FLAG)
+
+    # arrays
+
+    def _array_operation(self, symbol: str, left: Abstract, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
+        if symbol not in BINARY_UFUNCS:
+            raise Break("PJ202", operator=symbol)
+        if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
+            known = self.constant(right)
+            return _array_power(left, right if known is None else Const(known))
+        return BINARY_UFUNCS[symbol], [left, right]
+
+    def _array_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        return self.ufunc_call(*self._array_operation(symbol, left, right), is_operator=True)
+
+    def ufunc_call(self, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
+                   is_operator: bool = False) -> Abstract:
+        """A NumPy ufunc on arrays and numbers, as a function or as an operator does it."""
+        operands = [as_array(self, value) for value in operands]
+        questions = tuple(operand_of(value) for value in operands)
+        result, types, loop = result_types.ufunc_result(ufunc, questions, out.type if out is not None else None)
+        attrs = {"ufunc": ufunc, "types": types, "loop": loop}
+        if out is not None:
+            reports = is_operator and self.may_report() and types[-1] == out.type.dtype.char and types[-1] in "fd"
+            if reports:
+                attrs["reports"] = True
+            self.emit("ufunc_into", [out.value] + [self.any_value(v) for v in operands], None, attrs, exits=True)
+            if reports:
+                self.report(Report(ufunc.__name__), out)
+            return out
+        into = computed_into(self.state, ufunc, operands, questions, result) if is_operator else ()
+        if into:
+            attrs.update(into=into, ordered=ufunc is np.multiply and types not in COMMUTING)
+        if isinstance(result, Array):
+            layout = result_types.result_layout([q.type for q in questions], result.ndim)
+            result = Array(result.dtype, result.ndim, layout)
+        value = self.emit("ufunc", [self.any_value(v) for v in operands], result, attrs, exits=True)
+        return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
+
+    def any_value(self, value: Abstract) -> Value:
+        """The SSA value of an array or a number."""
+        if isinstance(value, Tensor):
+            return value.value  # type: ignore[return-value]
+        return self.number_value(value)
+
+    # scalars
+
+    def _scalar_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        if symbol in "+-" and is_plain(left) and is_plain(right) and type(left.object) is type(right.object) is int:
+            known = result_types.PYTHON_OPERATORS[symbol](left.object, right.object)
+            if known in SMALL:
+                return Const(known)
+        if symbol not in result_types.PYTHON_OPERATORS:
+            raise Break("PJ202", operator=symbol)
+        questions = (operand_of(left), operand_of(right))
+        if symbol in DIVISIONS and right in ZEROS and questions[0].type.family == "py":
+            questions = (questions[0], Operand(questions[1].type))  # it raises: kernels leave there
+        if symbol == "**":
+            return self._scalar_power(left, right, questions)
+        result = result_types.scalar_result(symbol, questions)
+        name = ARITHMETIC.get(symbol)
+        if name is None or result.dtype.kind == "c" and symbol not in ("+", "-", "*", "/"):
+            raise Break("PJ202", operator=symbol)
+        if symbol in ("*", "/"):
+            require_plain_products(result)
+        exact = symbol == "/" and result == FLOAT
+        args = [self.convert(value, question.type, result, exact) for value,
+                question in zip((left, right), questions)]
+        exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
+        return Number(result, self.emit(name, args, result, exits=exits))
+
+    def _scalar_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+        kind = questions[0].type
+        if is_complex(left) or is_complex(right):
+            return power(self, left, kind, right)
+        if kind == questions[1].type == INT:
+            return self._integer_power(left, right)
+        if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, questions[1].type):
+            return self._float_power(left, right, questions)
+        if kind.family == "np" or questions[1].type.family == "np":
+            return self._numpy_power(left, right, questions)
+        raise Break("PJ203", operand="power of scalars")
+
+    def _integer_power(self, left: Abstract, right: Abstract) -> Abstract:
+        """``x ** n`` of Python ints: by products where ``n`` is known, of floats where it is negative."""
+        if not isinstance(right, Const):
+            operands = [self.number_value(value) for value in (left, right)]
+            attrs = {"function": "operator.pow", "keywords": ()}
+            return Number(INT, self.emit("invoke", operands, INT, attrs, exits=True))
+        exponent = right.object
+        if exponent < 0:
+            return self._float_power(left, Const(float(exponent)), (operand_of(left), Operand(FLOAT)))
+        if exponent > LARGEST_PRODUCT or isinstance(left, Const) and abs(left.object) ** exponent >= 2 ** 63:
+            raise Break("PJ203", operand="a power beyond 64 bits")
+        if exponent == 0:
+            return Const(1)
+        base = self.number_value(left)
+        result = self.emit("same", [base], INT)
+        for digit in bin(exponent)[3:]:
+            result = self.emit("mul", [result, result], INT, exits=True)
+            if digit == "1":
+                result = self.emit("mul", [result, base], INT, exits=True)
+        return Number(INT, result)
+
+    def _numpy_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+        """``x ** y`` with a NumPy scalar: of doubles by the C library, of others by NumPy's operator."""
+        double = numpy_scalar(np.dtype(np.float64))
+        kinds = [question.type for question in questions]
+        if not all(kind in (INT, FLOAT, double) for kind in kinds):
+            return self.invoke(FUNCTIONS["operator.pow"], [left, right], {})
+        power = self._float_power(left, right, questions)
+        return Number(double, self.emit("same", [power.value], double))  # type: ignore[attr-defined]
+
+    def _float_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+        """``x ** y`` by the C library; leaves where Python or NumPy may raise or warn."""
+        args = [self.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
+        by = "numpy" if any(question.type.family == "np" for question in questions) else "python"
+        return Number(FLOAT, self.emit("power", args, FLOAT, {"by": by}, exits=True))
+
+    def convert(self, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
+        """``value`` as operand of an operation whose result is ``want``; Break where the detour could show.
+
+        ``exact`` takes the exit for integers that a double cannot hold (Python compares and divides exactly).
+        """
+        ssa = self.number_value(value)
+        if have == want:
+            return ssa
+        if have.dtype == want.dtype:
+            return self.emit("same", [ssa], want)
+        source, target = have.dtype, want.dtype
+        if exact and isinstance(value, Const) and source.itemsize == 8 and not -2 ** 53 <= value.object <= 2 ** 53:
+            raise Break("PJ203", operand="%r as a float" % value.object)
+        if isinstance(value, Const) and have.family == "py" and source.kind in "ib" and target in DOUBLES:
+            return self.emit("const", [], want, {"value": float(value.object)})
+        if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT
+                                                           or exact and source == INT.dtype):
+            return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
+        if source.kind + target.kind == "cc" and not result_types.WEAK_SCALARS:
+            raise Break("PJ203", operand="%r with %r" % (have,
+                                                         want))  # done by an array's loop, which may fuse products
+        if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
+            return self.emit("cast", [ssa], want)
+        if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
+            return self.emit("cast", [ssa], want, exits=True)
+        if have.family == "py" and source.kind in "if" and target == np.float32:
+            if source.kind == "i":  # by way of a double, as NumPy does it
+                ssa = self.emit("cast", [ssa], FLOAT, exits=exact)
+            return self.emit("cast", [ssa], want, exits=True)
+        raise Break("PJ203", operand="%r with %r" % (have, want))
+
+    def _scalar_compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        questions = (operand_of(left), operand_of(right))
+        result = result_types.scalar_result(symbol, questions)
+        kinds = [question.type for question in questions]
+        common = _comparison_type(kinds[0], kinds[1])
+        if common.dtype.kind == "c" and symbol not in ("==", "!="):
+            raise Break("PJ203", operand="the order of complex numbers")
+        exact = any(k.dtype == INT.dtype for k in kinds) and common.dtype.kind in "fc"
+        args = [self.convert(value, kind, common, exact) for value, kind in zip((left, right), kinds)]
+        flag = self.emit("compare", args, FLAG, {"operator": symbol})
+        return Number(result, self.emit("flag", [flag], result))
+
+    def _identity(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+        known = _identical(left, right)
+        if known is None and isinstance(left, Opaque) and isinstance(right, Opaque):
+            known = self.same_object(left, right)
+        if known is None:
+            flag = self._identical_now(left, right)
+            if flag is not None:
+                flag = flag if symbol == "is" else self.emit("not", [flag], FLAG)
+                return Number(BOOL, self.emit("flag", [flag], BOOL))
+        if known is None:
+            raise Break("PJ203", operand="identity of %s and %s" % (describe(left), describe(right)))
+        return Const(known == (symbol == "is"))
+
+    def _identical_now(self, left: Abstract, right: Abstract) -> Optional[Value]:
+        """The FLAG of whether two values are one object, where kernels can tell: of arrays, and of truth values."""
+        if isinstance(left, Tensor) and isinstance(right, Tensor):
+            return self.emit("identical", [left.value, right.value], FLAG)
+        if any(isinstance(value, Thing) for value in (left, right)) and has_class(left) and has_class(right):
+            origins = [self.emit("origin", [self.object_value(value)], WORD) for value in (left, right)]
+            return self.emit("compare", origins, FLAG, {"operator": "=="})
+        if is_among(class_of(left), TRUTHS):
+            values = [self.number_value(value) for value in (left, right)]
+            return self.emit("compare", values, FLAG, {"operator": "=="})
+        return None
+
+
+SMALL = range(-5, 257)
+"""The integers that are one object each in CPython, so that nobody can tell when one was computed."""
+
+
+def is_plain(value: Abstract) -> bool:
+    """Whether a value is a constant of a type whose comparison runs no code of the user's and never fails."""
+    return isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str))
+
+
+def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
+    """``array ** number``: NumPy looks at the number and calls another ufunc for some."""
+    exponent = right.object if isinstance(right, Const) else None
+    if not is_exactly(exponent, (int, float)):
+        raise Break("PJ214", operands="the exponent of an array power")
+    if left.type.dtype.kind in "fc":
+        return (FAST_POWERS[exponent], [left]) if exponent in FAST_POWERS else (np.power, [left, right])
+    if left.type.dtype.kind in "iu" and exponent == 2 and type(exponent) is int:
+        return np.square, [left]
+    if left.type.dtype.kind == "b" or exponent in FAST_POWERS or exponent == 0:
+        raise Break("PJ214", operands="the exponent of an array power")
+    return np.power, [left, right]
+
+
+def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
+    """Whether two values are one object, when that is certain: one is known by identity, or their types differ."""
+    if isinstance(left, Record) and isinstance(right, Record):
+        return left.token == right.token
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const):
+            kind = class_of(other)
+            if kind is not None and kind is not type(one.object):
+                return False
+            if isinstance(other, Const) and issubclass(kind, SINGLES + BY_IDENTITY):  # type: ignore[arg-type]
+                return one.object is other.object
+    kinds = class_of(left), class_of(right)
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        return None if left.type.dtype == right.type.dtype and left.type.ndim == right.type.ndim else False
+    unlike = kinds[0] is not kinds[1] and not any(kind is None for kind in kinds)
+    return False if unlike else None
+
+
+def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
+    """The type in which two scalars compare as Python and NumPy do."""
+    if left.dtype == right.dtype:
+        return Scalar(left.dtype, "np" if "np" in (left.family, right.family) else left.family)
+    doubles = DOUBLES + (np.dtype(np.int64), np.dtype(np.bool_))
+    if left.dtype in doubles and right.dtype in doubles:
+        kind = np.result_type(left.dtype, right.dtype)
+        return Scalar(kind, "np" if "np" in (left.family, right.family) else "py")
+    single = [k for k in (left, right) if k.dtype == np.float32]
+    if single and all(k.family == "py" and k.dtype in doubles or k in single for k in (left, right)):
+        return single[0] if result_types.WEAK_SCALARS else numpy_scalar(np.dtype(np.float64))
+    small = [k for k in (left, right) if k.dtype.itemsize < 8 and k.dtype.kind in "iub"]
+    if small and all(k.dtype.kind in "iub" for k in (left, right)):
+        return INT
+    raise Break("PJ203", operand="comparison of %r with %r" % (left, right))

@@ -1,0 +1,156 @@
+"""What instructions raise that kernels can foresee, where a handler of the function catches it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE
+from pijit.core.capture.values.lattice import Abstract, Const, Known, Number, Sequence, Tensor, class_of, number_type
+from pijit.core.capture.values.lattice import pointer_class
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import FLAG, FLOAT, INT, WORD
+
+class Domain(NamedTuple):
+    """Where a function raises: a ValueError for what compares so, an OverflowError above the largest number."""
+
+    outside: Tuple[Tuple[str, float], ...] = ()
+    largest: Optional[float] = None
+
+
+def largest_for(function: Callable[[float], float]) -> float:
+    """The largest number for which a function that grows gives no OverflowError."""
+    low, high = 1.0, 1000.0
+    while True:
+        middle = (low + high) / 2.0
+        if middle in (low, high):
+            return low
+        try:
+            function(middle)
+            low = middle
+        except OverflowError:
+            high = middle
+
+
+DOMAINS: Dict[int, Domain] = {id(function): domain for function, domain in (
+    (math.sqrt, Domain((("<", 0.0),))), (math.log, Domain((("<=", 0.0),))), (math.log2, Domain((("<=", 0.0),))),
+    (math.log10, Domain((("<=", 0.0),))), (math.log1p, Domain((("<=", -1.0),))),
+    (math.asin, Domain((("<", -1.0), (">", 1.0)))), (math.acos, Domain((("<", -1.0), (">", 1.0)))),
+    (math.exp, Domain((), largest_for(math.exp))))}
+UNLIKELY: Dict[Any, Any] = {INT: -8765432109876543211, FLOAT: -8.765432109876543e-291}
+"""Numbers that stand for a missing key; where a dict has one of them, the kernel leaves."""
+DIVISIONS = frozenset(["/", "//", "%"])
+
+
+def foresee(self: Any, instr: Instr) -> None:
+    """Branch to the handler of an instruction where it raises; what is not foreseen leaves the kernel."""
+    check = CHECKS.get(instr.opname)
+    if check is None or self.handler() is None and not self.leads_out():
+        return
+    saved = list(self.state.stack)
+    try:
+        check(self)
+    except Break:
+        pass
+    self.state.stack = saved
+    if self.ways:
+        self.end_block()
+
+
+def check_division(self: Any) -> None:
+    """Of Python's numbers by zero; NumPy's warn."""
+    left, right = (number_type(self.use(value)) for value in self.state.stack[-2:])
+    if left is not None and right is not None and left.family == right.family == "py":
+        divisor = self.use(self.state.stack[-1])
+        if not isinstance(divisor, Const):
+            self.raise_where(lambda: negated(self, self.emit("truth", [self.number_value(divisor)], FLAG)),
+                             ZeroDivisionError)
+
+
+def check_subscript(self: Any) -> None:
+    """A key that a dict lacks, and an index that is out of range."""
+    owner, index = (self.use(value) for value in self.state.stack[-2:])
+    if isinstance(owner, Known) or isinstance(index, Const):
+        return
+    if pointer_class(owner) is dict:
+        if number_type(self.expected(owner, None)) not in UNLIKELY:
+            self.raise_where(lambda: is_missing(self, owner, index), KeyError)
+    elif pointer_class(owner) in (list, tuple) and number_type(index) is not None:
+        self.raise_where(lambda: out_of_range(self, self.word(index), self.emit(
+            "list_size", [self.object_value(owner)], WORD)), IndexError)
+    elif isinstance(owner, Tensor):
+        check_axes(self, owner, index.items if isinstance(index, Sequence) else (index,))
+
+
+def check_axes(self: Any, owner: Tensor, items: Iterable[Abstract]) -> None:
+    """Integers as the index of an array."""
+    kinds = [number_type(item) for item in items]
+    if len(kinds) <= owner.type.ndim and all(kind is not None and kind.dtype.kind in "iu" for kind in kinds):
+        for axis, item in enumerate(items):
+            if not isinstance(item, Const):
+                self.raise_where(lambda: out_of_range(self, self.word(self.use(item)), self.emit(
+                    "dim", [owner.value], WORD, {"axis": axis})), IndexError)
+
+
+def check_call(self: Any) -> None:
+    """A number for which a function of ``math`` has no value, or one that is too large."""
+    function = self.state.stack[-2] if self.instr.arg == 1 else None
+    asks = DOMAINS.get(id(function.object)) if isinstance(function, Const) else None
+    argument = self.use(self.state.stack[-1])
+    kind = number_type(argument)
+    if asks is None or kind is None or kind.dtype.kind not in "if" or isinstance(argument, Const):
+        return
+    for symbol, limit in asks.outside:
+        self.raise_where(lambda: self.truth(self.compare(symbol, argument, Const(limit))), ValueError)
+    if asks.largest is not None:
+        self.raise_where(lambda: is_too_large(self, argument, asks.largest), OverflowError)
+
+
+def is_too_large(self: Any, argument: Abstract, largest: float) -> Value:
+    """FLAG: a number is above the largest one, and finite."""
+    over = self.truth(self.compare(">", argument, Const(largest)))
+    finite = self.truth(self.compare("<", argument, Const(math.inf)))
+    return self.emit("select", [over, finite, over], FLAG)  # type: ignore[no-any-return]
+
+
+def found_or_raised(self: Any, owner: Abstract, index: Abstract, like: Abstract) -> Optional[Abstract]:
+    """``d[key]`` by one look into the dict, where a missing key leads to a handler: what stands for one is a number
+    that no dict is expected to have. None where this is not to be done."""
+    kind = number_type(like)
+    if kind not in UNLIKELY or (self.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict) or self.derived:
+        return None
+    if self.handler() is None and not self.leads_out() or not self.is_named(KeyError):
+        return None
+    name, operands = self.keyed("get_key", owner, index)
+    absent = Const(UNLIKELY[kind])
+    value = self.emit(name, operands + [self.stored_value(absent)], kind, exits=True)
+    flag = self.emit("compare", [value, self.number_value(absent)], FLAG, {"operator": "=="})
+    self.raise_rarely(flag, KeyError, lambda: self.emit(
+        "has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True))
+    if self.ways:
+        self.end_block()
+    return Number(kind, value)
+
+
+def is_missing(self: Any, owner: Abstract, index: Abstract) -> Value:
+    """FLAG: a dict has no such key."""
+    return negated(self, self.emit("has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True))
+
+
+def negated(self: Any, flag: Value) -> Value:
+    return self.emit("not", [flag], FLAG)  # type: ignore[no-any-return]
+
+
+def out_of_range(self: Any, index: Value, size: Value) -> Value:
+    """FLAG: an index is none of a sequence."""
+    below = self.emit("compare", [self.emit("add", [index, size], WORD), self.emit("const", [], WORD, {"value": 0})],
+                      FLAG, {"operator": "<"})
+    above = self.emit("compare", [index, size], FLAG, {"operator": ">="})
+    return self.emit("select", [below, below, above], FLAG)  # type: ignore[no-any-return]
+
+
+CHECKS: Dict[str, Callable[[Any], None]] = {"BINARY_SUBSCR": check_subscript, "CALL_FUNCTION": check_call}
+CHECKS.update((name, check_division) for table in (BINARY, INPLACE)
+              for name, symbol in table.items() if symbol in DIVISIONS)

@@ -1,0 +1,213 @@
+"""Complex numbers: their parts, conjugates, powers, and how they are made of real ones.
+
+Arithmetic is in `operators`, as for other numbers: CPython and NumPy's scalars convert a real operand to a complex
+one with the imaginary part 0.0 and then do the same with both. What rounds differently from the machine code that
+they were compiled to is not captured (:data:`ROUNDS_EACH`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import COMPLEX, FLAG, FLOAT, Scalar, half_of, numpy_scalar
+
+LARGEST_POWER = 100
+"""Up to here CPython multiplies; beyond it goes by polar coordinates."""
+
+
+def _rounds_each(kind: Any, x: float) -> bool:
+    """Whether both products in the real part of a square are rounded, or one is contracted with the difference."""
+    number = kind(complex(x, x))
+    return bool((number * number).real == 0.0)
+
+
+ROUNDS_EACH: Dict[np.dtype, Dict[str, bool]] = {
+    COMPLEX.dtype: {"py": _rounds_each(complex, 1 + 2.0 ** -30), "np": _rounds_each(np.complex128, 1 + 2.0 ** -30)},
+    np.dtype(np.complex64): {"np": _rounds_each(np.complex64, 1 + 2.0 ** -14)},
+}
+"""Whether the C code of products and quotients was compiled without fused multiplications, by dtype and family."""
+
+
+def _commutes(types: str) -> bool:
+    """Whether a loop for products gives the same bits for swapped operands; with fused multiplications it does not."""
+    parts = np.random.RandomState(0).uniform(-1.0, 1.0, (4, 64))
+    left, right = (re + 1j * im for re, im in (parts[:2], parts[2:]))
+    one, other = (np.multiply(*pair, dtype=types[-1], casting="same_kind") for pair in ((left, right), (right, left)))
+    return one.tobytes() == other.tobytes()
+
+
+COMMUTING = frozenset([loop for loop in np.multiply.types if loop not in ("FF->F", "DD->D") or _commutes(loop)])
+"""Loops of products whose operands' order does not show. NumPy swaps them to multiply into a large temporary array."""
+
+
+def require_plain_products(kind: Scalar) -> None:
+    """Break where kernels would not round as the interpreter or NumPy does."""
+    if kind.dtype.kind == "c" and not ROUNDS_EACH[kind.dtype][kind.family]:
+        raise Break("PJ203", operand="products of %r, which are fused here" % kind)
+
+
+def is_complex(value: Abstract) -> bool:
+    """Whether a value is a complex number."""
+    kind = number_type(value)
+    return kind is not None and kind.dtype.kind == "c"
+
+
+def part_of(self: Any, owner: Abstract, name: str) -> Optional[Abstract]:
+    """``x.real`` and ``x.imag`` of a number; None of anything else."""
+    kind = number_type(owner)
+    if kind is None or kind.dtype.kind not in "iufc" or name not in ("real", "imag"):
+        return None
+    if kind.dtype.kind == "c":
+        return Number(half_of(kind), self.emit(name, [self.number_value(owner)], half_of(kind)))
+    return Number(kind, self.number_value(owner) if name == "real" else self.emit("const", [], kind, {"value": 0}))
+
+
+def conjugated(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.conjugate()``: a real number is its own."""
+    only(arguments, keywords, "conjugate", 1)
+    kind, value = number_type(arguments[0]), self.number_value(arguments[0])
+    if kind.dtype.kind != "c":  # type: ignore[union-attr]
+        return Number(kind, value)  # type: ignore[arg-type]
+    half = half_of(kind)  # type: ignore[arg-type]
+    turned = self.emit("neg", [self.emit("imag", [value], half)], half)
+    return Number(kind, self.emit("complex", [self.emit("real", [value], half), turned], kind))  # type: ignore[arg-type]
+
+
+def conjugated_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.conj()`` of a complex array; of a real one it is the array itself, which NumPy's method knows."""
+    only(arguments, keywords, "conj", 1)
+    if not isinstance(arguments[0], Tensor) or arguments[0].type.dtype.kind != "c":
+        raise Break("PJ210", callee="conj of real numbers")
+    return self.ufunc_call(np.conjugate, arguments)  # type: ignore[no-any-return]
+
+
+def call_complex(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``complex(x)`` of a number and ``complex(x, y)`` of real ones."""
+    named = dict(zip(("real", "imag"), arguments))
+    if len(arguments) > 2 or set(keywords) - {"real", "imag"} or set(keywords) & set(named):
+        raise Break("PJ211", callee="complex")
+    named.update(keywords)
+    kinds = {name: number_type(value) for name, value in named.items()}
+    if any(kind is None or kind.dtype.kind == "c" and len(named) > 1 for kind in kinds.values()):
+        raise Break("PJ203", operand="an argument of complex")
+    if list(kinds) == ["real"]:
+        return Number(COMPLEX, self.convert(named["real"], kinds["real"], COMPLEX))
+    zero = Const(0.0)
+    parts = [self.convert(named.get(name, zero), kinds.get(name, FLOAT), FLOAT) for name in ("real", "imag")]
+    return Number(COMPLEX, self.emit("complex", parts, COMPLEX))
+
+
+def _part_function(name: str) -> Handler:
+    """``np.real`` and ``np.imag``: the attribute."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        return self.attribute(arguments[0], name)  # type: ignore[no-any-return]
+    return call
+
+
+# ---- functions of cmath that are little more than the C library's ----
+
+EXP_LIMIT = 708.0
+"""Beyond it CPython computes in another way, for the sake of parts that are still finite."""
+
+
+def _libm(self: Any, function: str, *args: Value) -> Value:
+    return self.emit("libm", list(args), FLOAT, {"function": function, "finite": True}, exits=True)  # type: ignore[no-any-return]
+
+
+def _exp(self: Any, re: Value, im: Value, number: Value) -> Number:
+    limit = self.emit("const", [], FLOAT, {"value": EXP_LIMIT})
+    self.emit("require", [self.emit("compare", [re, limit], FLAG, {"operator": "<"})], None, exits=True)
+    size = _libm(self, "exp", re)
+    parts = [self.emit("mul", [size, _libm(self, name, im)], FLOAT) for name in ("cos", "sin")]
+    return Number(COMPLEX, self.emit("complex", parts, COMPLEX))
+
+
+def _phase(self: Any, re: Value, im: Value, number: Value) -> Number:
+    finite = self.emit("not", [self.emit("infinite", [number], FLAG)], FLAG)
+    self.emit("require", [finite], None, exits=True)
+    return Number(FLOAT, _libm(self, "atan2", im, re))
+
+
+def _written_out(path: str, write: Callable[..., Number]) -> Handler:
+    """A function that kernels compute themselves from Python's numbers and doubles; others CPython gets."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, path, 1)
+        kind = number_type(arguments[0])
+        if kind is None:
+            raise Break("PJ203", operand="an argument of " + path)
+        if kind.dtype not in (COMPLEX.dtype, FLOAT.dtype):
+            return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+        number = self.convert(arguments[0], kind, COMPLEX)
+        return write(self, self.emit("real", [number], FLOAT), self.emit("imag", [number], FLOAT), number)
+    return call
+
+
+# ---- powers ----
+
+
+def power(self: Any, left: Abstract, kind: Scalar, right: Abstract) -> Abstract:
+    """``z ** n`` for a small whole number that is known, as CPython and NumPy multiply it out."""
+    exponent = self.constant(right)
+    whole = _whole(exponent)
+    if whole is not None and number_type(right).family == "py":  # type: ignore[union-attr]
+        if kind.family == "py" and abs(whole) <= LARGEST_POWER:
+            require_plain_products(COMPLEX)
+            return Number(COMPLEX, _python_power(self, self.convert(left, kind, COMPLEX), whole))
+        if kind == numpy_scalar(COMPLEX.dtype) and whole == 2:
+            require_plain_products(kind)
+            return Number(kind, _numpy_square(self, self.number_value(left), kind))
+    raise Break("PJ203", operand="power of complex numbers")
+
+
+def _whole(exponent: Any) -> Optional[int]:
+    """The integer that an exponent is, or None."""
+    if type(exponent) not in (int, float, complex) or exponent != exponent or exponent.imag != 0.0:
+        return None
+    size = exponent.real
+    return int(size) if abs(size) <= LARGEST_POWER and size == int(size) else None
+
+
+def _python_power(self: Any, base: Value, exponent: int) -> Value:
+    """CPython's c_powi: 1 times the squares that make up the exponent; what is infinite is an OverflowError."""
+    one = result = self.emit("const", [], COMPLEX, {"value": 1 + 0j})
+    mask, size = 1, abs(exponent)
+    while mask <= size:
+        if size & mask:
+            result = self.emit("mul", [result, base], COMPLEX)
+        mask <<= 1
+        if mask <= size:
+            base = self.emit("mul", [base, base], COMPLEX)
+    if exponent < 0:
+        result = self.emit("truediv", [one, result], COMPLEX, exits=True)
+    fine = self.emit("not", [self.emit("infinite", [result], FLAG)], FLAG)
+    self.emit("require", [fine], None, exits=True)
+    return result  # type: ignore[no-any-return]
+
+
+def _numpy_square(self: Any, base: Value, kind: Scalar) -> Value:
+    """NumPy's npy_cpow for 2: the square, and positive zeros for any zero."""
+    square = self.emit("mul", [base, base], kind, exits=True)
+    zero = self.emit("const", [], kind, {"value": 0j})
+    return self.emit("select", [self.emit("truth", [base], FLAG), square, zero], kind)  # type: ignore[no-any-return]
+
+
+COMPLEX_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.complex, call_complex),
+    (np.real, _part_function("real")),
+    (np.imag, _part_function("imag")),
+    (cmath.exp, _written_out("cmath.exp", _exp)),
+    (cmath.phase, _written_out("cmath.phase", _phase)),
+]
+CLASSES = (complex, np.complex64, np.complex128, float, np.float64, np.float32)
+CONJUGATES = {(kind, name): conjugated for kind in CLASSES
+              for name in ("conjugate", "conj") if hasattr(kind, name)}
+"""The methods of numbers, by class and name."""

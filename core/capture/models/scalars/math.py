@@ -1,0 +1,192 @@
+"""Calls of builtins, of ``math`` and of NumPy's scalar types: what they become on numbers."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections import Counter, defaultdict
+from typing import Any, Callable, List, Tuple
+
+import numpy as np
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.containers.characters import is_text
+from pijit.core.capture.values.key_value_types import SETS
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.return_kinds import Outcome, Outcomes, part
+from pijit.core.capture.models.containers.ranges import range_length
+from pijit.core.capture.models.objects.special_methods import length_special, truth_special
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, numpy_scalar
+from pijit.guards.facts import is_among
+
+
+def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``len`` of an array or a container."""
+    only(arguments, keywords, "len", 1)
+    value = arguments[0]
+    if isinstance(value, Tensor) and value.type.ndim:
+        return Number(INT, self.dimension(value, 0))
+    if is_text(value) and not (isinstance(value, Const) and value.source is None):
+        return self.text_length(value)  # type: ignore[no-any-return]
+    if isinstance(value, Instance) and not isinstance(value, Known) and is_among(class_of(value), (list, tuple)):
+        return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
+    if class_of(value) is range:
+        return range_length(self, value)
+    looked_at = is_among(class_of(value), SETS + (defaultdict, Counter)) and not isinstance(value, Const)
+    if self.is_changing(value) or looked_at:
+        return self.length_now(value)  # type: ignore[no-any-return]
+    length = self.length_of(value)
+    if length is not None:
+        return Const(length)
+    found = length_special(self, value)
+    if found is None:
+        raise Break("PJ203", operand=describe(value))
+    return found
+
+
+def call_abs(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``abs`` of a number or an array."""
+    only(arguments, keywords, "abs", 1)
+    return self.unary("abs", arguments[0])
+
+
+def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``float`` of a number, or of a known string."""
+    only(arguments, keywords, "float", 1)
+    if class_of(arguments[0]) is str:
+        return _parsed(self, float, arguments[0])
+    kind = number_type(arguments[0])
+    if kind is None or kind.dtype.kind not in "fiub" or kind.dtype.itemsize == 8 and kind.dtype.kind == "u":
+        raise Break("PJ203", operand=describe(arguments[0]))
+    value = self.number_value(arguments[0])
+    if kind.dtype == FLOAT.dtype:
+        return Number(FLOAT, value if kind == FLOAT else self.emit("same", [value], FLOAT))
+    return Number(FLOAT, self.emit("cast", [value], FLOAT))
+
+
+def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``int`` of an integer or a string; of a float when it fits a machine word."""
+    only(arguments, keywords, "int", 1)
+    if class_of(arguments[0]) is str:
+        return _parsed(self, int, arguments[0])
+    kind = number_type(arguments[0])
+    if kind is None or kind.dtype.char in "LQFD":
+        raise Break("PJ203", operand=describe(arguments[0]))
+    value = self.number_value(arguments[0])
+    if kind.dtype == INT.dtype:
+        return Number(INT, value if kind == INT else self.emit("same", [value], INT))
+    return Number(INT, self.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
+
+
+def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
+    """The number that a string says; bytecode raises where it says none."""
+    if not isinstance(value, Const):
+        return self.made_text("builtins." + kind.__name__, [value], INT if kind is int else FLOAT)  # type: ignore
+    try:
+        return Const(kind(self.constant(value)))
+    except (ValueError, TypeError):
+        raise Break("PJ203", operand=describe(value))
+
+
+def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abstract:
+    """``min`` or ``max`` of two or more numbers: the first of equals, as Python compares.
+
+    Of two numbers of different types one or the other is the answer, and what follows has a version for each.
+    """
+    kinds = [number_type(argument) for argument in arguments]
+    if any(other is None or other.dtype.kind == "c" for other in kinds):
+        raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
+    if kinds[0] != kinds[-1]:
+        flag = self.truth(self.compare(symbol, arguments[1], arguments[0]))
+        first, second = (Outcome(argument, {}) for argument in arguments)
+        name = "min" if symbol == "<" else "max"
+        part(self, Outcomes({0: first, 1: second}, name))
+        return Outcomes(self.either(flag, second, first), name)
+    best = self.number_value(arguments[0])
+    for argument in arguments[1:]:
+        value = self.number_value(argument)
+        flag = self.emit("compare", [value, best], FLAG, {"operator": symbol})
+        best = self.emit("select", [flag, value, best], kinds[0])
+    return Number(kinds[0], best)  # type: ignore[arg-type]
+
+
+def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``divmod`` of numbers and arrays: the pair of ``//`` and ``%``."""
+    only(arguments, keywords, "divmod", 2)
+    if any(isinstance(argument, Tensor) for argument in arguments):
+        return self.invoke(FUNCTIONS["divmod"], arguments, {})  # type: ignore[no-any-return]
+    if any(number_type(argument) is None for argument in arguments):
+        raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
+    return self.new_tuple([self.binary("//", *arguments), self.binary("%", *arguments)])  # type: ignore[no-any-return]
+
+
+def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``pow(x, y)``, and ``pow(x, y, z)`` of integers."""
+    if len(arguments) == 3 and all(number_type(argument) == INT for argument in arguments):
+        return self.invoke(FUNCTIONS["builtins.pow"], arguments, keywords)  # type: ignore[no-any-return]
+    only(arguments, keywords, "pow", 2)
+    return self.binary("**", *arguments)
+
+
+def call_bool(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``bool`` of a number or a container."""
+    only(arguments, keywords, "bool", 1)
+    value = truth_special(self, arguments[0])
+    known = self.known_truth(value)
+    if known is not None:
+        return Const(known)
+    if number_type(value) is None:
+        raise Break("PJ203", operand=describe(value))
+    flag = self.emit("truth", [self.number_value(value)], FLAG)
+    return Number(BOOL, self.emit("flag", [flag], BOOL))
+
+
+def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
+    """``np.float64(x)`` and its kin of one number."""
+    want = numpy_scalar(np.dtype(kind))
+
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, kind.__name__, 1)
+        have = number_type(arguments[0])
+        if have is None or have.dtype.kind == "c" and want.dtype.kind in "iuf":
+            raise Break("PJ203", operand=describe(arguments[0]))
+        value = self.number_value(arguments[0])
+        if have.dtype == want.dtype:
+            return Number(want, self.emit("same", [value], want))
+        if want.dtype.kind == "b":
+            return Number(want, self.emit("flag", [self.emit("truth", [value], FLAG)], want))
+        return Number(want, self.emit("cast", [value], want, exits=not np.can_cast(have.dtype, want.dtype, "safe")))
+    return call
+
+
+def _math(name: str) -> Callable[..., Abstract]:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        if name == "log" and len(arguments) == 2 and all(number_type(argument) is not None for argument in arguments):
+            return self.invoke(FUNCTIONS["math.log"], arguments, keywords)  # type: ignore[no-any-return]
+        only(arguments, keywords, "math." + name, 1)
+        kind = number_type(arguments[0])
+        if kind is None or kind.dtype.kind not in "fi" or kind.dtype.itemsize != 8:
+            raise Break("PJ203", operand=describe(arguments[0]))
+        value = self.convert(arguments[0], kind, FLOAT)
+        return Number(FLOAT, self.emit("libm", [value], FLOAT, {"function": name}, exits=True))
+    return call
+
+
+NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16, np.uint32,
+                 np.uint64, np.bool_, np.complex128, np.complex64)
+MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "sinh", "cosh", "asin", "acos", "log10",
+                  "log1p", "expm1")
+
+SCALAR_CALLS: List[Tuple[Any, Handler]] = [
+    (builtins.len, call_len),
+    (builtins.abs, call_abs),
+    (builtins.divmod, call_divmod),
+    (builtins.pow, call_pow),
+    (builtins.bool, call_bool),
+    (builtins.float, call_float),
+    (builtins.int, call_int),
+]
+SCALAR_CALLS += [(getattr(math, name), _math(name)) for name in MATH_FUNCTIONS]
+SCALAR_CALLS += [(kind, _numpy_scalar(kind)) for kind in NUMPY_SCALARS]

@@ -1,0 +1,149 @@
+"""Calls that are operators, those of ``operator``, and calls on numbers of functions of ``math`` and builtins that
+the kernel makes as they are."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from typing import Any, Dict, List, Tuple
+
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.scalars.complex import call_complex
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
+from pijit.core.capture.values.lattice import Abstract, Const, SliceDisplay, number_type
+from pijit.core.errors import Break
+from pijit.core.graph.library import CLOCKS, FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
+
+BINARY: Dict[str, str] = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
+                          "pow": "**", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+                          "matmul": "@"}
+COMPARISONS: Dict[str, str] = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "is_": "is",
+                               "is_not": "is not"}
+CONTAINING: Dict[str, str] = {"contains": "in"}
+INPLACE: Dict[str, str] = {"i" + name.rstrip("_"): symbol for name, symbol in BINARY.items()}
+UNARY: Dict[str, str] = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}
+
+
+def _binary(name: str, symbol: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        return self.binary(symbol, *arguments)  # type: ignore[no-any-return]
+    return call
+
+
+def _comparison(name: str, symbol: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        return self.compare(symbol, *arguments)  # type: ignore[no-any-return]
+    return call
+
+
+def _containing(name: str, symbol: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        return self.compare(symbol, arguments[1], arguments[0])  # type: ignore[no-any-return]
+    return call
+
+
+def _inplace(name: str, symbol: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 2)
+        return self.inplace(symbol, *arguments)  # type: ignore[no-any-return]
+    return call
+
+
+def _unary(name: str, symbol: str) -> Handler:
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, name, 1)
+        return self.unary(symbol, *arguments)  # type: ignore[no-any-return]
+    return call
+
+
+def _as_it_is(path: str, kinds: str) -> Handler:
+    """A function that is called by the kernel; only of numbers: what it makes of arrays may come with warnings."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        for value in arguments:
+            kind = number_type(value)
+            if kind is None or kind.dtype.kind not in kinds:
+                raise Break("PJ203", operand=describe(value))
+        return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+    return call
+
+
+def call_getitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.getitem(x, index)``."""
+    only(arguments, keywords, "getitem", 2)
+    return self.subscript(*arguments)  # type: ignore[no-any-return]
+
+
+def call_setitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.setitem(x, index, value)``."""
+    only(arguments, keywords, "setitem", 3)
+    owner, index, value = arguments
+    self.store_subscript(index, owner, value)
+    return Const(None)
+
+
+def call_delitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.delitem(x, index)``."""
+    only(arguments, keywords, "delitem", 2)
+    self.remove(*arguments)
+    return Const(None)
+
+
+def call_not(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.not_(x)``."""
+    return self.negated(call_bool(self, arguments, keywords))  # type: ignore[no-any-return]
+
+
+def call_index(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``operator.index(x)`` of an integer."""
+    only(arguments, keywords, "index", 1)
+    kind = number_type(arguments[0])
+    if kind is None or kind.dtype.kind not in "iu":
+        raise Break("PJ203", operand=describe(arguments[0]))
+    return call_int(self, arguments, keywords)
+
+
+def call_slice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``slice(stop)`` and ``slice(start, stop, step)``."""
+    only(arguments, keywords, "slice", 1, 2, 3)
+    none = Const(None)
+    parts = [none] + arguments if len(arguments) == 1 else arguments
+    return SliceDisplay(tuple((parts + [none])[:3]))
+
+
+def _rows() -> List[Tuple[Any, Handler]]:
+    tables = ((CLOCKS, ""), (ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc"))
+    rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
+            if path in FUNCTIONS]
+    for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary), (INPLACE, _inplace),
+                        (CONTAINING, _containing)):
+        rows += [(getattr(operator, name), make(name, symbol)) for name, symbol in names.items()]
+    return rows + [(operator.getitem, call_getitem), (operator.setitem, call_setitem),
+                   (operator.delitem, call_delitem), (operator.truth, call_bool), (operator.not_, call_not),
+                   (operator.index, call_index), (builtins.slice, call_slice)]
+
+
+def _item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``item()`` of a NumPy scalar: the Python number."""
+    only(arguments, keywords, "item", 1)
+    return CONVERSIONS[number_type(arguments[0]).dtype.kind](self, arguments, keywords)  # type: ignore[union-attr]
+
+
+def _of_class(path: str) -> Handler:
+    """A method of a builtin class of numbers, called as it is."""
+    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, path, 1)
+        return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+    return call
+
+
+CONVERSIONS: Dict[str, Handler] = {"f": call_float, "i": call_int, "u": call_int, "b": call_bool,
+                                    "c": call_complex}
+NUMBER_METHODS: Dict[Tuple[type, str], Handler] = {(kind, "item"): _item for kind in NUMPY_SCALARS}
+NUMBER_METHODS[int, "bit_length"] = _of_class("builtins.int.bit_length")
+NUMBER_METHODS[float, "is_integer"] = _of_class("builtins.float.is_integer")
+
+NUMBER_CALLS: List[Tuple[Any, Handler]] = _rows()

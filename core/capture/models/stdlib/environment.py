@@ -1,0 +1,90 @@
+"""``os.environ`` and ``os.getenv``: kernels ask the environment where control comes to it."""
+
+from __future__ import annotations
+
+import collections.abc
+import os
+from typing import Any, Callable, Dict, List
+
+from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.models.functions.callees import Callee
+from pijit.core.capture.values.predicates import ClassHolds, HasCode
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers.strings import TEXT
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Opaque
+from pijit.core.errors import Break
+from pijit.core.graph.types import BOOL, FLAG
+from pijit.guards.reading import class_value
+
+PARAMETERS = ("self", "key", "default")
+READ = class_value(type(os.environ), "__getitem__")
+
+
+def call_get(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``os.environ.get(name, default)`` of a known name, which is there or not as it is now; the kernel leaves where
+    that is otherwise."""
+    if not _is_environment(arguments):
+        return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
+    named, count = dict(zip(PARAMETERS, arguments), **keywords), len(arguments)
+    if count > len(PARAMETERS) or set(keywords) - set(PARAMETERS[count:]):
+        raise Break("PJ201", callee="environ.get")
+    if _is_there(self, callee, arguments[0], named.get("key")):
+        return _value(self, arguments[0], named["key"])
+    _require_there(self, arguments[0], named["key"], False)
+    return named.get("default", Const(None))
+
+
+def call_item(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``os.environ[name]`` of a known name that is there."""
+    if not _is_environment(arguments) or len(arguments) != 2 or keywords:
+        return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
+    if not _is_there(self, callee, *arguments):
+        raise Break("PJ205", index=describe(arguments[1]))
+    return _value(self, *arguments)
+
+
+def call_contains(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``name in os.environ`` of a known name."""
+    if not _is_environment(arguments) or len(arguments) != 2 or keywords:
+        return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
+    found = _is_there(self, callee, *arguments)
+    _require_there(self, *arguments, found)
+    return Const(found)
+
+
+def _is_environment(arguments: List[Abstract]) -> bool:
+    owner = arguments[0] if arguments else Const(None)
+    return isinstance(owner, Opaque) and owner.sample is os.environ
+
+
+def _is_there(self: Any, callee: Callee, owner: Any, name: Any) -> bool:
+    """Whether there is such a variable now; guards hold who is asked."""
+    known = isinstance(name, Const) and type(name.object) is str
+    if not known or class_value(type(owner.sample), "__getitem__") is not READ:
+        raise Break("PJ201", callee="environ." + callee.function.__name__)
+    try:
+        found = name.object in os.environ
+    except UnicodeError:  # no name of a variable
+        raise Break("PJ201", callee="environ." + callee.function.__name__)
+    self.rely(callee.place, HasCode(callee.function.__code__))
+    self.rely(owner, ClassHolds("__getitem__", READ))
+    return found
+
+
+def _value(self: Any, owner: Abstract, name: Abstract) -> Abstract:
+    attrs, operands = {"function": "helpers.variable", "keywords": ()}, list(map(self.object_value, (owner, name)))
+    return Instance(TEXT, self.emit("invoke", operands, TEXT, attrs, exits=True))
+
+
+def _require_there(self: Any, owner: Abstract, name: Abstract, wanted: bool) -> None:
+    """Leave where that is otherwise when control comes there."""
+    attrs = {"function": "helpers.lacks_variable", "keywords": ()}
+    operands = list(map(self.object_value, (owner, name)))
+    absent = self.emit("truth", [self.emit("invoke", operands, BOOL, attrs, exits=True)], FLAG)
+    self.emit("require", [self.emit("not", [absent], FLAG) if wanted else absent], None, exits=True)
+
+
+ENVIRONMENT_CALLS: Dict[int, Callable[..., Abstract]] = {
+    id(collections.abc.Mapping.get.__code__): call_get,  # type: ignore[attr-defined]
+    id(collections.abc.Mapping.__contains__.__code__): call_contains,  # type: ignore[attr-defined]
+    id(READ.__code__): call_item}

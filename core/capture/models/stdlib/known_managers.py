@@ -1,0 +1,148 @@
+"""Managers that kernels know what to do for: of NumPy's, of contextlib, and generators under ``contextmanager``.
+
+Each is made for the with statement that follows, so no object is needed but where a kernel is left inside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.context import Place
+from pijit.core.capture.values.virtual_object import Display
+from pijit.core.capture.values.generator_frame import Suspended, has_ended
+from pijit.core.capture.values.lattice import Abstract, Bound, Const
+from pijit.core.errors import Break
+from pijit.guards.source import Attr, Inner, Item
+
+FLAGS: Dict[str, int] = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+"""NumPy's numbers of the floating-point flags, by what ``np.errstate`` calls them."""
+SETTINGS = frozenset(["ignore", "warn", "raise", "print"])
+"""What may be done with an error that needs nothing else."""
+
+
+def entered(*settings: str) -> Any:
+    """The ``__exit__`` of an error state that was entered, with these kinds of errors, each before what is done."""
+    state = np.errstate(**dict(zip(settings[::2], settings[1::2])))
+    state.__enter__()
+    return state.__exit__
+
+
+def suppressing(*classes: type) -> Any:
+    """The ``__exit__`` of a manager that swallows these exceptions."""
+    return contextlib.suppress(*classes).__exit__
+
+
+def doing_nothing(*value: Any) -> Any:
+    """The ``__exit__`` of a manager that does nothing."""
+    return contextlib.nullcontext(*value).__exit__
+
+
+def generating(generator: Any) -> Any:
+    """The ``__exit__`` of a manager that a generator is, which waits at its yield."""
+    manager = GENERATOR.__new__(GENERATOR)
+    manager.gen = generator
+    return manager.__exit__
+
+
+GENERATOR: Any = contextlib._GeneratorContextManager
+HELPER = contextlib.contextmanager(generating).__code__
+"""The code of what ``contextmanager`` makes of a generator function."""
+
+
+def _enter_generator(self: Any, owner: Abstract) -> Tuple[Abstract, Abstract]:
+    after = self.facts.inliner.resume(self, owner.like(tuple(map(self.use, owner.parts))))  # type: ignore
+    if not isinstance(after, Suspended):
+        raise Break("PJ206", because="there are several ways to the yield of its generator")
+    waiting = Suspended(owner.maker, after.point, after.names, after.parts[:-1], born=self.instr.index)  # type: ignore
+    after.parts[-1].born = self.instr.index
+    return waiting, after.parts[-1]
+
+
+def _leave_generator(self: Any, owner: Abstract) -> None:
+    if not has_ended(self.facts.inliner.resume(self, owner.like(tuple(map(self.use, owner.parts))))):  # type: ignore
+        raise Break("PJ206", because="its generator may yield again")
+
+
+class Ready(NamedTuple):
+    """What is done for a manager: what makes its ``__exit__`` of what it has, how it is entered and left."""
+
+    make: Callable[..., Any]
+    enter: Callable[[Any, Any], Tuple[Abstract, Abstract]] = lambda self, owner: (owner, Const(None))
+    leave: Callable[[Any, Any], None] = lambda self, owner: None
+
+
+READY: Dict[int, Ready] = {
+    id(np.errstate): Ready(entered),
+    id(contextlib.suppress): Ready(suppressing),
+    id(contextlib.nullcontext): Ready(doing_nothing, lambda self, owner: (owner, [*owner.items, Const(None)][0])),
+    id(GENERATOR): Ready(generating, _enter_generator, _leave_generator),
+}
+"""By class."""
+
+
+def ready(value: Abstract) -> Optional[Ready]:
+    """What is done for a manager of one of these classes: one that a call has given, or that was entered."""
+    if isinstance(value, Bound) and isinstance(value.function, Const):
+        return READY.get(id(value.function.object))
+    return None
+
+
+def refuse_loop(self: Any, setup: Instr) -> None:
+    """Break where a function's own loop runs in its with statement: a kernel that has left it in the middle comes
+    back to it only where nothing but bytecode knows of the manager."""
+    for loop in self.cfg.loops if not self.facts.depth else ():
+        blocks = self.cfg.block_stack[self.cfg.blocks[loop.header].start]
+        if any(block.pusher == setup.index for block in blocks):
+            raise Break("PJ206", opcode="SETUP_WITH", because="a loop inside has a kernel of its own")
+
+
+def _made(self: Any, cls: Any, owner: Abstract, fits: bool) -> Abstract:
+    """A manager that the next instruction enters."""
+    following = self.function.instructions[self.instr.index + 1]
+    if not fits or following.opname != "SETUP_WITH":
+        raise Break("PJ210" if cls is np.errstate else "PJ201", callee=cls.__name__)
+    refuse_loop(self, following)
+    return Bound(Const(cls), owner, self.instr.index)
+
+
+def call_errstate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.errstate(...)`` of known settings."""
+    hows = {name: self.constant(value) for name, value in keywords.items()}
+    known = all(type(how) is str and how in SETTINGS for how in hows.values())
+    fits = known and bool(hows) and not arguments and set(hows) <= {"all", *FLAGS}
+    settings = [(kind, hows.get(kind, hows.get("all"))) for kind in FLAGS]
+    parts = [Const(part) for kind, how in settings if how is not None for part in (kind, how)]
+    return _made(self, np.errstate, Display(list(parts)), fits)
+
+
+def call_suppress(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``contextlib.suppress(...)`` of classes."""
+    fits = all(isinstance(value, Const) and type(value.object) is type for value in arguments)
+    return _made(self, contextlib.suppress, Display(arguments), fits and not keywords)
+
+
+def call_nullcontext(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``contextlib.nullcontext(value)``."""
+    values = arguments + list(keywords.values())
+    fits = len(values) < 2 and set(keywords) <= {"enter_result"}
+    return _made(self, contextlib.nullcontext, Display(values), fits)
+
+
+def managing_function(self: Any, callee: Any) -> Abstract:
+    """The generator function of which ``contextmanager`` has made a callee, whose code is `HELPER`."""
+    found = next(k for k, name in enumerate(HELPER.co_freevars) if name == "func")
+    place: Place = callee.place.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
+    return self.known_object(callee.function.__closure__[found].cell_contents, *place)  # type: ignore[no-any-return]
+
+
+def managed(self: Any, generator: Abstract) -> Abstract:
+    """What a call of a function under ``contextmanager`` gives, whose generator function gives this."""
+    return _made(self, GENERATOR, generator, isinstance(generator, Suspended))
+
+
+MANAGER_CALLS: List[Tuple[Any, Handler]] = [
+    (np.errstate, call_errstate), (contextlib.suppress, call_suppress), (contextlib.nullcontext, call_nullcontext)]

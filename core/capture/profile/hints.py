@@ -1,0 +1,243 @@
+"""What a program says of values that bytecode makes: `# @jit.typing: () -> ...`, and `pijit.hint(value, ...)`.
+
+A hint stands for what a first run would have shown, so that the segment behind a break is compiled at once. It is
+checked like that: by the guards of the segments that rely on it. Where those fail, a run is observed after all, and
+the hints are not believed again.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import linecache
+import re
+import tokenize
+import warnings
+from types import CodeType
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+import numpy as np
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Opaque, Tensor, Unknown, is_captured
+from pijit.core.capture.values.lattice import Sequence as Items
+from pijit.core.errors import Break
+from pijit.core.graph.types import PYTHON_SCALARS, Array, Object, numpy_scalar
+from pijit.core.hinting import ACCEPTED, CONTAINERS, TypeHintWarning, hint, text_of
+
+MARK = "@jit.typing"
+FORM = re.compile(r"#\s*@jit\.typing\s*:\s*\(\s*\)\s*->\s*(.*\S)")
+ARRAYS = frozenset(["tensor_type", "tensor", "Tensor", "ndarray"])
+TUPLES = frozenset(["tuple_", "tuple"])
+STORES = frozenset(["STORE_FAST", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF"])
+SPREADS = STORES | {"DUP_TOP", "UNPACK_SEQUENCE", "UNPACK_EX"}
+"""Between what makes the value of an assignment and its end."""
+
+Lookup = Callable[[str], Any]
+"""What a variable holds; KeyError if there is none."""
+
+
+class Hinted(Exception):
+    """The capture has met a hint of what an instruction in front of it makes: it begins again."""
+
+
+class Shown(NamedTuple):
+    """A hint: the instruction that makes the value, the text of the type, and its line."""
+
+    index: int
+    text: str
+    lineno: int
+
+
+def parsed(text: str, lookup: Lookup, ndim: int = 1, born: int = -1) -> Abstract:
+    """The value that a text describes; ValueError says what is accepted.
+
+    ``ndim`` is the number of dimensions of arrays whose text has none.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        return _value(tree, lookup, ndim, born)
+    except (SyntaxError, KeyError, TypeError, ValueError, AttributeError):
+        raise ValueError("{!r} is no type of a value; accepted are {}".format(text, ACCEPTED)) from None
+
+
+def _value(tree: Any, lookup: Lookup, ndim: int, born: int) -> Abstract:
+    if isinstance(tree, ast.Subscript):
+        parts = _parts(tree.slice)
+        name = _name(tree.value)
+        if name in TUPLES:
+            return Items([_value(part, lookup, ndim, born) for part in parts], born=born)
+        if name in CONTAINERS:
+            [_value(part, lookup, ndim, born) for part in parts]
+            return Instance(Object(CONTAINERS[name]), born=born)
+        if name not in ARRAYS or len(parts) > 2:
+            raise ValueError(name)
+        said = ast.literal_eval(parts[1]) if len(parts) == 2 else ndim
+        if type(said) is not int or not 0 <= said <= 32:
+            raise ValueError(said)
+        return Tensor(Array(_dtype(_kind(parts[0], lookup)), said, "C", True), born=born)
+    kind = _kind(tree, lookup)
+    if kind in PYTHON_SCALARS:
+        return Number(PYTHON_SCALARS[kind], born=born)
+    if kind in CONTAINERS.values():
+        return Instance(Object(kind), born=born)
+    return Number(numpy_scalar(_dtype(kind)), born=born)
+
+
+def _parts(tree: Any) -> List[Any]:
+    """What is between the brackets."""
+    inside = getattr(tree, "value", tree) if type(tree).__name__ == "Index" else tree
+    return list(inside.elts) if isinstance(inside, ast.Tuple) else [inside]
+
+
+def _name(tree: Any) -> str:
+    """The last part of a name with or without dots."""
+    return tree.attr if isinstance(tree, ast.Attribute) else tree.id  # type: ignore[no-any-return]
+
+
+def _kind(tree: Any, lookup: Lookup) -> Any:
+    """A class of Python's, or what `numpy.dtype` takes."""
+    if isinstance(tree, ast.Set) and len(tree.elts) == 1:
+        return lookup(_name(tree.elts[0]))
+    name = _name(tree)
+    known = {kind.__name__: kind for kind in PYTHON_SCALARS}
+    return known.get(name) or CONTAINERS.get(name) or name
+
+
+def _dtype(kind: Any) -> np.dtype:
+    dtype = np.dtype(kind)
+    if not is_captured(dtype):
+        raise ValueError(dtype)
+    return dtype
+
+
+class Said:
+    """The hints as one capture has them.
+
+    Attributes:
+        found: by instruction, what its value is said to be like.
+        wrong: the instructions whose hints are not believed any more.
+        ndim: the number of dimensions of arrays of which nothing else is said: that of the first one that came in.
+    """
+
+    __slots__ = ("found", "wrong", "ndim")
+
+    def __init__(self, wrong: Iterable[int] = (), ndim: int = 1) -> None:
+        self.found: Dict[int, Abstract] = {}
+        self.wrong = frozenset(wrong)
+        self.ndim = ndim
+
+    def note(self, index: int, value: Abstract) -> bool:
+        """Believe a hint, unless it was wrong before; whether it is news."""
+        if index in self.wrong or index in self.found:
+            return False
+        self.found[index] = value
+        return True
+
+
+class Hints:
+    """The hints of one function.
+
+    Attributes:
+        wrong: the instructions whose hints are not believed any more.
+    """
+
+    def __init__(self) -> None:
+        self.wrong: Set[int] = set()
+        self._shown: Optional[List[Shown]] = None
+
+    def said(self, function: Function, code: CodeType, localsplus: Sequence[Any], globals: Dict[str, Any]) -> Said:
+        """What the comments say for a call with these variables; warns once of what cannot be understood."""
+        names = dict(zip(function.varnames, localsplus))
+        lookup: Lookup = lambda name: names[name] if name in names else globals[name]
+        if self._shown is None:
+            self._shown = list(_shown(function, code))
+            for hint in self._shown:
+                _warn_of(hint, lookup, code.co_filename)
+        said = Said(self.wrong, next((value.ndim for value in localsplus if type(value) is np.ndarray), 1))
+        for hint in self._shown:
+            try:
+                said.note(hint.index, parsed(hint.text, lookup, said.ndim, hint.index))
+            except ValueError:
+                continue
+        return said
+
+
+def _warn_of(hint: Shown, lookup: Lookup, filename: str) -> None:
+    try:
+        parsed(hint.text, lookup)
+    except ValueError as error:
+        warnings.warn_explicit("{}: {}".format(MARK, error), TypeHintWarning, filename, hint.lineno)
+
+
+def _shown(function: Function, code: CodeType) -> Iterator[Shown]:
+    """The hints in the source of a function, as far as their statements bind a name."""
+    lines = linecache.getlines(code.co_filename)
+    used = [instr.lineno for instr in function.instructions if instr.lineno is not None]
+    last = max(used, default=0)
+    if not any(MARK in line for line in lines[code.co_firstlineno - 1:last + 1]):
+        return
+    for first, end, comment, lineno in _statements(lines, code.co_firstlineno, last):
+        stored = [instr.index for instr in function.instructions
+                  if instr.opname in STORES and instr.lineno is not None and first <= instr.lineno <= end]
+        index = max(stored, default=-1)
+        while index >= 0 and function.instructions[index].opname in SPREADS:
+            index -= 1
+        if index >= 0:
+            form = FORM.match(comment)
+            yield Shown(index, form.group(1) if form is not None else comment, lineno)
+
+
+def _statements(lines: List[str], first: int, last: int) -> Iterator[Tuple[int, int, str, int]]:
+    """(first line, last line, comment, its line) of logical lines that have a hint behind or right above them."""
+    begin, comment, where = 0, "", 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO("".join(lines[first - 1:])).readline):
+            row = token.start[0] + first - 1
+            if token.type == tokenize.COMMENT:
+                if MARK in token.string:
+                    comment, where = token.string, row
+            elif token.type == tokenize.NEWLINE:
+                if comment:
+                    yield begin, row, comment, where
+                begin, comment = 0, ""
+                if row >= last:
+                    return
+            elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+                begin = begin or row
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _nothing(name: str) -> Any:
+    raise KeyError(name)
+
+
+def check_text(text: str) -> None:
+    """Raise ValueError unless a text describes a value without names of variables."""
+    parsed(text, _nothing)
+
+
+def call_hint(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``hint(value, kind)`` of a known value."""
+    only(arguments, keywords, "hint", 2)
+    _said_by(arguments[1], self.facts, -1)
+    return arguments[0]
+
+
+def _said_by(kind: Abstract, facts: Any, born: int) -> Abstract:
+    said = kind.object if isinstance(kind, Const) else kind.sample if isinstance(kind, Opaque) else None
+    try:
+        return parsed(text_of(said), _nothing, facts.said.ndim, born)
+    except (TypeError, ValueError):
+        raise Break("PJ201", callee="hint") from None
+
+
+def heed(facts: Any, callee: Abstract, value: Abstract, kind: Abstract) -> None:
+    """Note what a call of `hint` says of a value of which nothing is known; Hinted if that is news."""
+    if (isinstance(callee, Const) and callee.object is hint and isinstance(value, Unknown) and value.born >= 0
+            and facts is facts.base and facts.said.note(value.born, _said_by(kind, facts, value.born))):
+        raise Hinted
+
+
+HINT_CALLS: List[Tuple[Any, Handler]] = [(hint, call_hint)]

@@ -1,0 +1,150 @@
+"""Objects that stand for others: what capture has seen of the objects in long lists, and of their attributes."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Dict, Hashable, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+import numpy as np
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.state.uncaptured_effects import pops
+from pijit.core.capture.values.element_types import LONGEST_ROW, LOOKED_AT, list_like
+from pijit.core.capture.state.frame_state import parts_of
+from pijit.core.capture.values.lattice import Abstract, LoopIterator, Thing
+from pijit.core.graph.types import Entries, Holding, ListOf, Things, Type
+from pijit.guards._evaluate import attribute_rule
+from pijit.guards.reading import class_value, dict_item, read_attribute
+from pijit.guards.source import UNBOUND, is_plain_tuple
+
+NO_THINGS = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
+             types.FunctionType, np.ndarray, np.generic, BaseException)
+HANDING_ON = frozenset(["RETURN_VALUE", "POP_TOP", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP"])
+"""What bytecode does with any object as well as with one that is known."""
+ENOUGH = 64
+"""How many objects are looked at to find what an attribute is like."""
+
+
+class Unlike(Exception):
+    """The capture has met something that it cannot do with objects of a list: it begins again without these."""
+
+
+class Some(NamedTuple):
+    """Objects that stand for others, and what they were found by: an iteration or a subscript."""
+
+    samples: List[Any]
+    found_by: Hashable
+
+
+class Seen:
+    """The objects that a capture has looked at, by their number; ``unlike`` is what it does not look for again, and
+    ``stored`` what captured code stores into an attribute of a class that was something else."""
+
+    __slots__ = ("some", "kinds", "unlike", "stored")
+
+    def __init__(self) -> None:
+        self.some: List[Some] = []
+        self.kinds: Dict[Tuple[int, str], Optional[Type]] = {}
+        self.unlike: Set[Hashable] = set()
+        self.stored: Dict[Tuple[int, str], Type] = {}
+
+    def things(self, samples: Sequence[Any], found_by: Hashable) -> Optional[Things]:
+        """The type of objects like these, or None."""
+        some = list(samples[:LOOKED_AT])
+        if not some or found_by in self.unlike or not all(map(_is_thing, some)):
+            return None
+        kind, number = type(some[0]), len(self.some)
+        self.some.append(Some(some[:ENOUGH], found_by))
+        return Things(kind if all(type(one) is kind for one in some) else None, number)
+
+    def allows(self, kind: Things) -> bool:
+        """Whether objects like these are looked for."""
+        return self._found_by(kind) not in self.unlike
+
+    def _found_by(self, kind: Things) -> Hashable:
+        return self.some[kind.seen].found_by if type(kind.seen) is int else id(kind.python)
+
+    def entries(self, samples: Sequence[Any], found_by: Hashable) -> Entries:
+        """The type of dicts like these."""
+        self.some.append(Some(list(samples[:ENOUGH]), found_by))
+        return Entries(len(self.some) - 1)
+
+    def entries_like(self, number: int, key: Any) -> List[Any]:
+        """What the dicts of a number have under a key."""
+        held = [dict_item(one, key) for one in self.some[number].samples]
+        return [value for value in held if value is not UNBOUND]
+
+    def attribute(self, kind: Things, name: str) -> Optional[Type]:
+        """What an attribute of these objects is like; None where reading it runs code, or they have nothing in
+        common."""
+        if (id(kind.python), name) in self.stored:
+            return self.stored[id(kind.python), name]
+        number = kind.seen
+        if type(number) is not int:
+            own = class_value(kind.python, name) if name not in number else UNBOUND
+            plain = own is not UNBOUND and class_value(type(own), "__get__") is UNBOUND
+            return self._kind_of([own], id(kind.python)) if plain else number.get(name)
+        key = number, name
+        if key not in self.kinds:
+            held = [read_attribute(one, name) for one in self.some[number].samples]
+            self.kinds[key] = self._kind_of(held, self.some[number].found_by)
+        return self.kinds[key]
+
+    def items(self, kind: Things) -> Optional[List[Type]]:
+        """What the items of such named tuples are like; None where they have nothing in common, or another number."""
+        some = self.some[kind.seen] if type(kind.seen) is int and issubclass(kind.python, tuple) else None
+        if some is None or len(set(map(len, some.samples))) != 1:
+            return None
+        kinds = [self._kind_of(list(column), some.found_by) for column in zip(*some.samples)]
+        return None if None in kinds else kinds  # type: ignore[return-value]
+
+    def store(self, kind: Things, name: str, stored: Optional[Type]) -> None:
+        """Captured code stores a value of a type, which reads find from then on."""
+        if stored is not None and kind.python is not None and self.attribute(kind, name) != stored:
+            self.stored.setdefault((id(kind.python), name), stored)
+
+    def _kind_of(self, held: List[Any], found_by: Hashable) -> Optional[Type]:
+        if any(one is UNBOUND for one in held):
+            return None
+        kind: Optional[Type] = self.things(held, found_by)
+        if kind is None and all(type(one) is list for one in held):
+            inner = self.things([item for one in held for item in one[:ENOUGH]], found_by)
+            kind = Holding(list, inner) if inner is not None else None
+        if kind is not None:
+            return kind
+        alike = list_like(held)
+        return alike.items if isinstance(alike, (ListOf, Holding)) else None
+
+    def reject(self, instr: Instr, stack: List[Abstract]) -> None:
+        """An instruction stays bytecode: the objects among its operands are not looked for again."""
+        count = 0 if instr.opname in HANDING_ON else pops(instr)
+        taken = stack[-count:] if count else stack if count is None else []
+        found = {self._found_by(kind) for value in taken for kind in _things_in(value)} - self.unlike
+        if found:
+            self.unlike |= found
+            raise Unlike
+
+    def forget(self) -> None:
+        """Let go of the user's objects."""
+        self.some, self.kinds = [], {}
+
+
+def _things_in(value: Abstract) -> Iterable[Things]:
+    if isinstance(value, Thing):
+        yield value.type
+    for part in parts_of(value):
+        kind = getattr(part, "type", None)
+        if isinstance(value, LoopIterator) and isinstance(kind, Holding) and isinstance(kind.items, Things):
+            yield kind.items
+        yield from _things_in(part)
+
+
+def _is_thing(sample: Any) -> bool:
+    if attribute_rule(sample) != "instance":
+        return False
+    is_row = type(sample) is not tuple and is_plain_tuple(sample) and 0 < len(sample) <= LONGEST_ROW
+    return is_row or not issubclass(type(sample), NO_THINGS)
+
+
+def is_stored_in_things(changed: Any, kind: type, name: Any) -> bool:
+    """Whether captured code stores an attribute into objects of lists that may be of this very class."""
+    return (Thing, name) in changed or ((Thing, name), id(kind)) in changed

@@ -1,0 +1,77 @@
+"""Binds the arguments of a call to the parameters of a Python function, as CPython does, over abstract values."""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType
+from typing import Any, Callable, Dict, List
+
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.values.lattice import FRAGILE, Abstract, Keywords, Sequence
+from pijit.core.errors import Break
+
+Default = Callable[[int, str], Abstract]
+"""The default of a parameter: a positional one by its position from the end, a keyword-only one (0) by name."""
+
+
+HANDS_ON = frozenset(["CALL_FUNCTION_EX", "DICT_MERGE", "BUILD_MAP_UNPACK_WITH_CALL"])
+
+
+def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract],
+         default: Default) -> Dict[str, Abstract]:
+    """The parameters' values by name.
+
+    Raises:
+        Break: Python would raise a TypeError, or a default is not there.
+    """
+    names, count = code.co_varnames, code.co_argcount
+    last = count + code.co_kwonlyargcount
+    takes_more = bool(code.co_flags & inspect.CO_VARARGS)
+    if len(arguments) > count and not takes_more:
+        raise Break("PJ211", callee=code.co_name, problem="%d arguments for %d parameters" % (len(arguments), count))
+    bound = dict(zip(names[:count], arguments))
+    others = _bind_keywords(code, bound, keywords)
+    for position in range(len(arguments), count):
+        if names[position] not in bound:
+            bound[names[position]] = default(position - count, names[position])
+    for name in names[count:last]:
+        if name not in bound:
+            bound[name] = default(0, name)
+    if takes_more:
+        bound[names[last]] = Sequence(list(arguments[count:]))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        bound[names[last + takes_more]] = Keywords(others)
+    elif others:
+        raise Break("PJ211", callee=code.co_name, problem="no parameter named %s" % ", ".join(others))
+    return bound
+
+
+def _bind_keywords(code: CodeType, bound: Dict[str, Abstract], keywords: Dict[str, Abstract]) -> Dict[str, Abstract]:
+    """Bind what names a parameter; returns the rest."""
+    first = getattr(code, "co_posonlyargcount", 0)
+    named = code.co_varnames[first:code.co_argcount + code.co_kwonlyargcount]
+    others = {}
+    for name, value in keywords.items():
+        if name not in named:
+            others[name] = value
+        elif name in bound:
+            raise Break("PJ211", callee=code.co_name, problem="two values for %s" % name)
+        else:
+            bound[name] = value
+    return others
+
+
+def with_dicts(interpreter: Any, body: Function, bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
+    """The parameters' values with a dict for `**keywords` where the function does more than hand them on."""
+    for name, value in bound.items():
+        plain = isinstance(value, Keywords) and not any(isinstance(item, FRAGILE) for item in value.items.values())
+        if plain and _is_read(body, name):
+            bound[name] = interpreter.new_dict(list(value.items), list(value.items.values()))  # type: ignore[attr-defined]
+    return bound
+
+
+def _is_read(body: Function, name: str) -> bool:
+    """Whether something else than a call with `**name` reads a variable."""
+    following = zip(body.instructions, body.instructions[1:])
+    return any(one.opname == "LOAD_FAST" and one.value == name and other.opname not in HANDS_ON
+               for one, other in following)

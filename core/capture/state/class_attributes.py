@@ -1,0 +1,71 @@
+"""Attributes of classes and modules as places: which ones captured code may store, and who else reads them."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Optional, Sequence
+
+from pijit.core.capture.values.lattice import Abstract, Const, Opaque, class_of
+from pijit.guards._evaluate import attribute_rule
+from pijit.guards.held import is_heap_type
+from pijit.guards.reading import UNBOUND, class_value, mro_of
+
+_DESCRIPTORS = ("__get__", "__set__", "__delete__")
+
+
+def as_owner(value: Abstract) -> Abstract:
+    """A class or module as what a place belongs to: an object that is found somewhere."""
+    if not isinstance(value, Const) or not _is_shared(value.object):
+        return value
+    owner = Opaque(value.object, value.source, value.born)
+    owner.root = value.root
+    return owner
+
+
+def searched_for(owner: Abstract) -> Sequence[type]:
+    """The classes in which reading an attribute looks besides the object itself."""
+    sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", None)
+    if issubclass(type(sample), type):
+        return mro_of(sample)[1:]
+    kind = class_of(owner)
+    return mro_of(kind) if kind is not None else ()
+
+
+def why_not_shared(owner: Const, name: str, hook: str, facts: Any) -> Optional[str]:
+    """Why only bytecode can store an attribute of a class or module."""
+    sample = owner.object
+    if not _is_shared(sample) or owner.source is None:
+        return "it is an attribute of what is known by its value"
+    if hook != "__setattr__":
+        return "it is an attribute of a module or class"
+    if name.startswith("__") and name.endswith("__"):
+        return "it is a name that Python looks at"
+    if type(sample) is types.ModuleType:
+        own = any(sample.__dict__ is scope for scope in (facts.globals, facts.base.globals))
+        return "it is a global of this module" if own else None
+    if not issubclass(type(sample), type):
+        return "it is a module of a class of its own"
+    return _why_not_in_class(sample, name)
+
+
+def is_plain_value(value: Abstract) -> bool:
+    """Whether a class may hold a value without having a say in what reading it gives."""
+    kind = class_of(value)
+    return kind is not None and all(class_value(kind, method) is UNBOUND for method in _DESCRIPTORS)
+
+
+def _is_shared(sample: Any) -> bool:
+    return issubclass(type(sample), (type, types.ModuleType))
+
+
+def _why_not_in_class(cls: type, name: str) -> Optional[str]:
+    if not is_heap_type(cls) or issubclass(cls, (type, tuple)):
+        return "it is a class whose attributes mean more"
+    if attribute_rule(cls) != "type" or class_value(type(cls), "__setattr__") is not type.__setattr__:
+        return "its metaclass has a say in it"
+    if class_value(type(cls), name) is not UNBOUND:
+        return "its metaclass has such an attribute"
+    found = class_value(cls, name)
+    if any(class_value(type(found), method) is not UNBOUND for method in _DESCRIPTORS):
+        return "it is a method, a property or another descriptor"
+    return None

@@ -1,0 +1,37 @@
+"""Where a captured instruction leads, with what is known there."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.values.generator_frame import has_ended
+
+
+def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
+    """Where a call or a step of a generator leads that has several outcomes, with the state on each edge, by slot."""
+    edges = {slot: (last.index + 1, after) for slot, after in outcomes.states(state).items()}
+    for slot, (_, after) in edges.items() if last.opname == "FOR_ITER" else ():
+        result = after.stack.pop()
+        if has_ended(result):
+            edges[slot] = last.target, after  # type: ignore[assignment]
+        else:
+            after.stack += result.items  # type: ignore[attr-defined]
+    return edges
+
+
+def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
+    """Where a captured instruction leads: slot 0 falls through, slot 1 jumps; with the state on each edge."""
+    target = last.target if last.target is not None else -1
+    if flow == "fall":
+        return {0: (last.index + 1, state)}
+    if flow == "raise":
+        return {}
+    if flow == "jump":
+        return {1: (target, state)}
+    kind, _, kept = flow
+    if kind == "branch":
+        return {0: (last.index + 1, state), 1: (target, State(state.locals, state.stack + kept))}
+    return {0: (last.index + 1, State(state.locals, state.stack + kept())), 1: (target, state)}

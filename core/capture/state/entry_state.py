@@ -1,0 +1,38 @@
+"""Which code is captured, and what is known where a function begins."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Dict, List, Optional
+
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture.values.lattice import UNBOUND, Abstract, Unknown, known_of
+from pijit.guards.source import Local
+
+
+def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Steering = Steering()) -> State:
+    """What is known at function entry: arguments by their kind, other locals unbound."""
+    locals: Dict[str, Abstract] = {}
+    cells = set(function.cellvars)
+    for index, name in enumerate(function.varnames):
+        value = localsplus[index]
+        if value is unbound:
+            locals[name] = Unknown("PJ208") if name in cells else UNBOUND
+        else:
+            locals[name] = steering.arriving(known_of(value, Local(index, name)))
+    return State(locals, [])
+
+
+def why_not_captured(code: Any) -> Optional[str]:
+    """The id of the reason why a whole code object is not captured, or None."""
+    if code.co_flags & inspect.CO_COROUTINE:
+        return "PJ102"
+    if code.co_flags & inspect.CO_ASYNC_GENERATOR:
+        return "PJ103"
+    if code.co_flags & inspect.CO_GENERATOR:
+        return "PJ101"
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        return "PJ104"
+    return "PJ106" if len(code.co_code) > 20000 else None

@@ -1,0 +1,408 @@
+"""What is known before an instruction, and what remains of it where paths meet."""
+
+from __future__ import annotations
+
+import operator
+from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
+
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.key_value_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
+from pijit.core.capture.values.element_types import DEEPEST, LONGEST_ROW, common_type, is_like, list_of, nesting, type_of
+from pijit.core.capture.values.virtual_object import Display, Record, is_row, parts_within, with_mapped_parts, with_parts
+from pijit.core.capture.values.generator_frame import Suspended, is_generating
+from pijit.core.capture.values.lattice import (
+    FRAGILE,
+    WAITING,
+    Abstract,
+    CellRef,
+    Const,
+    Instance,
+    Known,
+    Lazy,
+    LoopIterator,
+    Made,
+    Number,
+    Sequence,
+    Tensor,
+    Thing,
+    Typed,
+    Unbound,
+    Unknown,
+    Unrolled,
+    class_of,
+    number_type,
+    pointer_class,
+)
+from pijit.core.graph.types import Holding, ListOf, Object, Things, Type, Vacant
+from pijit.guards.facts import is_among
+
+
+class State:
+    """What is known before one instruction: locals by name and the operand stack, bottom first."""
+
+    __slots__ = ("locals", "stack")
+
+    def __init__(self, locals: Dict[str, Abstract], stack: List[Abstract]) -> None:
+        self.locals = locals
+        self.stack = stack
+
+    def copy(self) -> "State":
+        return State(dict(self.locals), list(self.stack))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and self.locals == other.locals and self.stack == other.stack
+
+    def __repr__(self) -> str:
+        return "State(%r, %r)" % (self.locals, self.stack)
+
+
+def same_values(one: State, other: State, names: List[str], level: Optional[int]) -> bool:
+    """Whether two states have the same values in these variables and in the stack below a level."""
+    if any(one.locals.get(name) is not other.locals.get(name) for name in names):
+        return False
+    left, right = one.stack[:level], other.stack[:level]
+    return len(left) == len(right) and all(map(operator.is_, left, right))
+
+
+def join(left: Abstract, right: Abstract) -> Abstract:
+    """The most precise abstract value that covers both; Unknown (PJ213) when nothing in common is known."""
+    if left is right:
+        return left
+    if isinstance(left, WAITING) and type(left) is type(right):
+        return _joined_waiting(left, right)
+    if left == right:
+        if isinstance(left, Record):
+            return left.covering(right, [join(a, b) for a, b in zip(left.items, right.items)])  # type: ignore
+        if isinstance(left, Known):
+            return left.like([join(a, b) for a, b in zip(left.items, right.items)],
+                             None)  # type: ignore[attr-defined]
+        if isinstance(left, Typed):
+            return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
+        if isinstance(left, Parted):
+            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
+            return left.like(parts, left.source if left.source == right.source else None)
+        return left
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        joined = left.type.join(right.type)
+        return Tensor(joined, born=left.born) if joined is not None else Unknown("PJ213", left.born)
+    if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
+        kind = Display if isinstance(left, Display) and isinstance(right, Display) else Sequence
+        return kind([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
+    if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
+        if left.kind == right.kind and len(left.parts) == len(right.parts):
+            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
+            if left.count == right.count and not any(map(knows_nothing, parts)):
+                return LoopIterator(left.kind, left.words, parts, left.input, left.born, left.count)
+    if isinstance(left, Unrolled) and isinstance(right, Unrolled):
+        if left.key()[1:] == right.key()[1:]:
+            owner = join(left.owner, right.owner)
+            if not knows_nothing(owner):
+                return left.over(owner, left.position)
+    if isinstance(left, Suspended) and isinstance(right, Suspended) and left.is_like(right):
+        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
+        if not any(map(knows_nothing, parts)):
+            return left.like(parts)
+    if isinstance(left, Record) and isinstance(right, Record) and left.is_like(right):
+        items = [join(a, b) for a, b in zip(left.items, right.items)]
+        if not any(map(knows_nothing, items)):
+            return left.covering(right, items)
+    if isinstance(left, Parted) and type(left) is type(right) and left.like(()) == right.like(()):  # type: ignore
+        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
+        if not any(map(knows_nothing, parts)):
+            return left.like(parts)
+    classes = pointer_class(left), pointer_class(right)
+    if isinstance(left, Known) and isinstance(right, Known) and left.keys == right.keys and classes[0] is classes[1]:
+        items = [join(a, b) for a, b in zip(left.items, right.items)]
+        if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
+            return left.like(items, None)
+    some = isinstance(left, Instance) or isinstance(right, Instance)
+    if some and classes[0] is not None and classes[0] is classes[1]:
+        return Instance(_joined_type(left, right, classes[0]), born=left.born)  # type: ignore[arg-type]
+    kind = number_type(left)
+    if kind is not None and kind == number_type(right):
+        return Number(kind, born=left.born)
+    if may_be_unbound(left) or may_be_unbound(right):
+        return Unknown("PJ212", left.born)
+    return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218",
+                   left.born)
+
+
+def _joined_waiting(left: Abstract, right: Abstract) -> Abstract:
+    """What waits for a call on both sides: the same method, for example, of what is alike."""
+    ones, others = parts_within(left), parts_within(right)
+    if len(ones) == len(others) and with_parts(left, others) == right:
+        parts = tuple(map(join, ones, others))
+        if left == right or not any(map(knows_nothing, parts)):
+            return with_parts(left, parts)
+    return Unknown("PJ213", left.born)
+
+
+def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
+    if is_among(python, ENTERED):
+        return type_with_entries(python, joined_kinds(kinds_of_entries(left), kinds_of_entries(right)))
+    return list_of_kinds(together([*item_kinds(left), *item_kinds(right)])) if python is list else Object(python)
+
+
+def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
+    """The type of a list whose items are of these types; None among them stands for any."""
+    known = list(kinds)
+    if not known:
+        return Vacant()
+    kind = known[0]
+    for other in known[1:]:
+        kind = common_type(kind, other)
+    return list_of(kind) or Object(list)
+
+
+def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
+    """The type of a number, an array, a list or tuple of such, or an object as an item of a list; None for others."""
+    if isinstance(value, Tensor):
+        return value.type
+    if isinstance(value, Const) and type(value.object) is tuple:
+        value = Sequence(list(map(Const, value.object)))
+    if isinstance(value, (Known, Sequence)):
+        return _kind_of_known(value, depth)
+    if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
+        return value.type if value.type.python is list and nesting(value.type) + depth < DEEPEST else None
+    if isinstance(value, Record) and not is_row(value) and depth == 0:
+        return Things(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
+    return value.type if isinstance(value, Thing) and depth == 0 else number_type(value)
+
+
+def kind_of_attribute(value: Abstract) -> Optional[Type]:
+    """The type under which a read finds what an attribute holds."""
+    return Object(str) if class_of(value) is str else item_kind(value) or type_of(value)
+
+
+def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:
+    """The same of a list or tuple that the function has made."""
+    if depth >= DEEPEST or isinstance(value, Known) and value.keys is not None:
+        return None
+    kinds = [item_kind(item, depth + 1) for item in value.items]  # type: ignore[attr-defined]
+    if isinstance(value, Sequence):
+        return Holding(tuple, tuple(kinds)) if 0 < len(kinds) <= LONGEST_ROW and None not in kinds else None
+    kind = list_of_kinds(together(kinds))
+    return kind if isinstance(kind, (ListOf, Holding)) else None
+
+
+def together(kinds: Iterable[Optional[Type]]) -> Set[Optional[Type]]:
+    """The types, but of lists and tuples that differ in what they hold one that covers all, or None."""
+    found: List[Optional[Type]] = []
+    for kind in kinds:
+        like = next((k for k, other in enumerate(found) if other == kind and isinstance(kind, Object)), None)
+        if like is not None:
+            found[like] = common_type(found[like], kind)
+        else:
+            found.append(kind)
+    return set(found)
+
+
+def item_kinds(value: Abstract) -> Set[Optional[Type]]:
+    """The types that the items of a list are known or expected to have; None is among them for others."""
+    if isinstance(value, Known):
+        return together(map(item_kind, value.items))
+    if isinstance(value, Instance) and isinstance(value.type, Vacant):
+        return set()
+    alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)) and value.type.python is list
+    return {value.type.items} if alike else {None}  # type: ignore[attr-defined]
+
+
+def may_be_unbound(value: Optional[Abstract]) -> bool:
+    """Whether a variable may have no value."""
+    return value is None or isinstance(value, Unbound) or isinstance(value, Unknown) and value.reason == "PJ212"
+
+
+def knows_nothing(value: Abstract) -> bool:
+    """Whether the value, or a part of it, is Unknown."""
+    if isinstance(value, (Sequence, Record)):
+        return any(knows_nothing(item) for item in value.items)
+    if isinstance(value, (LoopIterator, Suspended, Parted)):
+        return any(knows_nothing(part) for part in value.parts)
+    if isinstance(value, Unrolled):
+        return knows_nothing(value.owner)
+    return isinstance(value, (Unknown, Unbound))
+
+
+def rounds_of(value: Abstract) -> Tuple[int, ...]:
+    """Where the containers are that an iterator steps through, if any."""
+    if not value.has_parts:
+        return ()
+    if isinstance(value, (LoopIterator, Suspended)):
+        return tuple(position for part in value.parts for position in rounds_of(part))
+    return (value.position,) if isinstance(value, Unrolled) else ()
+
+
+def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
+    """The values that a tuple, an iterator or a function that is made consists of."""
+    if isinstance(value, (Sequence, Record)):
+        return value.items
+    if isinstance(value, (LoopIterator, Parted)):
+        return value.parts
+    if isinstance(value, Unrolled):
+        return (value.owner,)
+    if isinstance(value, Lazy):
+        return (value.made, value.iterator)
+    if isinstance(value, Suspended):
+        return value.parts + ((value.maker,) if isinstance(value.maker, Made) else ())
+    return value.free if isinstance(value, Made) else ()
+
+
+def is_confined(value: Abstract) -> bool:
+    """Whether no segment can start with the value: nobody could tell there that it is the same."""
+    if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
+        return True
+    return isinstance(value, FRAGILE) or is_generating(value) or bool(rounds_of(value))
+
+
+def forgotten(value: Abstract) -> Abstract:
+    """What is left of a value when any list or dict may have changed."""
+    if not value.has_parts:
+        return value
+    if isinstance(value, Known):
+        return value.forgotten()
+    if isinstance(value, Record) and any(forgotten(item) is not item for item in value.items):
+        return value.like(items=tuple(map(forgotten, value.items)))
+    if isinstance(value, Sequence) and any(forgotten(item) is not item for item in value.items):
+        copy = type(value)([forgotten(item) for item in value.items], value.source, value.born, value.value)
+        copy.root = value.root
+        return copy
+    if isinstance(value, Parted) and any(forgotten(part) is not part for part in value.parts):
+        return value.like(tuple(map(forgotten, value.parts)), value.source, value.value)
+    if isinstance(value, Made) and any(forgotten(part) is not part for part in value.free):
+        return value.with_free(tuple(map(forgotten, value.free)))
+    if isinstance(value, Lazy) and any(forgotten(part) is not part for part in parts_of(value)):
+        return Unknown("PJ209", value.born)
+    if isinstance(value, Suspended) and any(forgotten(part) is not part for part in parts_of(value)):
+        return value.like(tuple(map(forgotten, value.parts)),
+                          forgotten(value.maker) if isinstance(value.maker, Made) else None)
+    if isinstance(value, LoopIterator) and any(forgotten(part) is not part for part in value.parts):
+        parts = tuple(map(forgotten, value.parts))
+        if any(map(knows_nothing, parts)):
+            return Unknown("PJ209", value.born)
+        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+    if isinstance(value, WAITING):
+        return with_mapped_parts(value, forgotten)
+    if isinstance(value, Unrolled) and isinstance(value.owner, Known):
+        return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
+    return value
+
+
+def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
+    """A list behind an addition of items of these types."""
+    known = item_kinds(owner)
+    if None in known:
+        return forgotten(owner)
+    copy = Instance(list_of_kinds(together([*known, *kinds])), owner.value, owner.source, owner.born)  # type: ignore
+    copy.root = owner.root
+    return copy
+
+
+def expect_items(state: State) -> None:
+    """Captured code changes a list or dict, which may be any: lists go on having items like those that they had."""
+    def alike(value: Abstract) -> Abstract:
+        if not isinstance(value, Known):
+            return value
+        kind = (list_of_kinds(item_kinds(value)) if value.keys is None
+                else type_with_entries(dict, kinds_of_entries(value)))
+        copy = Instance(kind, value.value, value.source, value.born)
+        copy.root = value.root
+        return copy
+
+    change_items(state, alike)
+    forget_items(state)
+
+
+def change_items(state: State, change: Callable[[Abstract], Abstract]) -> None:
+    """Replace what variables and the operand stack have, there also what a method that waits for its call is of."""
+    state.locals = {name: change(value) for name, value in state.locals.items()}
+    state.stack = [with_mapped_parts(value, change) if isinstance(value, WAITING) else change(value)
+                   for value in state.stack]
+
+
+def forget_items(state: State) -> None:
+    """Any list or dict may have changed."""
+    state.locals = {name: forgotten(value) if value.has_parts else value for name, value in state.locals.items()}
+    state.stack = [forgotten(value) if value.has_parts else value for value in state.stack]
+
+
+def loosen(state: State, owner: Abstract, value: Abstract) -> None:
+    """A list gets an item: see `expect`."""
+    expect(state, owner, item_kind(value))
+
+
+def expect(state: State, owner: Abstract, kind: Optional[Type]) -> None:
+    """A list gets items of a type, None for any.
+
+    Such are expected of one whose items were known one by one, any of one of which others were expected.
+    """
+    kinds = item_kinds(owner)
+    known = isinstance(owner, Known) or not kinds
+    if class_of(owner) is not list or None in kinds and not known:
+        return
+    _become(state, owner, list_of_kinds(together(list(kinds) + [kind])), known)
+
+
+def expect_entry(state: State, owner: Abstract, entry: Kinds) -> None:
+    """A dict or set gets an entry of these types, where it is known or expected what it has."""
+    if isinstance(owner, Instance) and kinds_of_entries(owner) is not None:
+        new = type_with_entries(owner.type.python, joined_kinds(kinds_of_entries(owner), entry))
+        _become(state, owner, new, isinstance(owner, Known) or isinstance(owner.type, Vacant))
+
+
+def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
+    """Whatever may be the container is of a new type; ``known`` says that it is told by where it was made."""
+    if not known and is_like(owner.type, new):  # type: ignore[attr-defined]
+        return
+
+    def loose(one: Abstract) -> Abstract:
+        apart = one.born != owner.born and (known or one.source is None is owner.source)
+        if one != owner or apart:
+            return one
+        copy = Instance(new, one.value, one.source, one.born)  # type: ignore[attr-defined]
+        copy.root = one.root
+        return copy
+
+    change_items(state, loose)
+
+
+def has_generator(state: State) -> bool:
+    """Whether a variable or the operand stack holds the iterator of a generator's body."""
+    return any(map(is_generating, [*state.stack, *state.locals.values()]))
+
+
+def forget_iterators(state: State) -> None:
+    """Bytecode may have given an iterator that has a name to others, who step it too."""
+    for name, value in state.locals.items():
+        if isinstance(value, (LoopIterator, Suspended)):
+            state.locals[name] = Unknown("PJ209", value.born)
+
+
+def leaves(value: Abstract) -> Iterator[Typed]:
+    """The typed parts of a value, in order."""
+    if isinstance(value, Typed):
+        yield value
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            yield from leaves(item)
+
+
+def join_states(left: State, right: State) -> State:
+    """Join by variable and stack slot. A variable bound on one side only becomes Unknown."""
+    locals = {name: join(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals}
+    return State(locals, [join(a, b) for a, b in zip(left.stack, right.stack)])
+
+
+def is_lossy(left: State, right: State) -> bool:
+    """Whether joining forgets something that one side knows."""
+    def loses(a: Abstract, b: Abstract) -> bool:
+        if a is b or a == b:
+            return False
+        both = join(a, b)
+        entries = isinstance(a, Known) and isinstance(b, Known) and a.keys == b.keys is not None
+        mixed = class_of(both) is list and None in item_kinds(both) and None not in item_kinds(a) | item_kinds(b)
+        return knows_nothing(both) or entries and not isinstance(both, Known) or mixed
+
+    others = right.locals
+    return (any(loses(value, others[name]) for name, value in left.locals.items()
+                if name in others and others[name] is not value)
+            or any(loses(a, b) for a, b in zip(left.stack, right.stack)))

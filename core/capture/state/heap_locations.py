@@ -1,0 +1,278 @@
+"""Places: the attributes, globals and cells that captured code of a function writes.
+
+Each is a variable of the segments, under a name in ``State.locals`` that no local variable has: it starts with a dot.
+So joins, versions of blocks and block parameters work as for locals. A write is done at once and replaces what the
+variable holds; no exit stores it. Bytecode between segments may write it too, so every segment fetches it anew under
+guards.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable, Container, Dict, Iterator, Optional, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.values.lattice import (
+    UNBOUND,
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    Number,
+    Opaque,
+    Typed,
+    Unbound,
+    Unknown,
+    known_of,
+    number_type,
+)
+from pijit.guards import source as sources
+from pijit.guards.source import Attr, Cell, Global, Inner, Item, Local, read_attribute, read_item
+
+
+class Keys:
+    """What stands for the keys of a dict and their order, where its items are that of their class: stores under a key
+    that it has change its items alone."""
+
+
+def identity_of(owner: Abstract) -> Optional[int]:
+    """What tells an object from others at capture; a module is its namespace."""
+    if not isinstance(owner, (Const, Opaque)):
+        return None
+    sample = owner.object if isinstance(owner, Const) else owner.sample
+    if type(sample) is types.ModuleType:
+        return id(sample.__dict__)
+    return id(sample) if isinstance(owner, Opaque) or issubclass(type(sample), type) else None
+
+
+PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those that Python and pytest make
+
+
+def is_place(name: str) -> bool:
+    """Whether a name in ``State.locals`` stands for a place."""
+    return name.startswith(PREFIX)
+
+
+def without_dead(state: State, live: Container[str]) -> State:
+    """The state without what locals hold that nothing reads any more: they may be unbound, so none may be asked."""
+    def known(name: str, value: Abstract) -> Abstract:
+        return value if name in live or is_place(name) or isinstance(value, (Unbound, Number)) else Unknown("PJ212")
+
+    return State({name: known(name, value) for name, value in state.locals.items()}, state.stack)
+
+
+class HeapPlace:
+    """Base of all places. ``source`` is where it is at function entry."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    @property
+    def name(self) -> str:
+        """Its name in ``State.locals``."""
+        return PREFIX + str(self.source)
+
+    def changed(self, facts: Any) -> Any:
+        """Its key in ``facts.changed``."""
+        raise NotImplementedError
+
+    def sample(self, facts: Any) -> Any:
+        """What it holds when the function is captured, or ``sources.UNBOUND``."""
+        raise NotImplementedError
+
+    def initial(self, facts: Any) -> Abstract:
+        """What is known of it at function entry."""
+        try:
+            found = self.sample(facts)
+        except sources.SourceError:
+            return UNBOUND
+        return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
+
+    def root(self, head: State, cells: int) -> Any:
+        """Where a segment finds it, or None; ``cells`` is the number of the first cell among the frame's
+        variables."""
+        return root_of(self.source, head, cells)
+
+
+class OwnedPlace(HeapPlace):
+    """A place in an object, which is kept apart from others by what it was when the function was captured.
+
+    ``family`` is what places of different objects have in common that may be one: the attribute's name, or the class.
+    """
+
+    __slots__ = ("owner", "family", "step")
+
+    def __init__(self, owner: Opaque, family: Any, step: Callable[[Any], Any]) -> None:
+        super().__init__(step(owner.source))
+        self.owner = owner
+        self.family = family
+        self.step = step
+
+    def changed(self, facts: Any) -> Any:
+        return self.family, identity_of(self.owner)
+
+    def root(self, head: State, cells: int) -> Any:
+        for root, value in _variables(head):
+            sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
+            if sample is self.owner.sample:
+                return self.step(root)
+        return super().root(head, cells)
+
+
+class AttributePlace(OwnedPlace):
+    """An attribute of an object."""
+
+    __slots__ = ()
+
+    def __init__(self, owner: Opaque, attribute: str) -> None:
+        super().__init__(owner, attribute, lambda path: Attr(path, attribute))
+
+    def sample(self, facts: Any) -> Any:
+        return read_attribute(self.owner.sample, self.family)
+
+
+class ItemPlace(OwnedPlace):
+    """The item of a list at a known position from the front."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, owner: Opaque, position: int) -> None:
+        super().__init__(owner, list, lambda path: Item(path, position))
+        self.position = position
+
+    def sample(self, facts: Any) -> Any:
+        return read_item(self.owner.sample, self.position)
+
+
+class GlobalPlace(HeapPlace):
+    """A global variable of the function's module."""
+
+    __slots__ = ()
+
+    def changed(self, facts: Any) -> Any:
+        return self.source.name, id(facts.globals)
+
+    def sample(self, facts: Any) -> Any:
+        name = self.source.name
+        return facts.globals.get(name, facts.builtins.get(name, sources.UNBOUND))
+
+
+class CellPlace(HeapPlace):
+    """A closure variable, or a local variable that inner functions use. ``number`` is that of the cell."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, source: Cell, number: int) -> None:
+        super().__init__(source)
+        self.number = number
+
+    def changed(self, facts: Any) -> Any:
+        return CellPlace, id(facts.cells[self.number])
+
+    def sample(self, facts: Any) -> Any:
+        try:
+            return facts.cells[self.number].cell_contents
+        except ValueError:
+            return sources.UNBOUND
+
+
+class FreePlace(OwnedPlace):
+    """A closure variable of a function that is inlined, in a cell that is none of the caller's."""
+
+    __slots__ = ()
+
+    def __init__(self, cell: Opaque) -> None:
+        super().__init__(cell, CellPlace, lambda path: Inner(path, "cell_contents"))
+
+    def root(self, head: State, cells: int) -> Any:
+        found = super().root(head, cells)
+        return found if found is not None else next(self._by_others(head), None)
+
+    def _by_others(self, head: State) -> Iterator[Any]:
+        """By other functions with that closure variable, where the one that writes it is no longer there."""
+        for root, value in _variables(head):
+            if isinstance(value, Opaque) and type(value.sample) is types.FunctionType:
+                for number, cell in enumerate(value.sample.__closure__ or ()):
+                    if cell is self.owner.sample:
+                        yield self.step(Item(Attr(root, "__closure__"), number))
+
+    def sample(self, facts: Any) -> Any:
+        try:
+            return self.owner.sample.cell_contents
+        except ValueError:
+            return sources.UNBOUND
+
+
+Places = Dict[Any, HeapPlace]
+"""By source for globals and cells, by (name, position or `CellPlace`, id of the object) for what is in objects."""
+
+
+def find_places(places: Places, head: State, cells: int) -> Dict[str, Any]:
+    """Where a segment finds each place. What one holds that nothing leads to is no longer known in ``head``: no guard
+    can look."""
+    roots = {place.name: place.root(head, cells) for place in places.values()}
+    for name, root in roots.items():
+        if root is None and name in head.locals:
+            value = after_bytecode(head.locals[name])
+            head.locals[name] = Unknown("PJ208") if isinstance(value, Const) else value
+    return roots
+
+
+def scope_place(instr: Instr, facts: Any) -> HeapPlace:
+    """The place that an instruction writes which stores or deletes a global or a cell."""
+    if instr.opname.endswith("_GLOBAL"):
+        return GlobalPlace(Global(instr.value))
+    source = facts.cell_source(instr.arg or 0)
+    return CellPlace(source, source.index - len(facts.function.varnames))
+
+
+def _variables(head: State) -> Iterator[Tuple[Root, Abstract]]:
+    for name, value in head.locals.items():
+        if not is_place(name):
+            yield Root("local", name), value
+
+
+def root_of(source: Any, head: State, cells: int) -> Any:
+    """The path at the start of a segment for one at function entry; None where its local variable has another
+    value."""
+    if isinstance(source, Local):
+        return next((root for root, value in _variables(head) if value.source == source), None)
+    if isinstance(source, Cell):
+        return Root("cell", source.index - cells)
+    if not source.children:
+        return source
+    base = root_of(source.base, head, cells)
+    if base is None:
+        return None
+    return type(source)(base, *[getattr(source, name) for name in source.fields if name != "base"])
+
+
+def after_bytecode(value: Abstract) -> Abstract:
+    """What is assumed of a place behind an instruction that may have written it: it still has the same type."""
+    kind = number_type(value)
+    if kind is not None and isinstance(value, Const):
+        return Number(kind, None, value.source, value.born)
+    if isinstance(value, Known):
+        return Instance(value.type, None, value.source, value.born)
+    if isinstance(value, Typed):
+        return type(value)(value.type, None, value.source, value.born)
+    return value
+
+
+def stored_by(instr: Instr, state: State, facts: Any) -> Optional[Tuple[HeapPlace, Abstract]]:
+    """The place that an instruction which stays bytecode writes, and what is known of it afterwards."""
+    kind, _, scope = instr.opname.partition("_")
+    value = state.stack[-1] if state.stack else UNBOUND
+    key: Any = Global(instr.value) if scope == "GLOBAL" else None
+    if scope == "DEREF":
+        key = facts.cell_source(instr.arg or 0)
+    elif scope == "ATTR" and identity_of(value) is not None:
+        key = (instr.value, identity_of(value))
+        value = state.stack[-2] if kind == "STORE" else value
+    if kind not in ("STORE", "DELETE") or key not in facts.places:
+        return None
+    return facts.places[key], value if kind == "STORE" else Unknown("PJ208")

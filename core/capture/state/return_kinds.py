@@ -1,0 +1,104 @@
+"""Calls whose paths return what has nothing in common, a number or None: in the caller they go on apart.
+
+The block of the call ends behind it then, and what follows is versioned by the types as ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.capture.values.base import Thrown
+from pijit.core.capture.state.frame_state import State, forgotten, join, knows_nothing
+from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block
+
+MAX_OUTCOMES = 3
+MIXED = "the type of what it returns depends on the path"
+
+
+class Outcome(NamedTuple):
+    """What paths of a callee leave: the result, what is in the places that it writes, by name, and the block behind
+    it."""
+
+    result: Abstract
+    written: Dict[str, Abstract]
+    block: Optional[Block] = None
+
+    def covering(self, other: "Outcome") -> "Outcome":
+        """What is known if it is one of both."""
+        return Outcome(join(self.result, other.result),
+                       {name: join(value, other.written[name]) for name, value in self.written.items()})
+
+    def is_known(self) -> bool:
+        left = [value for value in self.written.values() if not isinstance(value, Unbound)]
+        return not any(map(knows_nothing, [self.result, *left]))
+
+
+class Outcomes(Abstract):
+    """The result of a call at the end of its block: ``ways`` are its outcomes, by the slot of the edge."""
+
+    __slots__ = ("ways", "name")
+
+    def __init__(self, ways: Dict[int, Outcome], name: str, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.ways = ways
+        self.name = name
+
+    def key(self) -> Any:
+        return tuple((slot, way.result) for slot, way in self.ways.items())
+
+    def map(self, change: Callable[[Abstract], Abstract]) -> "Outcomes":
+        """With other results."""
+        return Outcomes({slot: way._replace(result=change(way.result)) for slot, way in self.ways.items()}, self.name)
+
+    def states(self, state: State) -> Dict[int, State]:
+        """What is known behind the call, by slot."""
+        return {slot: State(dict(state.locals, **{name: forgotten(value) for name, value in way.written.items()}),
+                            state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
+
+    def raises(self) -> bool:
+        """Whether the call may raise what its caller handles."""
+        return any(isinstance(way.result, Thrown) for way in self.ways.values())
+
+    def why_not(self) -> Break:
+        return Break("PJ230", callee=self.name, because=MIXED)
+
+
+class Cut(Exception):
+    """A block of a function that is being analysed has to end in front of an instruction."""
+
+    def __init__(self, cfg: CFG, index: int) -> None:
+        super().__init__(index)
+        self.cfg = cfg
+        self.index = index
+
+
+def sort_outcomes(found: List[Outcome]) -> Dict[int, List[int]]:
+    """Which belong together, as lists of positions, by the slots that they get."""
+    ways: List[Outcome] = []
+    members: Dict[int, List[int]] = {}
+    for position, outcome in enumerate(found):
+        both = [way.covering(outcome) for way in ways]
+        slot = next((slot for slot, way in enumerate(both) if way.is_known()), len(ways))
+        ways[slot:slot + 1] = both[slot:slot + 1] or [outcome]
+        members.setdefault(slot, []).append(position)
+    return members
+
+
+def part(interpreter: Any, outcomes: Outcomes) -> None:
+    """Make sure that paths can go on apart behind the instruction.
+
+    Raises:
+        Break: the instruction makes something of the result, or values on the stack live inside one segment.
+        Cut: its block does not end with it.
+    """
+    index, cfg = interpreter.instr.index, interpreter.cfg
+    fragile = any(isinstance(value, FRAGILE) for value in interpreter.state.stack)
+    refused = any(isinstance(way.result, Const) and way.result.object is NotImplemented
+                  for way in outcomes.ways.values())
+    if fragile or refused or not interpreter.gives_result() and interpreter.instr.opname != "FOR_ITER":
+        raise outcomes.why_not()
+    if cfg.blocks[cfg.block_of[index]].end != index + 1:
+        raise Cut(cfg, index + 1)

@@ -1,0 +1,37 @@
+"""Values of variables that an inlined comprehension has put aside on the operand stack (3.12): there may be none.
+
+What is put aside is an empty slot where the variable has no value. A kernel cannot take an empty slot as an argument.
+"""
+
+from __future__ import annotations
+
+from typing import Optional, Set
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.instructions.instruction import Instr
+from pijit.core.bytecode.analysis.use_def import UseDef
+
+
+def maybe_empty(cfg: CFG, usedef: UseDef, index: int) -> Set[int]:
+    """The stack positions before an instruction that hold a variable put aside that may have had no value."""
+    found: Set[int] = set()
+    for instr in cfg.function.instructions[:index]:
+        if instr.opname == "LOAD_FAST_AND_CLEAR" and instr.value in usedef.may_be_unbound(instr.index):
+            position = _position(cfg, instr, index)
+            found.update(() if position is None else (position,))
+    return found
+
+
+def _position(cfg: CFG, put_aside: Instr, index: int) -> Optional[int]:
+    """Where the value is before an instruction; None where its variable has got it back."""
+    position = cfg.stack_depth[put_aside.index]
+    for instr in cfg.function.instructions[put_aside.index + 1:index]:
+        depth = cfg.stack_depth[instr.index]
+        if position is None or depth is None:  # END_FOR runs never
+            continue
+        below = {"ROT_TWO": 2, "SWAP": instr.arg or 0}.get(instr.opname)
+        if instr.opname == "STORE_FAST" and position == depth - 1:
+            return None
+        if below and position in (depth - 1, depth - below):
+            position = 2 * depth - 1 - below - position
+    return position

@@ -1,0 +1,169 @@
+"""What calls of library functions give, found by calling them on tiny samples of several sizes."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any, Callable, Iterator, Sequence, Set, Tuple
+
+import numpy as np
+from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
+from pijit.core.capture.state.frame_state import list_of_kinds
+from pijit.core.errors import Break
+from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import Array, Holding, Scalar, Type
+from pijit.guards.source import is_plain_tuple
+
+EDGES = (2, 3, 1)
+"""The lengths of the samples' axes."""
+
+INTEGERS = (1, 0, 2, -1)
+NUMBERS = (0.5, 1.0, 2.0, 0.25)
+
+WARNED = (COMPLEX_WARNING, DeprecationWarning, FutureWarning, PendingDeprecationWarning, UserWarning)
+"""What a call would warn with at its caller's line: such calls are bytecode's."""
+
+
+WARNS = object()
+"""The answer of a sample that such a warning is given for."""
+
+
+@lru_cache(maxsize=1024)
+def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...]) -> Any:
+    """The type of the call's result, or a tuple of types where that is a tuple.
+
+    Break where all samples of one size warn: arrays of that size would. Samples of one element do not count: indices
+    are out of range there, which is an error for larger ones.
+    """
+    least = LEAST_EDGE.get(path, 1)
+    found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= least]
+    answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
+    if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
+        raise Break("PJ203", operands=_described(questions))
+    return _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
+
+
+LEAST_EDGE = {"cov": 2, "corrcoef": 2, "cross": 3}
+"""Functions whose results are of another type, if any, where axes are shorter."""
+
+
+def _together(answers: Sequence[Tuple[int, Any]], scattered: bool, questions: Any) -> Any:
+    """The type of all answers, or a tuple of types."""
+    known = answers[0][1]
+    if any(type(answer) is not type(known) for _, answer in answers):
+        raise Break("PJ214", operands=_described(questions))
+    if isinstance(known, Holding) and known.python is not list:
+        items = _together([(edge, answer.items) for edge, answer in answers], scattered, questions)
+        return Holding(known.python, items)
+    if isinstance(known, Holding):
+        return Holding(list, _common([(edge, answer.items) for edge, answer in answers], scattered, questions))
+    if not isinstance(known, tuple):
+        return _common(answers, scattered, questions)
+    if any(len(answer) != len(known) for _, answer in answers):
+        raise Break("PJ214", operands=_described(questions))
+    return tuple(_common([(edge, answer[k]) for edge, answer in answers], scattered, questions)
+                 for k in range(len(known)))
+
+
+def _common(answers: Sequence[Tuple[int, Type]], scattered: bool, questions: Any) -> Type:
+    """The type of all answers; arrays with one element on each axis say nothing about the layout."""
+    kinds = [kind for _, kind in answers]
+    first = kinds[0]
+    if isinstance(first, Array):
+        telling = [kind for edge, kind in answers if edge > 1] or kinds
+        layouts = {kind.layout for kind in telling if isinstance(kind, Array)}
+        layout = "A" if len(layouts) > 1 or scattered and first.ndim > 1 else layouts.pop()
+        same = all(isinstance(kind, Array) and (kind.dtype, kind.ndim, kind.writeable) ==
+                   (first.dtype, first.ndim, first.writeable) for kind in kinds)
+        if same:
+            return Array(first.dtype, first.ndim, layout, first.writeable)
+    elif all(kind == first for kind in kinds):
+        return first
+    raise Break("PJ214", operands=_described(questions))
+
+
+@lru_cache(maxsize=1024)
+def written_by(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...]) -> None:
+    """Break unless a function that has no result takes such arguments."""
+    if not any(done is True for _, done in _answers(path, questions, keywords, lambda result: result is None)):
+        raise Break("PJ203", operands=_described(questions))
+
+
+def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
+             answer: Callable[[Any], Any]) -> Iterator[Tuple[int, Any]]:
+    """(length of the axes, what ``answer`` says of the result) of each sample where the function does not raise."""
+    function, split = FUNCTIONS[path].object, len(questions) - len(keywords)
+    # Warnings are noted, not raised: some of NumPy's C code crashes at an exception there.
+    with warnings.catch_warnings(record=True) as warned, np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for category in WARNED:
+            warnings.simplefilter("always", category)
+        for edge in EDGES:
+            for number in range(len(INTEGERS)):
+                values = [_sample(question, edge, number) for question in questions]
+                try:
+                    result = function(*values[:split], **dict(zip(keywords, values[split:])))
+                except Exception:
+                    continue
+                yield edge, WARNS if warned else answer(result)
+                del warned[:]
+
+
+def _kind_of(result: Any) -> Any:
+    """The type of a sample's result, or those of the items of a tuple."""
+    if type(result) is tuple:
+        return tuple(type_of_result(item) for item in result)
+    if type(result) is list:
+        return list_of_kinds({_kind_of(item) for item in result})
+    if is_plain_tuple(result):
+        return Holding(type(result), tuple(type_of_result(item) for item in result))
+    return type_of_result(result)
+
+
+def _sample(question: Any, edge: int, number: int) -> Any:
+    if isinstance(question, tuple):
+        items = [_sample(item, edge, number) for item in question[1]]
+        return slice(*items) if question[0] is slice else question[0](items)
+    if question.has_constant:
+        return question.constant
+    kind = question.type
+    if isinstance(kind, Array):
+        return _array_sample(kind, edge)
+    return kind.dtype.type(NUMBERS[number] if kind.dtype.kind in "fc" else abs(INTEGERS[number])
+                           if kind.dtype.kind == "u"
+                           else INTEGERS[number]) if kind.family == "np" else _python_sample(kind, number)
+
+
+def _python_sample(kind: Scalar, number: int) -> Any:
+    if kind.dtype.kind == "b":
+        return number % 2 == 0
+    if kind.dtype.kind == "c":
+        return complex(NUMBERS[number], INTEGERS[number])
+    return INTEGERS[number] if kind.dtype.kind == "i" else NUMBERS[number]
+
+
+def _array_sample(kind: Array, edge: int) -> np.ndarray:
+    """Ones in the order of a type; "A" gets steps between its elements."""
+    if kind.layout == "A" and kind.ndim > 0:
+        made = np.ones((2 * edge,) * kind.ndim, kind.dtype)[(slice(None, None, 2),) * kind.ndim]
+    else:
+        made = np.ones((edge,) * kind.ndim, kind.dtype, "F" if kind.layout == "F" else "C")
+    made.flags.writeable = kind.writeable
+    return made
+
+
+def _arrays(questions: Any) -> Set[Array]:
+    """The types of all arrays, those in tuples and lists too."""
+    found: Set[Array] = set()
+    for question in questions:
+        if isinstance(question, tuple):
+            found |= _arrays(question[1])
+        elif isinstance(question.type, Array):
+            found.add(question.type)
+    return found
+
+
+def _described(questions: Any) -> str:
+    return ", ".join(_described(q[1]) if isinstance(q, tuple) else repr(q.constant) if q.type is None
+                     else repr(q.type)
+                     for q in questions)

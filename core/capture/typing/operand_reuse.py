@@ -1,0 +1,89 @@
+"""Operators that compute into an operand, as NumPy's do where nothing but the operation refers to a large array.
+
+The result then has that operand's strides, and a product begins with it. NumPy counts references, and looks up the
+C stack for who called; so what holds an array here is what holds it in bytecode: variables, the stack, and containers
+on it.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+import numpy as np
+from pijit.core.bytecode.rewrite.generator_to_loop import RESULT, variable
+from pijit.core.capture.typing.result_types import WEAK_SCALARS, Operand
+from pijit.core.capture.values.lattice import Abstract, Known, Tensor
+from pijit.core.capture.values.lattice import Sequence as Items
+from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, ALWAYS, UNKNOWN
+from pijit.core.graph.types import Array
+
+TRIED: Dict[np.ufunc, Tuple[int, ...]] = {
+    **dict.fromkeys([np.add, np.multiply, np.bitwise_and, np.bitwise_or, np.bitwise_xor], (0, 1)),
+    **dict.fromkeys([np.subtract, np.true_divide, np.floor_divide, np.left_shift, np.right_shift], (0,)),
+    **dict.fromkeys([np.negative, np.positive, np.invert, np.absolute, np.square, np.sqrt, np.reciprocal], (0,)),
+}
+"""The operands that NumPy's operators try to compute into, in this order."""
+
+
+def _probed() -> int:
+    """Whether operators do it on this platform, and functions of the interpreter that call them."""
+    size = 1 + int((ELIDED_BYTES // 8) ** 0.5)
+    x = np.ones((size, size))
+    found = {(x * (x.T + 1.0)).strides != x.strides, operator.mul(x, x.T + 1.0).strides != x.strides}
+    return UNKNOWN if len(found) > 1 else ALWAYS if found.pop() else NEVER
+
+
+ELIDES = _probed()
+
+
+def computed_into(state: Any, ufunc: np.ufunc, operands: Sequence[Abstract], questions: Sequence[Operand],
+                  result: Any) -> Tuple[int, ...]:
+    """For each operand of an operator whether NumPy computes into it if it is large; () if never into any."""
+    if ufunc not in TRIED or not isinstance(result, Array):
+        return ()
+    states = [NEVER] * len(operands)
+    for number in TRIED[ufunc]:
+        others = [question for k, question in enumerate(questions) if k != number]
+        states[number] = _state(state, ufunc, operands[number], others, result)
+    return tuple(states) if any(states) else ()
+
+
+def _state(state: Any, ufunc: np.ufunc, value: Abstract, others: List[Operand], result: Array) -> int:
+    if not isinstance(value, Tensor) or ELIDES == NEVER or _is_held(state, value, True):
+        return NEVER
+    dtype = value.type.dtype
+    if dtype != result.dtype and (dtype.kind != "b" or ufunc is np.true_divide):
+        return NEVER
+    casts = {can for other in others for can in _casts(other, dtype)}
+    if casts == {False}:
+        return NEVER
+    if dtype != result.dtype:
+        return LEAVES  # NumPy raises, for the result does not fit
+    return UNKNOWN if False in casts or _is_held(state, value, False) else ELIDES
+
+
+def _casts(operand: Operand, dtype: np.dtype) -> List[bool]:
+    """Whether NumPy may cast an operand to a dtype; several answers where that depends on its value."""
+    if isinstance(operand.type, Array):
+        return [np.can_cast(operand.type.dtype, dtype, "safe")]
+    numbers = [np.asarray(sample) for sample in operand.samples()]
+    return [np.can_cast(number.dtype if WEAK_SCALARS else number, dtype, "safe") for number in numbers]
+
+
+def _is_held(state: Any, value: Tensor, surely: bool) -> bool:
+    """Whether something else refers to an array than the operation that takes it. What ``sum`` has added up so far is
+    held by C code, which is not ``surely`` anything."""
+    if value.root is not None and getattr(value.root, "kind", "") != "stack":
+        return True
+    holders = [state.locals[name] for name in state.locals if not surely or name != variable(RESULT)] + state.stack
+    return any(one is value or one.value is value.value and value.value is not None
+               for holder in holders for one in _arrays_in(holder))
+
+
+def _arrays_in(value: Abstract) -> Iterator[Tensor]:
+    """A value, or what it consists of, as far as that is arrays."""
+    if isinstance(value, Tensor):
+        yield value
+    for part in value.items if isinstance(value, (Items, Known)) else ():
+        yield from _arrays_in(part)

@@ -1,0 +1,262 @@
+"""Result types, found by asking NumPy: the operation itself runs on tiny samples of the same kinds.
+
+So value-based casting (NumPy 1.x) and NEP 50 both come out right, without a promotion table of our own. When the
+result type depends on the *value* of a scalar operand, capture breaks (PJ214).
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from functools import lru_cache
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+import numpy as np
+from pijit.core.capture.values.lattice import array_type, scalar_type
+from pijit.core.errors import Break
+from pijit.core.graph.types import Array, Scalar, Type
+
+INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32,
+               2 ** 62, 2 ** 64 - 1)
+FLOAT_SAMPLES = (1.0, 0.5, -1.0, 1e30, 1e300, -1e300, 1e-300, float("nan"), float("inf"))
+COMPLEX_SAMPLES = tuple(complex(*parts) for parts in zip(FLOAT_SAMPLES, FLOAT_SAMPLES[1:] + (0.0,)))
+
+WEAK_SCALARS = not np.lib.NumpyVersion(np.__version__) < "2.0.0"
+"""Whether only the types of scalars steer loops (NEP 50); before, their values did, and loops are searched in
+order."""
+
+COMPLEX_WARNING: Any = getattr(np, "exceptions", np).ComplexWarning
+"""What NumPy warns with, at the caller's line, where it drops imaginary parts: no kernel does that."""
+
+BINARY_UFUNCS = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide, "%": np.remainder,
+    "**": np.power, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor, "<<": np.left_shift,
+    ">>": np.right_shift,
+}
+COMPARE_UFUNCS = {
+    "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater, ">=": np.greater_equal,
+}
+
+
+def _left_shift(left: Any, right: Any) -> Any:
+    """``left << right``; Python's integers are shifted by little, or a sample would fill the memory."""
+    if isinstance(left, int) and isinstance(right, int):
+        right = min(right, 8)
+    return left << right
+
+
+PYTHON_OPERATORS = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<<": _left_shift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, "==": operator.eq,
+    "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
+}
+
+
+class Operand:
+    """What an operation is asked with: a type, and the value when it is a constant. Hashable, for the cache."""
+
+    __slots__ = ("type", "constant", "has_constant")
+
+    def __init__(self, type: Type, constant: Any = None, has_constant: bool = False) -> None:
+        self.type = type
+        self.constant = constant
+        self.has_constant = has_constant
+
+    def _key(self) -> Tuple[Any, ...]:
+        return (self.type, self.has_constant, repr(self.constant), type(self.constant))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Operand) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def samples(self) -> List[Any]:
+        """Values that stand for the operand; more than one where the value may steer the result's type."""
+        if self.has_constant:
+            return [self.constant]
+        if isinstance(self.type, Array):
+            return [np.ones((1,) * self.type.ndim, self.type.dtype)]
+        kind = self.type.dtype.kind
+        values: Sequence[Any] = (True, False)
+        if kind in "iu":
+            limits = np.iinfo(self.type.dtype)
+            values = [v for v in INT_SAMPLES if limits.min <= v <= limits.max]
+        elif kind == "f":
+            values = FLOAT_SAMPLES
+        elif kind == "c":
+            values = COMPLEX_SAMPLES
+        if self.type.family == "py":
+            return list(values)
+        with np.errstate(all="ignore"):
+            return [self.type.dtype.type(v) for v in values]
+
+
+def type_of_result(value: Any) -> Type:
+    """The type of a sample's result; Break (PJ215) when kernels have no such type."""
+    kind: Optional[Type] = array_type(value) if isinstance(value, np.ndarray) else scalar_type(value)
+    if kind is None:
+        raise Break("PJ215", type=_describe(value))
+    return kind
+
+
+def _describe(value: Any) -> str:
+    return "array of %s" % value.dtype if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Type:
+    """The result type of ``function`` over all samples of one operand at a time."""
+    lists = [operand.samples() for operand in operands]
+    firsts = [samples[0] for samples in lists]
+    answers = set()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", COMPLEX_WARNING)
+        for position, samples in enumerate(lists):
+            for sample in samples:
+                arguments = firsts[:position] + [sample] + firsts[position + 1:]
+                answers.add(_answer(function, arguments))
+    answers.discard(None)
+    if len(answers) != 1:
+        raise Break("PJ214" if answers else "PJ203", operands=_operand_names(operands))
+    answer = answers.pop()
+    if isinstance(answer, Exception):
+        raise Break("PJ203", operands=_operand_names(operands))
+    return answer
+
+
+def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    try:
+        return type_of_result(function(*arguments))
+    except (ZeroDivisionError, ValueError, COMPLEX_WARNING):
+        return None
+    except OverflowError:
+        return OVERFLOWS if any(isinstance(a, np.ndarray) for a in arguments) else None
+    except TypeError:
+        return REFUSES
+
+
+class _Refusal(Exception):
+    """NumPy or Python refuse the operation for these types."""
+
+
+OVERFLOWS = _Refusal("a Python integer does not fit the array's dtype")
+REFUSES = _Refusal("the types do not work together")
+
+
+def _operand_names(operands: Sequence[Operand]) -> str:
+    return " and ".join(repr(operand.type) for operand in operands)
+
+UNSUPPORTED = "egG"
+"""float16 and long doubles."""
+
+
+@lru_cache(maxsize=4096)
+def scalar_result(symbol: str, operands: Tuple[Operand, ...]) -> Scalar:
+    """The type of a Python operator's result on scalars."""
+    answer = _ask(PYTHON_OPERATORS[symbol], operands)
+    if not isinstance(answer, Scalar):
+        raise Break("PJ203", operands=_operand_names(operands))
+    return answer
+
+
+@lru_cache(maxsize=4096)
+def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
+                 out: Optional[Array] = None) -> Tuple[Type, str, int]:
+    """Result type (dtype and ndim right; layout to be decided), loop types ("dd->d") and loop index.
+
+    With ``out`` the call is ``ufunc(*operands, out=out)`` and the result type is ``out``.
+    """
+    if ufunc.nout != 1 or ufunc.signature is not None or len(operands) != ufunc.nin:
+        raise Break("PJ210", function=ufunc.__name__)
+    if any(isinstance(o.type, Array) and o.type.ndim == 0 for o in operands):
+        raise Break("PJ203", operands=_operand_names(operands))
+    asked = ufunc if is_numpys(ufunc) else _without_elements(ufunc)
+    result: Type = _ask(asked, operands)  # with an output too: the loop may depend on a scalar's value
+    if out is not None:
+        def call(*arguments: Any) -> Any:
+            target = np.ones((1 if asked is ufunc else 0,) * out.ndim, out.dtype)
+            return asked(*arguments, out=target)
+        result = _ask(call, operands)
+    types, index = _find_loop(ufunc, operands, result.dtype, out)
+    missing = [code for code in types if code in UNSUPPORTED]
+    if missing:  # NumPy 1.x compares uint8 with 0.5 as float16
+        raise Break("PJ215", type=np.dtype(missing[0]))
+    return result, types, index
+
+
+def is_numpys(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is one of NumPy's own, which any operands may be tried with."""
+    return getattr(np, ufunc.__name__, None) is ufunc
+
+
+def _without_elements(ufunc: np.ufunc) -> Callable[..., Any]:
+    """The ufunc on arrays without elements in place of operands: loops of other libraries may not end for some values."""
+    def call(*arguments: Any, **named: Any) -> Any:
+        arrays = [isinstance(one, np.ndarray) for one in arguments]
+        weak = WEAK_SCALARS and any(isinstance(one, (np.ndarray, np.generic)) for one in arguments)
+        emptied = [np.empty((0,) * max(np.ndim(one), 1), np.asarray(one).dtype)
+                   if is_array or not any(arrays) and not (weak and not isinstance(one, np.generic)) else one
+                   for one, is_array in zip(arguments, arrays)]
+        result = ufunc(*emptied, **named)
+        return result if any(arrays) else result.dtype.type(0)
+    return call
+
+
+@lru_cache(maxsize=4096)
+def where_result(operands: Tuple[Operand, ...]) -> Array:
+    """The type of ``np.where(*operands)``; layout to be decided."""
+    result = _ask(np.where, operands)
+    if not isinstance(result, Array):
+        raise Break("PJ203", operands=_operand_names(operands))
+    return result
+
+
+def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype,
+               out: Optional[Array]) -> Tuple[str, int]:
+    """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
+    if WEAK_SCALARS:
+        asked = [_dtype_question(operand) for operand in operands] + [out.dtype if out is not None else None]
+        try:
+            resolved = ufunc.resolve_dtypes(tuple(asked), casting="same_kind")
+        except (TypeError, ValueError) as error:
+            raise Break("PJ210", function="%s (%s)" % (ufunc.__name__, error))
+        wanted = "".join(d.char for d in resolved[:ufunc.nin]) + "->" + "".join(d.char for d in resolved[ufunc.nin:])
+        for index, types in enumerate(ufunc.types):
+            if _same_loop(types, wanted):
+                return types, index
+        raise Break("PJ210", function=ufunc.__name__)
+    for index, types in enumerate(ufunc.types):
+        inputs, output = types.split("->")
+        if "O" in types or (out is None and np.dtype(output) != result):
+            continue
+        if all(_can_cast(operand, np.dtype(code)) for operand, code in zip(operands, inputs)):
+            return types, index
+    raise Break("PJ210", function=ufunc.__name__)
+
+
+def _same_loop(types: str, wanted: str) -> bool:
+    return len(types) == len(wanted) and all(
+        a == b or (a not in "->" and b not in "->" and np.dtype(a) == np.dtype(b)) for a, b in zip(types, wanted))
+
+
+def _dtype_question(operand: Operand) -> Any:
+    if isinstance(operand.type, Scalar) and operand.type.family == "py" and operand.type.dtype.kind != "b":
+        return {"i": int, "f": float, "c": complex}[operand.type.dtype.kind]
+    return operand.type.dtype
+
+
+def _can_cast(operand: Operand, dtype: np.dtype) -> bool:
+    return all(np.can_cast(sample if isinstance(operand.type, Scalar) else sample.dtype, dtype, "safe")
+               for sample in operand.samples())
+
+
+def result_layout(operands: Sequence[Type], ndim: int) -> str:
+    """The layout letter that is certain for a new elementwise result; "A" where only the strides decide."""
+    arrays = [o for o in operands if isinstance(o, Array)]
+    if ndim <= 1 or all(a.layout == "C" for a in arrays):
+        return "C"
+    if all(a.layout == "F" and a.ndim == ndim for a in arrays) and (ndim == 2 or len(arrays) == 1):
+        return "F"  # of more axes one of length 1 may be stretched, and NumPy then chooses by all strides
+    return "A"

@@ -1,0 +1,138 @@
+"""Generators, maps and filters in the middle of a loop over them, as abstract values."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Tuple
+
+from pijit.core.bytecode.rewrite.generator_steps import START, only_yield
+from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, Made
+
+
+class Ended:
+    """What stands for the end of an iterator."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<ended>"
+
+
+ENDED = Ended()
+
+
+class Suspended(Abstract):
+    """A generator that waits at ``point``, the instruction that has yielded, or has not begun.
+
+    ``maker`` is what was called: the Made of captured code, or a Callee; None as long as only the
+    generator's own body knows of it. ``names`` are its variables that have a value and are read again; ``parts`` are
+    their values, then its operand stack, and last what it has just yielded if ``has_item``. ``apart``: control comes
+    from its first step, and what follows is not to meet that of later ones before the loop's header.
+    """
+
+    __slots__ = ("maker", "point", "names", "parts", "has_item", "apart")
+    has_parts = True
+
+    def __init__(self, maker: Any, point: int, names: Tuple[str, ...], parts: Tuple[Abstract, ...],
+                 has_item: bool = False, born: int = -1, apart: bool = False) -> None:
+        super().__init__(None, born)
+        self.maker = maker
+        self.point = point
+        self.names = names
+        self.parts = parts
+        self.has_item = has_item
+        self.apart = apart
+
+    def key(self) -> Any:
+        maker = self.maker
+        if maker is not None and not isinstance(maker, Made):
+            maker = (id(maker.function), maker.place.source)
+        return (maker, self.point, self.names, self.parts, self.has_item, self.apart)
+
+    def like(self, parts: Tuple[Abstract, ...], maker: Any = None) -> "Suspended":
+        """The same with other values for its parts."""
+        return Suspended(maker or self.maker, self.point, self.names, parts, self.has_item, self.born,
+                         self.apart)
+
+    def is_like(self, other: "Suspended") -> bool:
+        """Whether both differ in the kinds of their parts alone."""
+        return self.like(()) == other.like(()) and len(self.parts) == len(other.parts)
+
+    @property
+    def stack(self) -> Tuple[Abstract, ...]:
+        return self.parts[len(self.names):]
+
+
+def changed_makers(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
+    """An iterator, or a function, with what ``change`` makes of the functions of the program in it."""
+    if isinstance(value, Made) and value.name is not None:
+        return change(value)
+    if isinstance(value, Made):
+        return value.with_free(tuple(changed_makers(part, change) for part in value.free))
+    if isinstance(value, LoopIterator) and is_generating(value):
+        parts = tuple(changed_makers(part, change) for part in value.parts)
+        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+    if isinstance(value, Suspended):
+        maker = changed_makers(value.maker, change) if isinstance(value.maker, Made) else value.maker
+        return value.like(tuple(changed_makers(part, change) for part in value.parts), maker)
+    return value
+
+
+def worn(made: Made) -> Made:
+    """Without what its maker's variables held, which is looked up for each step."""
+    return made.with_free(())
+
+
+def begun(made: Made, iterator: Abstract, born: int) -> Suspended:
+    """What a generator expression, a map or a filter is before its first step.
+
+    One with a single loop does the same behind its yield, so that the first step needs no code of its own.
+    """
+    point = only_yield(made.code)
+    made = changed_makers(made, worn)  # type: ignore[assignment]
+    return Suspended(made, point, (".0",) if point == START else (), (iterator,), born=born)
+
+
+def rest_of(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
+    """What takes all items that are left takes, in place of a generator expression, a map or a filter that has a name:
+    one that has not begun does the same with the rest."""
+    if not isinstance(value, Suspended) or not isinstance(value.maker, Made) or len(value.parts) != 1:
+        return value
+    alike = begun(value.maker, value.parts[0], value.born)
+    if (alike.point, alike.names) != (value.point, value.names):
+        return value
+    return Lazy(changed_makers(value.maker, change), value.parts[0], value.born)  # type: ignore[arg-type]
+
+
+def is_generating(value: Abstract) -> bool:
+    """Whether a step of an iterator runs a generator's body."""
+    if isinstance(value, LoopIterator):
+        return any(map(is_generating, value.parts))
+    return isinstance(value, Suspended)
+
+
+def has_ended(value: Abstract) -> bool:
+    return isinstance(value, Const) and value.object is ENDED
+
+
+def is_at_start(value: Abstract) -> bool:
+    """Whether the next step of an iterator is the first of a generator."""
+    if isinstance(value, LoopIterator):
+        return any(map(is_at_start, value.parts))
+    return isinstance(value, Suspended) and value.point == START
+
+
+def points_of(value: Abstract) -> Tuple[Any, ...]:
+    """Where the generators of an iterator wait."""
+    if isinstance(value, LoopIterator):
+        return tuple(map(points_of, value.parts))
+    return (value.point,) if isinstance(value, Suspended) else ()
+
+
+def kept_apart(value: Abstract, apart: bool) -> Abstract:
+    """An iterator whose generator is `Suspended.apart`, or not."""
+    if isinstance(value, LoopIterator) and is_generating(value):
+        parts = tuple(kept_apart(part, apart) for part in value.parts)
+        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+    if not isinstance(value, Suspended) or value.apart == apart:
+        return value
+    return Suspended(value.maker, value.point, value.names, value.parts, value.has_item, value.born, apart)

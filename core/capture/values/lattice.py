@@ -1,0 +1,472 @@
+"""Abstract values: what is known of a Python value while its bytecode is interpreted symbolically.
+
+Equality is by what is known, not by the SSA values that carry it in a graph. ``born`` is the instruction that
+made the value; it tells which instruction must stay bytecode when a value cannot leave a kernel.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+from pijit.core.capture.values.base import Abstract, HeldMethod, Raised, Slice, SliceDisplay, Thrown, is_held_method
+from pijit.core.capture.values.array_kinds import array_type, is_captured
+from pijit.core.capture.values.libraries import in_library
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Things, Type, Vacant
+from pijit.core.graph.types import numpy_scalar
+from pijit.guards.facts import is_among, is_exactly
+from pijit.guards.source import Inner
+
+
+class Typed(Abstract):
+    """A scalar or an array of a known type, carried by one SSA value."""
+
+    __slots__ = ("type", "value")
+
+    def __init__(self, type: Type, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
+        super().__init__(source, born)
+        self.type = type
+        self.value = value
+
+    def key(self) -> Any:
+        return self.type
+
+
+class Number(Typed):
+    """A Python or NumPy scalar. ``sample`` is its value at capture time where it comes from outside, else None."""
+
+    __slots__ = ("sample",)
+    type: Scalar
+
+    def __init__(self, type: Scalar, value: Optional[Value] = None, source: Any = None, born: int = -1,
+                 sample: Any = None) -> None:
+        super().__init__(type, value, source, born)
+        self.sample = sample
+
+
+class Tensor(Typed):
+    """A NumPy array. ``part`` is (the SSA value of an array, the index): this is the view ``array[index]``."""
+
+    __slots__ = ("part",)
+    type: Array
+
+    def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
+        super().__init__(type, value, source, born)
+        self.part: Any = None
+
+
+class Instance(Typed):
+    """An object of one class, such as a list that the function has made; its type may say what items to expect."""
+
+    __slots__ = ()
+    type: Object
+
+    def key(self) -> Any:
+        return self.type, getattr(self.type, "items", None)
+
+
+class Thing(Instance):
+    """An object like those that the capture has seen: of one class, or of any."""
+
+    __slots__ = ()
+    type: Things
+
+
+class Known(Instance):
+    """A list or dict of which every item is known, until something may have changed it; ``keys`` is None for a
+    list."""
+
+    __slots__ = ("keys", "items")
+    has_parts = True
+
+    def __init__(self, type: Object, keys: Optional[Tuple[Any, ...]], items: List[Abstract],
+                 value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
+        super().__init__(type, value, source, born)
+        self.keys = keys
+        self.items = tuple(items)
+
+    def key(self) -> Any:
+        return (self.type, self.keys, self.items)
+
+    def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "Known":
+        """The same with other values for the items and the object."""
+        return Known(self.type, self.keys, items, value, source, self.born)
+
+    def forgotten(self) -> Instance:
+        """The same object after it may have changed."""
+        copy = Instance(self.type if self.items else Vacant(self.type.python), self.value, self.source, self.born)
+        copy.root = self.root
+        return copy
+
+
+class Const(Abstract):
+    """One known object."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object: Any, source: Any = None, born: int = -1) -> None:
+        super().__init__(source, born)
+        self.object = object
+
+    def key(self) -> Any:
+        kind = type(self.object)
+        if is_among(kind, (int, float, bool, complex, str, bytes)):
+            return (kind, repr(self.object))
+        return id(self.object)
+
+
+class Opaque(Abstract):
+    """An object of a known type whose attributes and items may be read under guards; ``sample`` is one of them.
+
+    Two are equal only if they come from the same place: what is read of them is read there.
+    """
+
+    __slots__ = ("sample",)
+
+    def __init__(self, sample: Any, source: Any = None, born: int = -1) -> None:
+        super().__init__(source, born)
+        self.sample = sample
+
+    def key(self) -> Any:
+        return id(self.sample), self.source
+
+
+class Sequence(Abstract):
+    """A tuple with known items; ``value`` carries the object, where one has been made."""
+
+    __slots__ = ("items", "value")
+    has_parts = True
+
+    def __init__(self, items: List[Abstract], source: Any = None, born: int = -1,
+                 value: Optional[Value] = None) -> None:
+        super().__init__(source, born)
+        self.items = tuple(items)
+        self.value = value
+
+    def key(self) -> Any:
+        return self.items
+
+
+class Range(Abstract):
+    """A range object: start, step and length as raw words; ``parts``, if known, are what it is made with."""
+
+    __slots__ = ("words", "parts")
+
+    def __init__(self, words: Tuple[Optional[Value], ...], born: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:
+        super().__init__(None, born)
+        self.words = words
+        self.parts = parts
+
+
+class LoopIterator(Abstract):
+    """An iterator that kernels step: its kind and words are those of :data:`~pijit.core.graph.types.ITERATOR_WORDS`.
+
+    ``parts`` are what it iterates: an array, or iterators. ``input`` is the number of the graph input that holds the
+    object when it came from outside the segment. ``count`` is what "enumerate" is known to count next, or None.
+    """
+
+    __slots__ = ("kind", "words", "parts", "input", "count")
+    has_parts = True
+
+    def __init__(self, kind: str, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...] = (),
+                 input: Optional[int] = None, born: int = -1, count: Optional[int] = None) -> None:
+        super().__init__(None, born)
+        self.kind = kind
+        self.words = words
+        self.parts = parts
+        self.input = input
+        self.count = count
+
+    def key(self) -> Any:
+        return (self.kind, self.parts, self.count)
+
+    def stepped(self, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...]) -> "LoopIterator":
+        """The same iterator, further on."""
+        count = self.count + 1 if self.count is not None else None
+        return LoopIterator(self.kind, words, parts, self.input, self.born, count)
+
+
+class Unrolled(Abstract):
+    """An iterator over a container of known items: where it is steers the capture, so each round is captured anew.
+
+    ``owner`` is the container, ``position`` how many items were taken, and ``what`` is iterated: "forwards",
+    "backwards", or of a dict "values" or "items".
+    """
+
+    __slots__ = ("owner", "length", "position", "what")
+    has_parts = True
+
+    def __init__(self, owner: Abstract, length: int, what: str, position: int = 0, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.owner = owner
+        self.length = length
+        self.what = what
+        self.position = position
+
+    def key(self) -> Any:
+        return (self.owner, self.length, self.what, self.position)
+
+    def over(self, owner: Abstract, position: int) -> "Unrolled":
+        """The same iterator with another owner or position."""
+        return Unrolled(owner, self.length, self.what, position, self.born)
+
+
+class Method(Abstract):
+    """A method of an array or a container, looked up and not called yet. It cannot leave a kernel."""
+
+    __slots__ = ("owner", "name")
+    has_parts = True
+
+    def __init__(self, owner: Abstract, name: str, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.owner = owner
+        self.name = name
+
+    def key(self) -> Any:
+        return (self.owner, self.name)
+
+
+class Bound(Abstract):
+    """A Python function looked up on an object and not called yet; ``owner`` is its first argument."""
+
+    __slots__ = ("function", "owner")
+    has_parts = True
+
+    def __init__(self, function: Abstract, owner: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.function = function
+        self.owner = owner
+
+    def key(self) -> Any:
+        return (self.function, self.owner)
+
+
+class Keywords(Abstract):
+    """The dict of ``**keywords``, to be read or handed on; ``items`` by name."""
+
+    __slots__ = ("items",)
+    has_parts = True
+
+    def __init__(self, items: Dict[str, Abstract], born: int = -1) -> None:
+        super().__init__(None, born)
+        self.items = items
+
+    def key(self) -> Any:
+        return tuple(self.items.items())
+
+
+class Super(Abstract):
+    """A super object: looks for attributes of ``owner`` in the classes behind ``cls``."""
+
+    __slots__ = ("cls", "owner")
+    has_parts = True
+
+    def __init__(self, cls: type, owner: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.cls = cls
+        self.owner = owner
+
+    def key(self) -> Any:
+        return (id(self.cls), self.owner)
+
+
+class CellRef(Abstract):
+    """A cell on its way into the closure of a function that is made; ``content`` is what it holds."""
+
+    __slots__ = ("content",)
+    has_parts = True
+
+    def __init__(self, content: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.content = content
+
+    def key(self) -> Any:
+        return self.content
+
+
+class Made(Abstract):
+    """A function to be called on the spot; ``free`` is what its free variables hold, ``facts`` are its maker's.
+
+    ``name`` is its ``__qualname__`` if it is one of the program's, whose free variables are variables of its maker.
+    """
+
+    __slots__ = ("code", "free", "facts", "name")
+    has_parts = True
+
+    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1,
+                 name: Optional[str] = None) -> None:
+        super().__init__(None, born)
+        self.code = code
+        self.free = free
+        self.facts = facts
+        self.name = name
+
+    def with_free(self, free: Tuple[Abstract, ...]) -> "Made":
+        """The same with other values for its free variables."""
+        return Made(self.code, free, self.facts, self.born, self.name)
+
+    def key(self) -> Any:
+        return (id(self.code), self.facts.identity(), self.free)
+
+
+class Lazy(Abstract):
+    """A generator expression, ``map`` or ``filter`` that has not begun: what ``made`` yields over ``iterator``."""
+
+    __slots__ = ("made", "iterator")
+    has_parts = True
+
+    def __init__(self, made: Made, iterator: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.made = made
+        self.iterator = iterator
+
+    def key(self) -> Any:
+        return (self.made, self.iterator)
+
+
+class Borrowed(Abstract):
+    """The iterator of the variable ``name``, on its way to a call of ``next``: the variable has it all the time."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.name = name
+
+    def key(self) -> Any:
+        return self.name
+
+
+class Null(Abstract):
+    """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
+
+    __slots__ = ()
+
+
+class Unbound(Abstract):
+    """A local variable without a value."""
+
+    __slots__ = ()
+
+
+class Unknown(Abstract):
+    """Anything; ``reason`` is the id of why nothing is known."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str = "PJ218", born: int = -1) -> None:
+        super().__init__(None, born)
+        self.reason = reason
+
+
+UNBOUND = Unbound()
+WAITING = (Method, Bound, Super, Keywords, CellRef)
+"""Values that wait on the operand stack for a call, with what it is of: it may change before."""
+
+FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, Made, Lazy, Borrowed, Raised, Thrown)
+"""Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
+
+IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+NUMPY_CLASSES = tuple({np.dtype(code).type: None for code in np.typecodes["All"]})
+"""The classes of NumPy's own scalars."""
+
+BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.WrapperDescriptorType,
+               types.MethodDescriptorType, type, np.ufunc, np.dtype, type(np.sum), enum.Enum, type(np.s_),
+               type(np.r_), type(np.c_), type(np.mgrid), type(np.ogrid))
+
+
+def class_of(value: Abstract) -> Optional[type]:
+    """``type(value)``, or None if it is not known."""
+    if isinstance(value, Number):
+        return PYTHON_CLASS.get(value.type) or value.type.dtype.type
+    if isinstance(value, Const):
+        return type(value.object)
+    if isinstance(value, Opaque):
+        return type(value.sample)
+    if isinstance(value, Instance):
+        return value.type.python
+    return {Tensor: np.ndarray, Sequence: tuple, Range: range}.get(type(value)) or value.python
+
+
+def has_class(value: Abstract) -> bool:
+    """Whether a value is an object, from outside or of a long list, of a class that is known."""
+    return isinstance(value, Opaque) or isinstance(value, Thing) and value.type.python is not None
+
+
+def scalar_type(value: Any) -> Optional[Scalar]:
+    """The scalar type of a Python or NumPy number that kernels can work on, else None."""
+    for python, kind in PYTHON_SCALARS.items():
+        if type(value) is python:
+            return kind
+    if is_exactly(value, NUMPY_CLASSES) and is_captured(value.dtype):
+        return numpy_scalar(value.dtype)
+    return None
+
+
+def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
+    """As `abstract_of` of what an argument, a global, an attribute or an item holds: modules and types by identity.
+
+    Python functions of the user's are known by their code, see `callees`.
+    """
+    if issubclass(type(sample), BY_IDENTITY) and (type(sample) is not types.FunctionType or in_library(sample)):
+        return Const(sample, source, born) if not is_held_method(sample) else _held_like(sample, source, born)
+    return abstract_of(sample, source, born)
+
+
+def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
+    """What may be assumed, under a guard on its type, of a value like ``sample``.
+
+    Looks at the type alone first: ``isinstance`` may run a property ``__class__`` of the user's.
+    """
+    if issubclass(type(sample), np.ndarray):
+        known = array_type(sample)
+        return Tensor(known, None, source, born) if known is not None else Opaque(sample, source, born)
+    scalar = scalar_type(sample)
+    if scalar is not None:
+        if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:
+            return Unknown("PJ203", born)
+        return Number(scalar, None, source, born, sample if source is not None else None)
+    if is_exactly(sample, IMMUTABLE_BY_VALUE):
+        return Const(sample, source, born)
+    if is_held_method(sample):
+        return _held_like(sample, source, born)
+    return (_slice_like(sample, source, born) if type(sample) is slice else None) or Opaque(sample, source, born)
+
+
+def _held_like(sample: Any, source: Any, born: int) -> HeldMethod:
+    owner = Opaque(sample.__self__, Inner(source, "__self__") if source is not None else None)
+    return HeldMethod((owner,), sample.__name__, born, source)
+
+
+def _slice_like(sample: slice, source: Any, born: int) -> Optional[Slice]:
+    """What may be assumed of a slice like ``sample``; None where its parts are no integers."""
+    parts = [abstract_of(getattr(sample, name), Inner(source, name) if source is not None else None)
+             for name in Slice.NAMES]
+    kinds = [number_type(part) for part in parts]
+    plain = all(kind.dtype.kind in "iu" if kind is not None else part == Const(None) for part, kind in zip(parts, kinds))
+    return Slice(tuple(parts), born, source) if plain else None
+
+
+def number_type(value: Abstract) -> Optional[Scalar]:
+    """The scalar type of a Number or of a constant number."""
+    if isinstance(value, Number):
+        return value.type
+    if isinstance(value, Const):
+        kind = scalar_type(value.object)
+        if kind is not None and type(value.object) is int and not -2 ** 63 <= value.object < 2 ** 63:
+            return None
+        return kind
+    return None
+
+
+def pointer_class(value: Abstract) -> Optional[type]:
+    """The exact class of an object that kernels carry as a pointer, else None."""
+    return class_of(value) if isinstance(value, (Instance, Opaque)) else None
+
+
+def object_type(value: Abstract) -> Object:
+    """The type of the pointer to a value that is an object as it stands."""
+    return Object(class_of(value))

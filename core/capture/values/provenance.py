@@ -1,0 +1,120 @@
+"""Where a segment finds the values that it starts from."""
+
+from __future__ import annotations
+
+from typing import Any, Container, List, NamedTuple
+
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.virtual_object import Record, is_cell, is_row
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    LoopIterator,
+    Made,
+    Number,
+    Opaque,
+    Range,
+    Sequence,
+    Typed,
+    Unbound,
+    Unknown,
+    Unrolled,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import Object
+from pijit.guards.source import Attr, Inner, Item, TypeOf
+
+
+class Root(NamedTuple):
+    """A local variable ("local", name), an operand stack position ("stack", k), a cell or free variable ("cell", k),
+    or the cell itself ("closure", k)."""
+
+    kind: str
+    name: Any
+
+    def __str__(self) -> str:
+        return {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d",
+                "closure": "closure[%d]"}[self.kind] % self.name
+
+
+def with_value(value: Typed, ssa: Value) -> Typed:
+    """A copy of ``value`` that this SSA value carries."""
+    copy = type(value)(value.type, ssa, value.source, value.born)
+    copy.root = value.root
+    if isinstance(value, Number):
+        copy.sample = value.sample  # type: ignore[attr-defined]
+    return copy
+
+
+def with_items(value: Known) -> Known:
+    """A list or dict that the segment finds, whose items know where they are found."""
+    if value.root is None:
+        raise Break("PJ218")
+    keys = value.keys if value.keys is not None else range(len(value.items))
+    copy = value.like([rooted(item, Item(value.root, key)) for item, key in zip(value.items, keys)], None)
+    copy.root = value.root
+    return copy
+
+
+def found_record(value: Record, root: Any) -> Record:
+    """An object that captured code has made before, where the segment finds it."""
+    cls = Const(value.python)
+    cls.root = TypeOf(root) if root is not None else None
+    return value.like(cls=cls, items=tuple(rooted(item, None) for item in value.items), value=None, origin=None,
+                      settled=True)
+
+
+def with_attributes(value: Record) -> Record:
+    """An object that the segment finds, whose attributes or items know where they are found."""
+    step, names = Inner if is_cell(value) else Attr, value.names  # type: Any, Any
+    if is_row(value):
+        step, names = Item, range(len(value.items))
+    return value.like(items=tuple(rooted(item, step(value.root, name)) for name, item in zip(names, value.items)))
+
+
+def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
+    """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
+    if isinstance(value, Known):
+        copy: Abstract = value.like([rooted(item, None) for item in value.items], None)
+        copy.root = root
+        return copy
+    if isinstance(value, Typed):
+        copy = type(value)(value.type, value.value if keep else None, value.source, value.born)
+        if isinstance(value, Number):
+            copy.sample = value.sample  # type: ignore[attr-defined]
+    elif isinstance(value, Const):
+        copy = Const(value.object, value.source, value.born)
+    elif isinstance(value, Opaque):
+        copy = Opaque(value.sample, value.source, value.born)
+    elif isinstance(value, Record):
+        copy = found_record(value, root)
+    elif isinstance(value, Sequence):
+        items = value.items if keep else [rooted(item, None) for item in value.items]
+        copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
+    elif isinstance(value, Parted):
+        parts = value.parts if keep else tuple(rooted(part, None) for part in value.parts)
+        copy = value.like(parts, value.source, value.value if keep else None)
+    elif isinstance(value, Range) and not keep:
+        copy = Instance(Object(range), None, None, value.born)
+    elif isinstance(value, LoopIterator):
+        copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
+    elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which cannot find it
+        return value.over(rooted(value.owner, None), value.position)
+    elif isinstance(value, Made) and value.name is not None:
+        copy = value.with_free(value.free)
+    elif isinstance(value, Unknown) and (isinstance(root, Item) or isinstance(root, Root) and root.kind == "stack"):
+        # an item is there, whatever it is
+        copy = Unknown(value.reason, value.born)
+    else:
+        return value
+    copy.root = root
+    return copy
+
+
+def rooted_stack(stack: List[Abstract], empty: Container[int]) -> List[Abstract]:
+    """What a segment finds on the operand stack where it begins. It cannot ask for items at the positions `empty`."""
+    return [Unknown("PJ212", value.born) if k in empty and not isinstance(value, Unbound) else rooted(value, Root("stack", k))
+            for k, value in enumerate(stack)]

@@ -1,0 +1,57 @@
+"""Numbers from outside that a capture must know by value: an axis, a position in a tuple, the step of a range.
+
+The first value is held by an Equals guard. When a call brings a second one the source is *changing*, and later
+captures take the number as a symbol there: they break, or use a form that works for any value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, FrozenSet, Iterable, NamedTuple, Optional
+
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Unknown
+from pijit.guards.facts import is_exactly
+from pijit.guards.guard import Equals
+from pijit.guards.source import SourceError
+
+STEERING = (int, float, bool)
+
+
+class Steering(NamedTuple):
+    """How numbers from outside are taken.
+
+    Attributes:
+        force: the option specialize_scalar. True takes each of them as a constant, False none.
+        changing: the sources that had a second value.
+        left_out: the sources whose objects are others in each call; nothing is known of them.
+    """
+
+    force: Optional[bool] = None
+    changing: FrozenSet[Any] = frozenset()
+    left_out: FrozenSet[Any] = frozenset()
+
+    def may_be_known(self, value: Abstract) -> bool:
+        """Whether capture may rely on the value that a number has now."""
+        return (self.force is not False and isinstance(value, Number) and is_exactly(value.sample, STEERING)
+                and value.source not in self.changing)
+
+    def arriving(self, value: Abstract) -> Abstract:
+        """A value as it comes from its source."""
+        if self.left_out and value.source in self.left_out:
+            return Unknown("PJ308")
+        if self.force and isinstance(value, Number) and is_exactly(value.sample, STEERING):
+            return Const(value.sample, value.source, value.born)
+        return value
+
+    def after(self, guards: Iterable[Any], *roots: Any) -> "Steering":
+        """What is known after a call with these roots that entries with these guards did not serve."""
+        found = {guard.source for guard in guards if isinstance(guard, Equals) and _has_changed(guard, roots)}
+        return self._replace(changing=self.changing | found)
+
+
+def _has_changed(guard: Equals, roots: Any) -> bool:
+    """Whether a number has another value of the same type."""
+    try:
+        value = guard.source.fetch(*roots)
+    except SourceError:
+        return False
+    return is_exactly(value, STEERING) and type(value) is type(guard.constant) and not guard.check(value)

@@ -1,0 +1,285 @@
+"""Objects that captured code has made, as abstract values: what their attributes hold, instead of an object."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import types
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Bound,
+    CellRef,
+    Const,
+    Keywords,
+    Known,
+    Lazy,
+    LoopIterator,
+    Made,
+    Method,
+    Sequence,
+    Super,
+    Unrolled,
+)
+from pijit.core.graph.ir import Value
+from pijit.core.graph.types import CELL
+from pijit.guards.reading import class_value
+
+FRESH = itertools.count(1000000)
+CONTENT = "cell_contents"
+"""The attribute of cells."""
+
+
+class Record(Abstract):
+    """An instance of the plain class ``python``, which is found by ``cls``; ``items`` are its attributes in order.
+
+    Two records of one state are one object exactly if they have one ``token``; those below 0 are objects of the
+    callers. ``writable``: only variables have the object, so a store into it changes no more than what is known of it.
+    ``shared``: it is an object that ``value`` carries. ``settled``: control may have come from bytecode, so that it may
+    be an object that the segment has found, whose address, or 0, is ``origin``; ``changed``: that object may have to
+    get other attributes.
+    """
+
+    __slots__ = ("python", "cls", "names", "items", "token", "writable", "shared", "settled",
+                 "changed", "value", "origin")
+    has_parts = True
+
+    def __init__(self, cls: Const, token: int) -> None:
+        super().__init__()
+        self.python: type = cls.object
+        self.cls = cls
+        self.names: Tuple[str, ...] = ()
+        self.items: Tuple[Abstract, ...] = ()
+        self.token = token
+        self.writable = True
+        self.shared = self.settled = self.changed = False
+        self.value: Optional[Value] = None
+        self.origin: Optional[Value] = None
+
+    def key(self) -> Any:
+        flags = self.writable, self.shared, self.settled, self.changed
+        return id(self.python), self.names, self.items, self.token, flags
+
+    def like(self, **changes: Any) -> "Record":
+        """A copy that differs in some attributes."""
+        copy = Record(self.cls, self.token)
+        for name in ("source", "born", "root") + Record.__slots__:
+            setattr(copy, name, changes[name] if name in changes else getattr(self, name))
+        return copy
+
+    def is_like(self, other: "Record") -> bool:
+        """Whether both differ in what their attributes hold alone."""
+        return self.python is other.python and self.names == other.names and self.token == other.token
+
+    def holding(self, name: str, value: Abstract) -> "Record":
+        """The same after a store."""
+        held = dict(zip(self.names, self.items))
+        held[name] = value
+        changed = self.settled and not self.shared
+        return self.like(names=tuple(held), items=tuple(held.values()), root=None, changed=changed)
+
+    def covering(self, other: "Record", items: Iterable[Abstract]) -> "Record":
+        """What is known if it is this or another one that is like it, with these items."""
+        return self.like(items=tuple(items), writable=self.writable and other.writable,
+                         shared=self.shared or other.shared, settled=self.settled or other.settled,
+                         changed=self.changed or other.changed, value=None, origin=None, root=None)
+
+
+class Display(Sequence):
+    """A tuple of objects that nobody has but the operand stack, so that it is made only where it leaves that."""
+
+    __slots__ = ()
+    python = tuple
+
+
+def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
+    """A value with every record in it replaced; itself where none is."""
+    if not value.has_parts:
+        return value
+    if isinstance(value, Record):
+        return change(with_mapped_parts(value, lambda part: mapped(part, change)))  # type: ignore[arg-type]
+    return with_mapped_parts(value, lambda part: mapped(part, change))
+
+
+def with_mapped_parts(value: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
+    """A value with every part replaced; itself where none is."""
+    if not value.has_parts:
+        return value
+    parts = value.items if isinstance(value, Record) else parts_within(value)
+    new = tuple(map(change, parts))
+    if _same(new, parts):
+        return value
+    if isinstance(value, Record):
+        return value.like(items=new)
+    copy = with_parts(value, new)
+    copy.root = value.root
+    return copy
+
+
+def _same(one: Tuple[Abstract, ...], other: Tuple[Abstract, ...]) -> bool:
+    return all(a is b for a, b in zip(one, other))
+
+
+def parts_within(value: Abstract) -> Tuple[Abstract, ...]:
+    """What a value consists of that is no record."""
+    found = _PARTS.get(type(value)) or _PARTS.get(type(value).__base__)
+    return found[0](value) if found is not None else ()
+
+
+def with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
+    """The same of other parts."""
+    return (_PARTS.get(type(value)) or _PARTS[type(value).__base__])[1](value, parts)
+
+
+def _tuple_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
+    return type(value)(list(parts), value.source, value.born, value.value)  # type: ignore[no-any-return]
+
+
+def with_owner(value: Bound, function: Abstract, owner: Abstract) -> Bound:
+    """The same method of another object."""
+    changed = copy.copy(value)
+    changed.function, changed.owner = function, owner
+    return changed
+
+
+def _stepper_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
+    return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+
+
+_PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, Any], Abstract]]] = {
+    Sequence: (lambda value: value.items, _tuple_of),
+    Known: (lambda value: value.items, lambda value, parts: value.like(list(parts), value.value, value.source)),
+    LoopIterator: (lambda value: value.parts, _stepper_of),
+    Suspended: (lambda value: value.parts, lambda value, parts: value.like(parts)),
+    Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),
+    Made: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
+    Parted: (lambda value: value.parts, lambda value, parts: value.like(parts, value.source, value.value)),
+    Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(*parts, value.born)),
+    Method: (lambda value: (value.owner,), lambda value, parts: Method(parts[0], value.name, value.born)),
+    Bound: (lambda value: (value.function, value.owner), lambda value, parts: with_owner(value, *parts)),
+    Super: (lambda value: (value.owner,), lambda value, parts: Super(value.cls, parts[0], value.born)),
+    Keywords: (lambda value: tuple(value.items.values()),
+               lambda value, parts: Keywords(dict(zip(value.items, parts)), value.born)),
+    CellRef: (lambda value: (value.content,), lambda value, parts: CellRef(parts[0], value.born)),
+}
+"""What a value consists of, and what makes it of other parts."""
+
+
+def records_in(value: Abstract) -> Iterable[Record]:
+    """The records that a value is or has inside, inner ones first."""
+    if not value.has_parts:
+        return ()
+    itself = isinstance(value, Record)
+    parts = value.items if itself else parts_within(value)  # type: ignore[attr-defined]
+    found = [record for part in parts if part.has_parts for record in records_in(part)]
+    return found + [value] if itself else found  # type: ignore[list-item]
+
+
+def replace_in(state: Any, change: Callable[[Record], Record]) -> None:
+    """Replace every record of a state."""
+    state.locals = {name: mapped(value, change) if value.has_parts else value for name, value in state.locals.items()}
+    state.stack = [mapped(value, change) if value.has_parts else value for value in state.stack]
+
+
+def find_in(state: Any, token: int) -> Optional[Record]:
+    """The record with a token in a state."""
+    for value in itertools.chain(state.locals.values(), state.stack):
+        for record in records_in(value):
+            if record.token == token:
+                return record
+    return None
+
+
+def numbered(state: Any, settles: bool) -> Any:
+    """The state, whose records get tokens that depend on their order alone, so that states which are alike are equal.
+
+    ``settles``: control may come here from bytecode too, which has real objects.
+    """
+    if not any(map(records_in, itertools.chain(state.locals.values(), state.stack))):
+        return state
+    ordered = [state.locals[name] for name in sorted(state.locals)] + state.stack
+    found = [record for value in ordered for record in records_in(value)]
+    tokens: Dict[int, int] = {}
+    for record in found:
+        tokens.setdefault(record.token, record.token if record.token < 0 else len(tokens))
+    replace_in(state, lambda record: record.like(token=tokens[record.token],
+                                                 settled=record.settled or settles))
+    return state
+
+
+LENT = "place: object "
+"""Begins the names under which an inlined callee's state has the objects of its callers, as places that it may
+write."""
+
+
+def lend(state: Any) -> List[int]:
+    """Make the records of an inlined callee's entry its callers': they get the tokens -1, -2 ..., and a name each in
+    the state. Returns the tokens that they have outside."""
+    state.locals = {name: value for name, value in state.locals.items() if not name.startswith(LENT)}
+    outside: List[int] = []
+    for value in state.locals.values():
+        outside += [record.token for record in records_in(value) if record.token not in outside]
+    if not outside:
+        return outside
+    tokens = {token: -1 - number for number, token in enumerate(outside)}
+    replace_in(state, lambda record: record.like(token=tokens[record.token]))
+    for token in tokens.values():
+        state.locals[LENT + str(token)] = find_in(state, token)
+    return outside
+
+
+def taken_back(value: Abstract, outside: List[int], fresh: Dict[int, int]) -> Abstract:
+    """A value that a callee gives, in terms of the caller: ``fresh`` are tokens of objects that the callee has
+    made."""
+    def change(record: Record) -> Record:
+        if record.token < 0:
+            return record.like(token=outside[-1 - record.token])
+        return record.like(token=fresh.setdefault(record.token, next(FRESH)))
+
+    return mapped(value, change)
+
+
+_dict_offset = type.__dict__["__dictoffset__"].__get__
+
+
+def has_dict(kind: type) -> bool:
+    """Whether instances of a class have a dict."""
+    return _dict_offset(kind) != 0  # type: ignore[no-any-return]
+
+
+def names_in_dict(record: Record) -> List[str]:
+    """The attributes that are in the object's dict, not in slots."""
+    return [name for name in record.names
+            if not is_row(record) and type(class_value(record.python, name)) is not types.MemberDescriptorType]
+
+
+def is_row(value: Abstract) -> bool:
+    """Whether a value is an object that captured code has made of a class of tuples: the names of its items are their
+    positions, and they never change."""
+    return isinstance(value, Record) and issubclass(value.python, tuple)
+
+
+def is_cell(value: Abstract) -> bool:
+    """Whether a value is a cell that captured code has made."""
+    return isinstance(value, Record) and value.python is CELL.python
+
+
+def has_pointer(record: Record) -> bool:
+    """Whether a segment that is built carries an object's pointer, or its address where it may have been found."""
+    return record.shared or record.settled
+
+
+def renumbered(value: Abstract, like: Abstract) -> Abstract:
+    """A value whose records have the tokens of another one that is like it."""
+    tokens = dict(zip([record.token for record in records_in(value)], [record.token for record in records_in(like)]))
+    if all(old == new for old, new in tokens.items()):
+        return value
+    return mapped(value, lambda record: record.like(token=tokens.get(record.token, record.token)))
+
+
+def may_be_stored_into(record: Record) -> bool:
+    """Whether captured code may change what is known of an object."""
+    return record.writable or record.shared

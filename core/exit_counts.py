@@ -1,0 +1,107 @@
+"""How often kernels were left in the middle, where, and because of what: read from the counters of launchers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+
+from pijit.core.kernel.compile import Kernel
+from pijit.core.capture_records import ExitCounts, ExitReport, MissReport, ReentryReport
+
+OFTEN = "PJ310"
+FEW = 2
+"""Fewer exits than this are never many."""
+POLL = "poll"
+
+
+class Counted(NamedTuple):
+    """A launcher with its kernel, whose number is 0 in re-entries, and the line where that starts.
+
+    ``lines`` and ``side`` say of each exit of the graph where it leads to, and whether it is a side exit.
+    """
+
+    launcher: Any
+    kernel: Kernel
+    number: int
+    start: int
+    lines: Tuple[int, ...]
+    side: Tuple[bool, ...]
+
+    @property
+    def runs(self) -> int:
+        return int(self.launcher.calls - self.launcher.misses)
+
+    @property
+    def name(self) -> str:
+        return "k%d" % self.number if self.number else "re-entry"
+
+    @property
+    def missed(self) -> MissReport:
+        """How often it was called and did not run."""
+        failed = self.launcher.program.last_failed if self.launcher.program is not None else None
+        guard = str(failed) if failed is not None else ""
+        return MissReport(self.start, self.name, int(self.launcher.misses), int(self.launcher.calls), guard)
+
+    def taken(self) -> Iterator[Tuple[Any, int]]:
+        """((line, operation, why), count) of what was a reason to leave."""
+        left = list(self.launcher.exit_counts)
+        for cause, count in zip(self.kernel.causes, self.launcher.cause_counts):
+            left[cause.exit] -= count
+            if count:
+                yield (cause.line or self._line(cause.exit), cause.operation, cause.why), count
+        for exit, count in enumerate(left):
+            if count > 0 and self.side[self.kernel.exits[exit][0]]:
+                yield (self._line(exit), "path", "it is not compiled"), count
+
+    def _line(self, exit: int) -> int:
+        return self.lines[self.kernel.exits[exit][0]]
+
+
+def counted(instructions: Sequence[Any], made: Iterable[Any], is_way: bool = False) -> List[Counted]:
+    """What counts the exits of launchers, each with its segment and kernel."""
+    found = []
+    for one in made:
+        exits = one.captured.graph.exits
+        lines = tuple(_line_of(instructions, exit.target) for exit in exits)
+        found.append(Counted(one.launcher, one.kernel, 0 if is_way else one.captured.number,
+                             _line_of(instructions, one.captured.start), lines,
+                             tuple(exit.side and not exit.poll for exit in exits)))
+    return found
+
+
+def _line_of(instructions: Sequence[Any], index: int) -> int:
+    return next((one.lineno for one in instructions[index::-1] if one.lineno), 0)
+
+
+def exit_counts(counters: Sequence[Counted]) -> ExitCounts:
+    """The counts as they are now.
+
+    Args:
+        counters: those of an entry.
+
+    Returns:
+        Exits by line, operation and reason; re-entries; polls.
+    """
+    counts: Dict[Any, int] = Counter()
+    where: Dict[Any, List[Counted]] = {}
+    polls = 0
+    for one in counters:
+        for key, count in one.taken():
+            if key[1] == POLL:
+                polls += count
+                continue
+            counts[key] += count
+            where.setdefault(key, []).append(one)
+    ways = [one for one in counters if not one.number]
+    backs = tuple(ReentryReport(one.start, one.runs, one.launcher.wait > 0) for one in ways if one.runs)
+    shut = not ways or any(one.launcher.wait > 0 for one in ways)
+    exits = tuple(_report(key, counts[key], where[key], shut) for key in sorted(counts))
+    return ExitCounts(exits, backs, polls, tuple(one.missed for one in counters if one.launcher.misses))
+
+
+def _report(key: Tuple[int, str, str], count: int, left: Sequence[Counted], shut: bool) -> ExitReport:
+    """``shut``: bytecode has loops that kernels have left."""
+    runs = sum(one.runs for one in left)
+    names = dict.fromkeys(one.name for one in left)
+    often = shut and count >= FEW and 2 * count >= runs
+    return ExitReport(key[0], ", ".join(names), key[1], key[2], count, runs, OFTEN if often else "")

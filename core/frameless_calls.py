@@ -1,0 +1,103 @@
+"""Functions that begin with a kernel: it runs before there is a frame, and where it comes to a return there is none.
+
+`pijit.core._hook` binds the arguments, looks the call up under the guards of its entry, which fetch what the kernel
+takes, and runs it (core/native/dispatch.c). An exit that leads to a return hands over the function's result; at any
+other linked code goes on in a frame, as ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple
+
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.build import cost_model
+from pijit.core.capture.driver import Capture
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.build.guards import launch_arguments, rebase
+from pijit.core.capture.values.provenance import Root
+from pijit.core.kernel.compile import Kernel
+
+NEEDS_FRAME = frozenset(["store_global"])
+"""Operations that ask for the frame that runs the linked code."""
+MOST_INPUTS = 32
+
+
+class Head(NamedTuple):
+    """The kernel that a function begins with: its launcher, and where a call without a frame has its inputs."""
+
+    launcher: Any
+    inputs: Tuple[Any, ...]
+
+
+def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> Tuple[int, ...]:
+    """The kernel's exits after which bytecode has nothing left to do but to return the last value that they leave.
+
+    The others are what it lets go of: dead locals that become None.
+    """
+    returning = captured.returning(function)
+    return tuple(id for id, (number, codes) in enumerate(kernel.exits)
+                 if number in returning and all(code[0] == "const" for code in codes[:-1]))
+
+
+def enlist_head(result: Capture) -> None:
+    """Have the segment that a function begins with be a kernel after all, if it gains as a head: where other segments
+    are kernels anyway, or together with those that gain something too."""
+    cfg = result.cfg
+    small = [(number, candidate.captured) for number, candidate in enumerate(result.candidates)
+             if candidate.captured is not None and candidate.error is not None
+             and candidate.error.reason_id == "PJ401"]
+    enlisted = [(number, captured) for number, captured in small if captured.start == 0]
+    if len(enlisted) != 1:
+        return
+    head = enlisted[0][1]
+    gain = cost_model.gain_as_head(head)
+    if gain < 0 or _inputs(head, cfg.function) is None:
+        return
+    if all(candidate.error is not None for candidate in result.candidates):
+        gains = [(one, cost_model.gain_behind(one[1], cfg)) for one in small if one[1] is not head]
+        if gain + sum(max(more, 0) for _, more in gains) < cost_model.FRAME_WORK:
+            return
+        enlisted += [one for one, more in gains if more > 0]
+    for number, _ in enlisted:
+        result.candidates[number] = result.candidates[number]._replace(error=None)
+
+
+def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[Head]:
+    """The head of a function with these launchers, those that are asked first last; None if it needs a frame.
+
+    One that may come to a return goes first.
+    """
+    heads = []
+    for launcher, captured, kernel in made:
+        inputs = _inputs(captured, function) if captured.start == 0 else None
+        if inputs is not None:
+            heads.append((bool(returning_exits(captured, kernel, function)), Head(launcher, inputs)))
+    return sorted(heads, key=lambda one: one[0])[-1][1] if heads else None
+
+
+def _inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, ...]]:
+    """Where a call has the inputs of a segment, if the guards of an entry include all of the segment's."""
+    position: Dict[Root, int] = {}
+    for root in launch_arguments(captured):
+        slot = _slot(root, function)
+        if slot is None:
+            return None
+        position[root] = slot
+    known = [(fact.root, fact.source) for fact in captured.facts.values()]
+    for pair in captured.pairs:
+        known += [(pair.root, pair.source), (pair.other, pair.other_source)]
+    inputs = tuple(rebase(path, position) for path in captured.inputs)
+    if (len(inputs) > MOST_INPUTS or any(rebase(root, position) != source for root, source in known)
+            or any(pair.source == pair.other_source for pair in captured.pairs)
+            or any(op.name in NEEDS_FRAME for block in captured.graph.blocks for op in block.ops)):
+        return None
+    return inputs
+
+
+def _slot(root: Root, function: Function) -> Optional[int]:
+    """Where a frame has a live-in when it starts: an argument or the cell of a free variable."""
+    if root.kind == "local":
+        number = function.varnames.index(root.name)
+        return number if number < function.argument_count else None
+    is_free = root.kind in ("cell", "closure") and not function.cellvars
+    return len(function.varnames) + int(root.name) if is_free else None

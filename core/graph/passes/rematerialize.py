@@ -1,0 +1,79 @@
+"""Makes cheap arrays anew for each loop nest that needs them, so that they need no memory.
+
+Before, for ``d = x - m`` and ``d / np.sqrt((d * d).sum() / n)``::
+
+    %2: float64[1d,C] = ufunc %0, %1 {ufunc=subtract}  else exit0()
+    %3: float64[1d,C] = ufunc %2, %2 {ufunc=multiply}  else exit1(%2)
+    %4: np.float64 = reduce %3 {ufunc=add}  else exit1(%2)
+    ...
+    %9: float64[1d,C] = ufunc %2, %8 {ufunc=true_divide}  else exit1(%2)
+
+After, the last one has an operand of its own, and all leave by ``exit0()``::
+
+    %10: float64[1d,C] = ufunc %0, %1 {ufunc=subtract}  else exit0()
+    %9: float64[1d,C] = ufunc %10, %8 {ufunc=true_divide}  else exit0()
+
+That is done where both become inner results of groups (fusion.py), and what they are made of is there anyway: one
+subtraction more costs less than an array that is written and read. Nothing changes their operands in between.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, List, Optional
+
+from pijit.core.graph.ir import Block, Graph, Op
+from pijit.core.graph.passes.fusion import find_groups, scalar_operation
+from pijit.core.graph.passes.hoist_exits import Retreat, candidates
+from pijit.core.graph.types import Array
+
+Groups = Dict[Op, List[Op]]
+
+_CHEAP = frozenset(("add", "sub", "mul", "neg", "abs"))
+
+_MOST_READ = 3
+"""As many more arrays read cost what one costs that is written and read."""
+
+
+def repeat(graph: Graph) -> None:
+    """Add the operations; in place."""
+    groups: Optional[Groups] = None
+    for block in graph.blocks:
+        if any(_is_cheap(op) for op in block.ops):
+            for one in candidates(graph, [block], alone=True):
+                if _is_cheap(one.maker) and len(one.users) > 1:
+                    groups = _repeat(graph, block, one, find_groups(graph) if groups is None else groups)
+
+
+def _is_cheap(op: Op) -> bool:
+    return op.name == "ufunc" and scalar_operation(op) in _CHEAP and op.attrs["types"][0] in "fd"
+
+
+def _repeat(graph: Graph, block: Block, one: Retreat, groups: Groups) -> Groups:
+    """Make what one operation makes once for each group with an operation that needs it; the groups then."""
+    maker = one.maker
+    last_of = {op: last for last, group in groups.items() for op in group}
+    users: Dict[Op, List[Op]] = {}
+    for op in one.users:
+        users.setdefault(last_of.get(op, op), []).append(op)
+    arrays = [value for value in maker.args if isinstance(value.type, Array)]
+    if len(users) < 2 or len(arrays) * (len(users) - 1) >= _MOST_READ \
+            or any(op.result in arrays for op in groups.get(maker, ())):
+        return groups
+    before, copies = [(op, op.args, op.exit) for op in block.ops], []
+    for needing in list(users.values())[1:]:
+        value = graph.new_value(maker.result.type, maker.result.hint)  # type: ignore[union-attr]
+        copies.append(Op(maker.name, maker.args, dict(maker.attrs), value, maker.exit, maker.lineno))
+        for op in needing:
+            op.args = tuple(value if arg is maker.result else arg for arg in op.args)
+    for op in one.leaving:
+        op.exit = maker.exit
+    place = block.ops.index(maker) + 1
+    block.ops[place:place] = copies
+    found = find_groups(graph)
+    inner = {op for last, group in found.items() for op in group if op is not last}
+    if inner.issuperset([maker] + copies):
+        return found
+    block.ops[:] = [op for op, _, _ in before]
+    for op, args, exit in before:
+        op.args, op.exit = args, exit
+    return groups

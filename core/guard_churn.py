@@ -1,0 +1,97 @@
+"""Functions whose guards name objects that never come again: classes, functions or modules made for each call.
+
+An entry for such an object serves one call. After a few of these the object's place is left out of captures: its
+operations stay bytecode and the rest is compiled (PJ308). Where that does not help, captures wait (PJ309).
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, Counter, FrozenSet, Iterable, List, Sequence, Set, Tuple
+
+from pijit.core.capture_records import Entry
+from pijit.guards.guard import Equals, Guard
+from pijit.guards.held import GONE
+from pijit.guards.program import NO_GUARD
+from pijit.guards.source import Source
+
+MOST_GONE = 3
+"""The number of entries in a row whose objects are gone after which their places are left out."""
+WORTH = 100
+"""The number of calls after which an entry was worth its capture, whatever became of its objects."""
+FIRST_WAIT, LONGEST_WAIT = 16, 64
+"""For how many misses there is no capture. The number doubles each time."""
+
+
+class Churn:
+    """What the entries of one function have shown of objects that do not come again.
+
+    Attributes:
+        wait: for how many more misses there is no capture.
+    """
+
+    def __init__(self) -> None:
+        self.wait = 0
+        self._next_wait = FIRST_WAIT
+        self._in_a_row = 0
+        self._gone: Counter[Source] = collections.Counter()
+
+    def is_waiting(self) -> bool:
+        """Whether a miss leads to no capture; counts the miss."""
+        if self.wait:
+            self.wait -= 1
+            return True
+        return False
+
+    def changing(self, entries: Sequence[Entry], limit: int, *roots: Any) -> FrozenSet[Source]:
+        """The places to leave out of the capture that follows; asked once for each capture.
+
+        Args:
+            entries: all entries, with those whose objects are gone since the last capture.
+            limit: how many entries there may be.
+            *roots: of the call that missed.
+        """
+        dead = [entry for entry in entries if entry.program.dead]
+        if any(entry.program.hits >= WORTH for entry in dead):
+            self.__init__()  # type: ignore[misc]
+            return frozenset()
+        self._in_a_row += len(dead)
+        for entry in dead:
+            self._gone.update(_gone_sources(entry.program.guards))
+        found = {source for source, times in self._gone.items() if times >= MOST_GONE}
+        unused = [entry for entry in entries if not entry.program.dead and not entry.program.hits]
+        if len(unused) + self._in_a_row >= max(limit - 1, MOST_GONE):
+            failed = collections.Counter(source for entry in unused for source in _failed_source(entry, roots))
+            found |= {source for source, times in failed.items() if times + self._gone[source] >= len(unused)}
+        if found:
+            self._in_a_row = 0
+            self._gone.clear()
+        return frozenset(found)
+
+    def begin_waiting(self) -> bool:
+        """Whether captures are to wait, since leaving places out has not helped."""
+        if self._in_a_row < MOST_GONE:
+            return False
+        self._in_a_row = MOST_GONE - 1
+        self._gone.clear()
+        self.wait = self._next_wait
+        self._next_wait = min(2 * self._next_wait, LONGEST_WAIT)
+        return True
+
+
+def _gone_sources(guards: Iterable[Guard]) -> Set[Source]:
+    """The places of objects that are gone."""
+    return {guard.source for guard in guards  # type: ignore[attr-defined]
+            if _is_by_identity(guard) and guard.held.get() is GONE}  # type: ignore[attr-defined]
+
+
+def _is_by_identity(guard: Guard) -> bool:
+    held = getattr(guard, "held", None)
+    return held is not None and held.is_weak
+
+
+def _failed_source(entry: Entry, roots: Tuple[Any, ...]) -> List[Source]:
+    """The place because of which an entry does not serve, if an object or a constant is compared there."""
+    failed = entry.program.evaluate_python(*roots).failed
+    guard = entry.program.guards[failed] if failed is not None and failed != NO_GUARD else None
+    return [guard.source] if guard is not None and (_is_by_identity(guard) or type(guard) is Equals) else []

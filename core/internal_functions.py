@@ -1,0 +1,66 @@
+"""Functions made for the compiler's own use: twins on a code object of their own, stand-ins, what a call starts
+with."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Dict, List, Optional, Tuple
+
+from pijit.core import _hook
+from pijit.core.bytecode.codec.decode import decode
+from pijit.core.bytecode.assembler.emit import Emit
+from pijit.core.bytecode.codec.encode import Assembler, replace_code
+
+
+def twin_of(function: types.FunctionType) -> types.FunctionType:
+    """The same function on a code object of its own."""
+    twin = types.FunctionType(replace_code(function.__code__), function.__globals__, function.__name__,
+                              function.__defaults__, function.__closure__)
+    for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__"):
+        setattr(twin, name, getattr(function, name))
+    twin.__dict__.update(function.__dict__)
+    return twin
+
+
+def stand_in(code: types.CodeType, name: str, globals: Optional[Dict[str, Any]] = None) -> types.FunctionType:
+    """A function with this code and qualified name, to ask or report about: it is not called. It holds nothing of the
+    user's but what is given."""
+    function = types.FunctionType(code, {} if globals is None else globals, code.co_name, None,
+                                  tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
+    function.__qualname__ = name
+    return function
+
+
+def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
+    """The locals, cells and free variables that a call's frame starts with; the function itself does not run.
+
+    A copy of the function whose code returns its arguments at once is called, so that CPython does the binding.
+
+    Raises:
+        TypeError: the arguments do not fit the function.
+    """
+    decoded = decode(function.__code__)
+    names = decoded.varnames[:decoded.argument_count]
+    assembler = Assembler(decoded)
+    cells, emit = frozenset(decoded.cellvars), Emit(assembler, None)
+    items = [emit.value_of(name) for name in names] + [emit.op("BUILD_TUPLE", len(names)), emit.op("RETURN_VALUE")]
+    assembler.insert(assembler.first_place(), items)
+    twin = types.FunctionType(assembler.assemble(), function.__globals__, function.__name__, function.__defaults__,
+                              function.__closure__)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    values = dict(zip(names, twin(*args, **kwargs)))
+    fast = [values[name] if name in values and name not in cells else _hook.UNBOUND for name in decoded.varnames]
+    own = [cell(values.get(name, _hook.UNBOUND)) for name in decoded.cellvars]
+    return fast + own + list(function.__closure__ or ())
+
+
+def cell(value: Any) -> Any:
+    """A cell with this content; an empty one for UNBOUND."""
+    content = value
+
+    def holder() -> Any:
+        return content
+
+    if value is _hook.UNBOUND:
+        del content
+    return holder.__closure__[0]  # type: ignore[index]

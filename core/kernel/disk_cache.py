@@ -1,0 +1,295 @@
+"""Kernels on disk: one object file per kernel in the user's cache folder, under a key of all that decides its bytes.
+
+Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. The same
+holds for a folder that others can replace by another one (see `trust`). A file that is not whole is not read either: its
+kernel is compiled again and the file replaced. Files appear as a whole, by a rename, so readers and writers need no
+lock; who removes the oldest files has one. Nothing that happens here may fail a call: what cannot be read or written is
+noted once in the log `pijit.cache`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import hashlib
+import importlib.util
+import logging
+import os
+import stat
+import sys
+import time
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+from pijit._version import __version__
+from pijit.core.kernel.file_ownership import Distrust, check_folders_above, check_owner, make_private
+
+MAGIC = b"pijit kernel 1\n"
+SUFFIX = ".kernel"
+SIZE_CAP = 256 * 2 ** 20
+KEPT_PART = 0.75
+"""How much of SIZE_CAP is left when the oldest have gone."""
+
+SUPPORTED = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
+"""Whether this system can tell who may have written a file."""
+
+_DIGEST = hashlib.sha256().digest_size
+_FILE_LIMIT = 2 ** 26
+_DAY, _HOUR = 86400.0, 3600.0
+
+logger = logging.getLogger("pijit.cache")
+_noted: Set[Tuple[str, str]] = set()
+
+
+class Contents(NamedTuple):
+    """What a folder holds; ``problem`` says why it is not used, or is ""."""
+
+    path: str
+    kernels: int
+    size: int
+    problem: str
+
+
+# ---- keys ----
+
+
+def kernel_key(source: str, symbols: Dict[str, str]) -> str:
+    """The key of the kernel with this source, whose names stand for these symbols."""
+    return _digest((_makers(), source, tuple(sorted(symbols.items())))).hex()
+
+
+def _digest(what: Any) -> bytes:
+    return hashlib.sha256(repr(what).encode("utf-8", "surrogatepass")).digest()
+
+
+@functools.lru_cache(maxsize=None)
+def _makers() -> Tuple[Any, ...]:
+    """What makes machine code of a source: all that is the same for each kernel of a process."""
+    settings = tuple(sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_")))
+    return (sys.version, sys.implementation.name, np.__version__, llvmlite.__version__, llvm.llvm_version_info,
+            numba_version(), __version__, compiler_digest(), llvm.get_process_triple(), llvm.get_host_cpu_name(),
+            llvm.get_host_cpu_features().flatten(), settings)
+
+
+def numba_version() -> str:
+    """What says which numba is installed, without importing it."""
+    spec = importlib.util.find_spec("numba")
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        with open(os.path.join(os.path.dirname(spec.origin), "_version.py"), "rb") as file:  # type: ignore
+            return hashlib.sha256(file.read()).hexdigest()
+    import numba
+
+    return numba.__version__  # type: ignore[no-any-return]
+
+
+def compiler_digest() -> str:
+    """A digest of the modules that write machine code, which change from one version to the next and in between."""
+    digest, folder = hashlib.sha256(), os.path.dirname(__file__)
+    with contextlib.suppress(OSError):
+        for below, _, names in sorted(os.walk(folder)):
+            for name in sorted(names):
+                if name.endswith(".py"):
+                    with open(os.path.join(below, name), "rb") as file:
+                        digest.update(_digest((os.path.relpath(below, folder), name, file.read())))
+    return digest.hexdigest()
+
+
+# ---- files ----
+
+
+def packed(key: str, code: bytes) -> bytes:
+    """The contents of the file of a kernel."""
+    body = bytes.fromhex(key) + code
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def unpacked(key: str, data: bytes) -> bytes:
+    """The object file in the contents of a kernel's file. Raises Distrust."""
+    head = len(MAGIC) + _DIGEST
+    body = data[head:]
+    if not data.startswith(MAGIC) or data[len(MAGIC):head] != hashlib.sha256(body).digest():
+        raise Distrust("it is damaged")
+    if body[:_DIGEST] != bytes.fromhex(key):
+        raise Distrust("it is the kernel of another source")
+    return body[_DIGEST:]
+
+
+def default_path() -> str:
+    """The user's cache folder."""
+    own, shared = os.environ.get("PIJIT_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "")
+    if own:
+        return os.path.abspath(os.path.expanduser(own))
+    if not os.path.isabs(shared):
+        shared = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(shared, "pijit")
+
+
+class Store:
+    """The kernels in a folder. All methods but ``clear`` answer whatever the file system says.
+
+    Example: ``code = Store().load(key)``
+    """
+
+    __slots__ = ("path",)
+    _written = SIZE_CAP  # the first that a process writes looks at the size of the folder
+
+    def __init__(self, path: Optional[str] = None) -> None:
+        self.path = default_path() if path is None else path
+
+    def load(self, key: str) -> Optional[bytes]:
+        """The object file under a key, or None."""
+        try:
+            with self._folder() as folder:
+                return unpacked(key, _read(folder, key + SUFFIX))
+        except FileNotFoundError:
+            return None
+        except (OSError, Distrust) as error:
+            _note("not read", self.path, key, error)
+            return None
+
+    def save(self, key: str, code: bytes) -> None:
+        """Keep an object file under a key."""
+        data = packed(key, code)
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                check_folders_above(self.path)
+            make_private(self.path)
+            with self._folder() as folder:
+                _write(folder, key + SUFFIX, data)
+                Store._written += len(data)
+                if Store._written > SIZE_CAP // 16:
+                    Store._written = 0
+                    _trim(folder)
+        except (OSError, Distrust) as error:
+            _note("not kept", self.path, key, error)
+
+    def contents(self) -> Contents:
+        """How much is there."""
+        try:
+            with self._folder() as folder:
+                rows = _rows(folder)
+        except FileNotFoundError:
+            return Contents(self.path, 0, 0, "")
+        except (OSError, Distrust) as error:
+            return Contents(self.path, 0, 0, str(error))
+        return Contents(self.path, len(rows), sum(size for _, size, _ in rows), "")
+
+    def clear(self) -> int:
+        """Remove all kernels; returns how many went. Raises OSError or Distrust if none can be removed."""
+        errors: List[OSError] = []
+        try:
+            with self._folder() as folder:
+                rows = _rows(folder)
+                for _, _, name in rows:
+                    try:
+                        os.unlink(name, dir_fd=folder)
+                    except FileNotFoundError:  # another process clears too
+                        pass
+                    except OSError as error:
+                        errors.append(error)
+        except FileNotFoundError:
+            return 0
+        if errors and len(errors) == len(rows):
+            raise errors[0]
+        return len(rows) - len(errors)
+
+    @contextlib.contextmanager
+    def _folder(self) -> Iterator[int]:
+        """A descriptor of the folder, to which nobody else can write, and which nobody else can replace."""
+        try:
+            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            check_folders_above(self.path)
+            raise
+        try:
+            check_owner(os.fstat(folder), "the folder")
+            check_folders_above(self.path)
+            yield folder
+        finally:
+            os.close(folder)
+
+
+def _read(folder: int, name: str) -> bytes:
+    """The contents of a file that nobody else can have written. Raises OSError or Distrust."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _FILE_LIMIT:
+            raise Distrust("it is no file of pijit's")
+        check_owner(found, "it")
+        if time.time() - found.st_mtime > _DAY:
+            with contextlib.suppress(OSError):
+                os.utime(descriptor)  # what is used is not old
+        return file.read(_FILE_LIMIT)
+
+
+def _write(folder: int, name: str, data: bytes) -> None:
+    """Make a file that is there as a whole or not at all. Raises OSError."""
+    temporary = ".%s.%s" % (name, os.urandom(6).hex())
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        _remove(folder, temporary)
+        raise
+
+
+def _rows(folder: int) -> List[Tuple[float, int, str]]:
+    """(time of last use, size, name) of each kernel; what interrupted processes have left for an hour is removed."""
+    rows = []
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not name.startswith(".") and name.endswith(SUFFIX):
+                rows.append((found.st_mtime, found.st_size, name))
+            elif SUFFIX + "." in name and time.time() - found.st_mtime > _HOUR:
+                _remove(folder, name)
+    return rows
+
+
+def _is_locked(folder: int) -> bool:
+    """Whether another process trims the folder; else this one has the lock until it closes the descriptor."""
+    import fcntl
+
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks: at worst two processes remove more than one would
+        pass
+    return False
+
+
+def _trim(folder: int) -> None:
+    """Remove the kernels that were not used for the longest time, if all together are too large."""
+    if _is_locked(folder):
+        return
+    rows = _rows(folder)
+    left = sum(size for _, size, _ in rows)
+    if left <= SIZE_CAP:
+        return
+    for _, size, name in sorted(rows):
+        if left <= SIZE_CAP * KEPT_PART:
+            return
+        _remove(folder, name)
+        left -= size
+
+
+def _remove(folder: int, name: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(name, dir_fd=folder)
+
+
+def _note(what: str, path: str, key: str, error: Exception) -> None:
+    """One line per folder and kind of trouble."""
+    kind = type(error).__name__ if isinstance(error, OSError) else str(error)
+    if (path, kind) not in _noted:
+        _noted.add((path, kind))
+        quiet = isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+        level = logging.INFO if quiet else logging.WARNING
+        logger.log(level, "kernels are %s in %s: %s (%s)", what, path, error, key[:16])

@@ -1,0 +1,340 @@
+"""Array operations that compute elements: allocation, ufuncs through NumPy's inner loops, assignment."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.passes.fusion import is_exact, scalar_operation
+from pijit.core.graph.types import Array, Scalar, numpy_scalar
+from pijit.core.kernel import symbols
+from pijit.core.kernel.emit import array_views
+from pijit.core.kernel.emit import concatenation
+from pijit.core.kernel.emit import reductions
+from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code, type_number
+from pijit.core.kernel.plan.operand_reuse import as_numpy_orders, like_size
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.emit.stack_arrays import made_array, new_private
+
+
+def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:
+    """Operand dtypes and result dtype of a loop such as ``dd->d``."""
+    operands, _, results = types.partition("->")
+    if len(results) != 1:
+        raise CompileError("ufuncs with %d results are not supported" % len(results))
+    return [np.dtype(code) for code in operands], np.dtype(results)
+
+
+def write_alloc(emitter: Any, op: Op) -> None:
+    kind, shape = op.result.type, [emitter.text[value] for value in op.args]
+    for value, size in zip(op.args, shape):
+        if emitter.constants.get(value, -1) < 0:
+            emitter.guard(op, "%s < 0" % size)
+    if op.attrs["order"] == "F":
+        array = emitter.new_array(op, kind, "v%d" % op.result.id, shape, 1)
+    else:
+        array = made_array(emitter, op, op.result, shape)
+    emitter.arrays[op.result] = array
+    fill = op.attrs["fill"]
+    text = None if fill is None else _literal(kind.dtype, fill)
+    if not emitter.fills.wait(op, text) and text is not None:
+        _fill_new(emitter, array, text)
+
+
+def _fill_new(emitter: Any, array: ArrayVariable, value: str) -> None:
+    """Fill a new array, which is contiguous in some order."""
+    dtype, count = array.type.dtype, "(1)"
+    for size in array.shape:
+        count = "imul(%s, %s)" % (count, size)
+    flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [emitter.let(count)],
+                         ["(%d)" % dtype.itemsize])
+    emitter.nest(flat.shape, [flat], lambda places: emitter.line(
+        "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (value,))))
+
+
+def _literal(dtype: np.dtype, value: int) -> str:
+    return scalars.constant(value, numpy_scalar(dtype))
+
+
+# ---- operands of inner loops ----
+
+
+class _Operand:
+    """An operand as the inner loop reads it: descriptor address, ndim, and the item size or 0 if it was
+    cast; ``like`` is the descriptor of the operand before the cast, which decides the result's layout."""
+
+    __slots__ = ("address", "ndim", "itemsize", "array", "like")
+
+    def __init__(self, address: str, ndim: int, itemsize: int, array: Any, like: str) -> None:
+        self.address = address
+        self.ndim = ndim
+        self.itemsize = itemsize
+        self.array = array
+        self.like = like
+
+
+def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
+    if isinstance(value.type, Scalar):
+        text = emitter.converted(emitter.text[value], value.type, dtype, op)
+        at = emitter.layout.scratch(4)
+        address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
+        emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * (at + 2), text))
+        return _Operand(address, 0, dtype.itemsize, None, address)
+    array = emitter.arrays[value]
+    like = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+    if array.type.dtype == dtype:
+        return _Operand(like, len(array.shape), dtype.itemsize, array, like)
+    array = convert(emitter, op, array, dtype)
+    address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+    return _Operand(address, len(array.shape), 0, array, like)
+
+
+def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> ArrayVariable:
+    """A new array with the elements as another dtype; leaves when an element does not fit."""
+    kind = Array(dtype, len(array.shape), "C")
+    copy = new_private(emitter, op, kind, emitter.fresh(), array.shape)
+
+    def body(places: List[Tuple[str, str]]) -> None:
+        source = array.type.dtype
+        text = emitter.converted(emitter.element(source, places[0]), numpy_scalar(source), dtype, op,
+                                 unchecked=source.kind != "f")
+        emitter.line("st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[1] + (text,)))
+
+    emitter.nest(array.shape, [array, copy], body)
+    return copy
+
+
+def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[str]:
+    """The common shape; leaves when there is none."""
+    ndim = max(len(shape) for shape in shapes)
+    result: List[str] = []
+    for axis in range(ndim):
+        size = ""
+        for shape in shapes:
+            place = axis - (ndim - len(shape))
+            if place >= 0:
+                size = emitter.common_size(op, size, shape[place]) if size else shape[place]
+        result.append(size)
+    return result
+
+
+def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str], strip: bool) -> None:
+    """Leave unless ``shape`` broadcasts to ``target``; ``strip``: leading axes of length 1 may be too
+    many."""
+    extra = len(shape) - len(target)
+    if extra > 0 and not strip:
+        raise CompileError("more axes than the output has")
+    for size in shape[:max(extra, 0)]:
+        if size != "(1)":
+            emitter.guard_once(op, "%s != 1" % size)
+    own = shape[max(extra, 0):]
+    for size, wanted in zip(own, target[len(target) - len(own):]):
+        if not emitter.fits(size, wanted):
+            emitter.guard_once(op, "stretch_fails(%s, %s)" % (size, wanted))
+
+
+def require_fit(emitter: Any, leaving: Op, op: Op, shapes: Sequence[Sequence[str]]) -> None:
+    """Leave unless the result has the shape of the operand that an operation ``fits``, if it does."""
+    if "fits" in op.attrs:
+        for shape in shapes:
+            fits_into(emitter, leaving, shape, shapes[op.attrs["fits"]], False)
+
+
+# ---- ufuncs ----
+
+_FRESH, _EXACT, _LEAST = 1, 2, 256  # flags of the runtime's ufunc
+
+
+def _may_share(op: Op) -> bool:
+    """Whether several threads may run the loop at once: it is NumPy's, and raises no Python exception."""
+    operands, _, results = op.attrs["types"].partition("->")
+    floats = set(operands + results) <= set("fdFD?")
+    return symbols.is_numpys(op.attrs["ufunc"]) and (floats or bool(scalar_operation(op)))
+
+
+def write_ufunc(emitter: Any, op: Op) -> None:
+    dtypes, result_dtype = loop_dtypes(op.attrs["types"])
+    operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args, dtypes)]
+    require_fit(emitter, op, op, [operand.array.shape if operand.array else () for operand in operands])
+    shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
+    if isinstance(op.result.type, Scalar):
+        if shape:
+            raise CompileError("a scalar result from operands with axes")
+        at = emitter.layout.scratch(4)
+        address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
+        out = _Operand(address, 0, result_dtype.itemsize, None, address)
+        _run_loop(emitter, op, operands, out, shape, _FRESH)
+        emitter.define(op.result, emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
+    else:
+        array = _computed_in_place(emitter, op, operands, shape) or _computed_in_block(emitter, op, operands, shape)
+        if array is None:
+            private = emitter.privacy.borrows(op.result)
+            wanted = emitter.privacy.exits_with(op.result)
+            array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id, private, wanted)
+            if all(emitter.goes_by_rows(value) for value in op.args if value in emitter.arrays):
+                emitter.by_rows.add(op.result)
+        emitter.arrays[op.result] = array
+    _release_converted(emitter, operands)
+
+
+def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
+                       shape: List[str]) -> Optional[ArrayVariable]:
+    """The results in the memory of an operand that nobody needs any more, if one has the result's type and shape."""
+    kind = op.result.type
+    for value in emitter.given_up(op):
+        array = emitter.arrays[value]
+        # loops of complex numbers may choose another way when they write to an operand
+        if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape) \
+                and emitter.privacy.hands_on(value, op.result):
+            emitter.inherited.add(value)
+            address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
+            out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
+            _run_loop(emitter, op, operands, out, shape, _FRESH)
+            return array
+    return None
+
+
+def _computed_in_block(emitter: Any, op: Op, operands: List[_Operand], shape: List[str]) -> Optional[ArrayVariable]:
+    """The results in the memory that there is for a block of them (tiled_loops.py)."""
+    array: Optional[ArrayVariable] = emitter.blocking.prepared(op.result, shape)
+    if array is not None:
+        address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
+        out = _Operand(address, len(shape), array.type.dtype.itemsize, array, address)
+        _run_loop(emitter, op, operands, out, shape, _FRESH)
+    return array
+
+
+def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,
+              name: str, private: bool, wanted: int = 0) -> ArrayVariable:
+    """A new array with the loop's results, ``wanted`` by so many side exits; leaves when a flag was raised."""
+    at = emitter.layout.scratch(2 + 2 * len(shape))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
+    words = [str(item) for k, operand in enumerate(operands)
+             for item in (operand.ndim, operand.like, like_size(emitter, op, k, operand.like, operand.itemsize))]
+    likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    number = type_number(kind.dtype, private)
+
+    def like() -> ArrayVariable:
+        emitter.checked("alloc_like", "frame", address, number, len(shape), len(operands), likes, op=op)
+        return emitter.describe(kind, name, at, shape)  # type: ignore[no-any-return]
+
+    array = new_private(emitter, op, kind, name, shape, like, wanted) if private and len(shape) == 1 else like()
+    if array.in_slot:
+        address = emitter.descriptor(array, at)
+    out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
+    _run_loop(emitter, op, operands, out, shape, _FRESH)
+    return array
+
+
+def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, shape: List[str], flags: int,
+              undo: Optional[Tuple[ArrayVariable, ArrayVariable]] = None) -> None:
+    """Run it; leaves when a flag was raised. ``undo``: an array that is written, and what was there before."""
+    ufunc, index = op.attrs["ufunc"], op.attrs["loop"]
+    table = emitter.let("%s()" % emitter.loop_table(ufunc, index))
+    flags |= (_EXACT if is_exact(op) else 0) + _LEAST * (emitter.flavour.least if _may_share(op) else 0)
+    dtypes, result = loop_dtypes(op.attrs["types"])
+    described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
+                 for operand, dtype in zip(operands + [out], dtypes + [result])]
+    if op.attrs.get("ordered"):
+        described[:2] = as_numpy_orders(emitter, op, operands, described[:2])
+    words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)] + sum(described, [])
+    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
+                                                      ", ".join(shape or ["0"])))
+    if op.exit is not None:
+        emitter.clear_flags()
+    emitter.checked("ufunc", "frame", spec, sizes, len(shape), op=op)
+    raised = emitter.raised_flags(op)
+    if undo is not None and raised:
+        raised = emitter.let(raised)
+        emitter.line("if %s:" % raised)
+        emitter.depth += 1
+        copy_into(emitter, op, *undo)
+        emitter.depth -= 1
+    emitter.guard(op, raised)
+
+
+def write_ufunc_into(emitter: Any, op: Op) -> None:
+    target = emitter.arrays[op.args[0]]
+    emitter.reports_own = False
+    dtypes, result_dtype = loop_dtypes(op.attrs["types"])
+    operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args[1:], dtypes)]
+    for operand in operands:
+        fits_into(emitter, op, operand.array.shape if operand.array else (), target.shape, False)
+    if is_exact(op):
+        shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
+        # The loop may raise a flag at its last element, when nothing may have been written yet.
+        kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
+        apart = _computed(emitter, op, operands, shape, kind, emitter.fresh(), True)
+        copy_into(emitter, op, target, apart)
+    else:
+        apart = _computed_there(emitter, op, operands, target, result_dtype)
+    emitter.release(apart)
+    _release_converted(emitter, operands)
+
+
+def _computed_there(emitter: Any, op: Op, operands: List[_Operand], target: ArrayVariable,
+                    dtype: np.dtype) -> ArrayVariable:
+    """The loop's results go to target, for bits depend on its strides; leaves with what was there before when a flag
+    was raised. Returns a temporary."""
+    apart = new_private(emitter, op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape)
+    converts = target.type.dtype != dtype
+    if not converts:
+        copy_into(emitter, op, apart, target)
+    written = emitter.descriptor(apart if converts else target, emitter.layout.scratch(2 + 2 * len(target.shape)))
+    out = _Operand(written, len(target.shape), 0 if converts else dtype.itemsize, target, written)
+    _run_loop(emitter, op, operands, out, list(target.shape), 0, None if converts else (target, apart))
+    if converts:
+        copy_into(emitter, op, target, apart)
+    return apart
+
+
+def _release_converted(emitter: Any, operands: List[_Operand]) -> None:
+    for operand in operands:
+        if operand.array is not None and operand.itemsize == 0:
+            emitter.release(operand.array)
+
+
+# ---- assignment ----
+
+
+def copy_into(emitter: Any, op: Op, target: ArrayVariable, source: ArrayVariable) -> None:
+    """``target[...] = source`` for shapes that were checked; converts first when the dtypes differ."""
+    converted = source
+    if source.type.dtype != target.type.dtype:
+        converted = convert(emitter, op, source, target.type.dtype)
+    addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+                 for array in (target, converted)]
+    emitter.checked("copy", "frame", addresses[0], len(target.shape), target.type.dtype.num, addresses[1],
+                    len(converted.shape), op=op)
+    if converted is not source:
+        emitter.release(converted)
+
+
+def write_assign(emitter: Any, op: Op) -> None:
+    target, value = emitter.arrays[op.args[0]], op.args[1]
+    dtype = target.type.dtype
+    if isinstance(value.type, Array):
+        source = emitter.arrays[value]
+        fits_into(emitter, op, source.shape, target.shape, True)
+        if not emitter.fills.wait(op, source):
+            copy_into(emitter, op, target, source)
+        return
+    text = emitter.converted(emitter.text[value], value.type, dtype, op)
+    if emitter.fills.wait(op, text):
+        return
+    emitter.nest(target.shape, [target], lambda places: emitter.line(
+        "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (text,))))
+
+
+ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
+    "dim": array_views.write_dim, "view": array_views.write_view, "transpose": array_views.write_transpose,
+    "reshape": array_views.write_reshape,
+    "part": array_views.write_part, "identical": array_views.write_identical,
+    "load": array_views.write_load, "store": array_views.write_store, "alloc": write_alloc,
+    "ufunc": write_ufunc, "ufunc_into": write_ufunc_into, "assign": write_assign,
+    "reduce": reductions.write_reduce, "concatenate": concatenation.write_concatenate,
+    "roll": concatenation.write_roll,
+}

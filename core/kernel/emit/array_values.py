@@ -1,0 +1,484 @@
+"""Arrays in kernel source: the variables of an array value, descriptors in scratch words, runtime calls,
+loop nests."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+
+import numpy as np
+from pijit.core import _launcher
+from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.ops import LOOKS_AT_FLAGS, MAKERS
+from pijit.core.graph.passes.fusion import roots
+from pijit.core.graph.types import Array, Scalar, numpy_scalar
+from pijit.core.kernel import symbols
+from pijit.core.kernel.llvm import intrinsics
+from pijit.core.kernel.llvm.nest import nest as nests
+from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit.fp_checks import UNDERFLOW
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.plan.memory_layout import likely_by_rows
+
+PRIVATE = 1 << 16
+"""Beside the type number of an array that never leaves the kernel: it may have spare memory."""
+
+LISTENING = 1 | 2 | 4 | 8
+"""All floating-point flags: the runtime leaves out those that np.errstate ignores."""
+HEEDED = 4
+"""How far up in a mask those are that it does not leave out."""
+
+
+class ArrayVariable:
+    """The source texts of one array value: data address, object, shape and strides.
+
+    ``object`` of a view is a variable that is 0 until the ndarray object is made; ``base`` is then the text
+    of the object that it is a view of. So is that of an array ``in_slot`` (stack_arrays.py), until a copy is made. For any
+    other array ``base`` is the object itself.
+
+    ``strides`` lead to elements; ``shown`` are those that NumPy shows. They differ where the layout says what a
+    stride is: NumPy calls an array contiguous whatever the strides of an axis of length 1, or of an empty array,
+    are. ``origin`` is another data address and how many bytes behind it the elements are, if there are any.
+    ``rolled`` is (axis, places) where only a nest reads elements, and finds them so far back along an axis.
+    """
+
+    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot", "origin", "rolled")
+
+    def __init__(self, type: Array, data: str, object: str, shape: Sequence[str], strides: Sequence[str],
+                 base: Optional[str] = None, shown: Optional[Sequence[str]] = None,
+                 origin: Optional[Tuple[str, int]] = None) -> None:
+        self.type = type
+        self.data = data
+        self.object = object
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)
+        self.shown = tuple(strides if shown is None else shown)
+        self.base = object if base is None else base
+        self.lazy = base is not None
+        self.in_slot = False
+        self.origin = (data, 0) if origin is None else origin
+        self.rolled: Optional[Tuple[int, str]] = None
+
+    def rolled_by(self, axis: int, places: str) -> "ArrayVariable":
+        """The same elements rolled along an axis, for nests."""
+        array = ArrayVariable(self.type, self.data, "0", self.shape, self.strides)
+        array.rolled = axis, places
+        return array
+
+    @property
+    def last_stride(self) -> str:
+        """What is certain of the last stride, as nests want to know it."""
+        if not self.shape or self.shape[-1] == "(1)" or self.strides[-1] == "(0)":
+            return nests.ZERO
+        known = self.strides[-1].strip("()")
+        return nests.step_kind(int(known), self.type.dtype.itemsize) if is_literal(known) else nests.ANY
+
+    @property
+    def is_adjacent(self) -> bool:
+        """Whether it is certain to be a vector of elements one behind the other."""
+        return len(self.shape) == 1 and self.strides[0] == "(%d)" % self.type.dtype.itemsize and not self.rolled
+
+    @property
+    def goes_by_columns(self) -> bool:
+        """Whether elements along another axis than the last one are certain to lie side by side."""
+        side_by_side = "(%d)" % self.type.dtype.itemsize
+        return self.rolled is None and self.last_stride == nests.ANY and side_by_side in self.strides
+
+    @classmethod
+    def named(cls, value: Value) -> "ArrayVariable":
+        """Plain variables for a block parameter."""
+        name, kind = "v%d" % value.id, value.type
+        axes = range(kind.ndim)
+        return cls.of_layout(kind, name, [name + "_s%d" % axis for axis in axes])
+
+    @classmethod
+    def of_layout(cls, kind: Array, name: str, shape: Sequence[str]) -> "ArrayVariable":
+        """An array that is no view, with variables of this name for all but the shape."""
+        shown = [name + "_t%d" % axis for axis in range(kind.ndim)]
+        return cls(kind, name + "_d", name + "_o", shape, contiguous_last(kind, shown), None, shown)
+
+    def moves_from(self, other: "ArrayVariable") -> List[Tuple[str, str]]:
+        """(variable, source) pairs that make this variable hold the other array."""
+        pairs = [(self.data, other.data), (self.object, other.object)]
+        pairs += zip(self.shape, other.shape)
+        return pairs + list(zip(self.shown, other.shown))
+
+
+def is_literal(text: str) -> bool:
+    return text.startswith("(") or text.lstrip("-").isdigit()
+
+
+def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
+    """The strides, the last one as a literal where the layout says what it is: loops can be vectorised
+    then."""
+    strides = list(strides)
+    if strides and kind.layout == "C":
+        strides[-1] = "(%d)" % kind.dtype.itemsize
+    if strides and kind.layout == "F":
+        strides[0] = "(%d)" % kind.dtype.itemsize
+    return strides
+
+
+def type_number(dtype: np.dtype, private: bool) -> int:
+    """What alloc and alloc_like want to know of a new array."""
+    return dtype.num + (PRIVATE if private else 0)
+
+
+def memory_code(dtype: np.dtype) -> str:
+    """The suffix of the ``ld_`` and ``st_`` intrinsics for this dtype."""
+    if dtype.char in "egG" or dtype.kind not in "biufc":
+        raise CompileError("arrays of %s are not supported" % dtype)
+    return "%s%d" % (dtype.kind, dtype.itemsize)
+
+
+class ArrayWriter:
+    """The part of the numba emitter that writes about arrays; see numba_backend.NumbaEmitter."""
+
+    names: Dict[str, Any]
+    symbols: Dict[str, str]
+    text: Dict[Value, str]
+    layout: Any
+    flavour: Any
+    depth: int
+    line: Callable[[str], None]
+    fresh: Callable[[], str]
+    take: Callable[[Any], None]
+    guard: Callable[[Op, str], None]
+
+    def __init__(self, graph: Graph) -> None:
+        self.roots = roots(graph)
+        self.inputs = set(graph.inputs)
+        self.params = {param for block in graph.blocks[1:] for param in block.params}
+        self.inherited: Set[Value] = set()  # arrays whose memory has become another value
+        self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
+        self.by_rows = likely_by_rows(graph)  # arrays whose last stride is the smallest but for odd shapes
+        self.buffered = False
+        self.slots = 0
+        self.reports_own = False  # whether only the kernel's own arithmetic raises what the next ``raised`` looks for
+        self.watches: List[str] = []  # variables that are 0 until a watched nest has seen something odd
+        self._known: Dict[str, str] = {}
+        self._fitting: Dict[str, Set[str]] = {}  # by size of an axis, sizes that are the same or 1
+        self._block_depth = 0
+        self.arrays: Dict[Value, ArrayVariable] = {}
+        self.constants: Dict[Value, Any] = {}
+
+    # ---- small writers ----
+
+    def let(self, source: str) -> str:
+        """A new variable with this value; literals and variables stand for themselves."""
+        return source if is_literal(source) or source.isidentifier() else self.renamed(source)
+
+    def renamed(self, source: str) -> str:
+        """A variable of its own with this value."""
+        name = self.fresh()
+        self.line("%s = %s" % (name, source))
+        return name
+
+    def pure(self, source: str) -> str:
+        """As ``let`` for a source that means the same everywhere in the block: it is written once."""
+        if source in self._known:
+            return self._known[source]
+        name = self.let(source)
+        if self.depth == self._block_depth:
+            self._known[source] = name
+        return name
+
+    def guard_once(self, op: Op, condition: str) -> None:
+        """As ``guard`` for a pure condition: it cannot hold behind an earlier guard of the block."""
+        if condition in self._known:
+            return
+        self.guard(op, condition)
+        if op.exit is not None and self.depth == self._block_depth:
+            self._known[condition] = ""
+
+    def fits(self, size: str, wanted: str) -> bool:
+        """Whether the size of an axis is known to be 1 or another one."""
+        return size in (wanted, "(1)") or size in self._fitting.get(wanted, ())
+
+    def common_size(self, op: Op, size: str, other: str) -> str:
+        """What two axes broadcast to; leaves where they do not. Behind that, all of which it was made fits it."""
+        if self.fits(other, size):
+            return size
+        if self.fits(size, other):
+            return other
+        fails = "broadcast_fails(%s, %s)" % (size, other)
+        self.guard_once(op, fails)
+        common = self.pure("broadcast_size(%s, %s)" % (size, other))
+        if fails in self._known:
+            self._fitting[common] = {size, other}.union(*[self._fitting.get(one, ()) for one in (size, other)])
+        return common
+
+    def start_block(self) -> None:
+        """Forget what was written for another block, whose variables may have changed."""
+        self._known.clear()
+        self._fitting.clear()
+        self._block_depth = self.depth
+
+    def enter_scope(self) -> Any:
+        """Go on inside a loop, of which nothing is known behind it; what leave_scope needs."""
+        outside = dict(self._known), dict(self._fitting), self._block_depth
+        self.depth += 1
+        self._block_depth = self.depth
+        return outside
+
+    def leave_scope(self, outside: Any) -> None:
+        self._known, self._fitting, self._block_depth = outside
+        self.depth -= 1
+
+    def indented(self, head: str, *lines: str) -> None:
+        self.line(head)
+        self.depth += 1
+        for line in lines:
+            self.line(line)
+        self.depth -= 1
+
+    def runtime(self, name: str, *args: Any) -> str:
+        """The source of a call of a runtime function."""
+        return "call(%s)" % ", ".join([self.runtime_address(name)] + [str(arg) for arg in args])
+
+    def runtime_address(self, name: str) -> str:
+        """The source of the address of a runtime function."""
+        index = _launcher.RUNTIME.get(name)
+        if index is None:
+            raise CompileError("the runtime has no function %r" % name)
+        return "ld_i8(ld_i8(frame, 0), %d)" % (8 * index)
+
+    def clear_flags(self, own: bool = False) -> None:
+        """Before what may raise floating-point flags that NumPy reports; ``own`` if no called function does."""
+        if not self.flavour.fast:
+            own_clear = "clear_raised(%s)" % self.runtime_address("own_flags_clear")
+            self.line(own_clear if own else self.runtime("flags_clear"))
+
+    def raised_flags(self, *ops: Op, own: bool = False) -> str:
+        """The condition that some were raised since then by these operations, "" where nobody wants to know."""
+        ignored, heeded = LISTENING, 0
+        for op in ops:
+            heeded |= op.attrs.get("heeded", 0)
+            ignored &= op.attrs.get("ignored", 0) if op.name in LOOKS_AT_FLAGS else LISTENING
+        if self.flavour.fast or ignored == LISTENING:
+            return ""
+        mask = LISTENING & ~ignored | heeded | heeded << HEEDED
+        return "%s != 0" % self.flags_raised(mask, own)
+
+    def underflow_listened(self, ops: Sequence[Op]) -> str:
+        """The source of what is not 0 if underflows of these operations are reported."""
+        heeded = any(op.attrs.get("heeded", 0) & UNDERFLOW for op in ops)
+        return self.runtime("flags_listened", UNDERFLOW | UNDERFLOW << HEEDED if heeded else UNDERFLOW)
+
+    def flags_raised(self, mask: int, own: bool) -> str:
+        """The source that gives those flags of a mask that were raised since then and that somebody wants to know."""
+        if own:
+            return "flags_raised(%s, %d)" % (self.runtime_address("own_flags_test"), mask)
+        return self.runtime("flags_test", mask)
+
+    def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
+        """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or
+        raise."""
+        self.line("if %s != 0:" % self.runtime(name, *args))
+        self.depth += 1
+        if op is not None and op.exit is not None:
+            self.line(self.runtime("clear_exception"))
+            self.take_because([op], op.exit)
+        else:
+            self.line("return %d" % _launcher.ERROR)
+        self.depth -= 1
+
+    def libm(self, function: str, arity: int, single: bool = False) -> str:
+        """The name of a global that calls the process's libm function, of ``single`` floats or of doubles."""
+        if function in ("sqrt", "fabs"):
+            return "fsqrt" if function == "sqrt" else "fabs"
+        function += "f" if single else ""
+        name = "libm_" + function
+        if name not in self.names:
+            symbol = symbols.symbol("pijit.libm." + function, _launcher.libm(function))
+            self.names[name], self.symbols[name] = intrinsics.symbol_caller(symbol, arity, single), symbol
+        return name
+
+    def breaker(self, signals: bool) -> str:
+        """The name of a global that reads the eval breaker, or the word for ``signals`` alone, that all threads share."""
+        name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
+        symbol = symbols.symbol("pijit." + name, address)
+        self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
+        return name
+
+    def asks(self, signals: bool) -> str:
+        """A condition: the interpreter has something to do, or only ``signals`` to handle, for which a kernel leaves."""
+        if _launcher.THREAD_POLLS is None:
+            return "%s() != 0" % self.breaker(signals)
+        place, bits, of_signals = _launcher.THREAD_POLLS
+        return "bits_set(ld_i8(ld_i8(frame, 8), %d), %d) != 0" % (place, of_signals if signals else bits)
+
+    def loop_table(self, ufunc: np.ufunc, index: int) -> str:
+        """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""
+        words = _launcher.ufunc_loop(ufunc, index, symbols.is_numpys(ufunc))
+        return self.address_of(symbols.loop_symbol(ufunc, index, words), "loop_")
+
+    def object_address(self, symbol: str, known: Any) -> str:
+        """The name of a global that gives the address of an object, which lives as long as the process."""
+        return self.address_of(symbols.symbol(symbol, id(known), known), "object_")
+
+    def address_of(self, symbol: str, prefix: str) -> str:
+        """The name of a global that gives the address under a symbol."""
+        for name, known in self.symbols.items():
+            if known == symbol:
+                return name
+        name = "%s%d" % (prefix, len(self.symbols))
+        self.names[name], self.symbols[name] = intrinsics.symbol_address(symbol), symbol
+        return name
+
+    def nest_name(self, nest: nests.Nest) -> str:
+        """The name of a global that runs a loop nest."""
+        symbol = repr(tuple(nest))
+        for name, known in self.symbols.items():
+            if known == symbol:
+                return name
+        name = "nest_%d" % len(self.symbols)
+        self.names[name], self.symbols[name] = nests.nest_intrinsic(nest), symbol
+        self.line("# %s: %r" % (name, nest))
+        return name
+
+    # ---- what arrays may share ----
+
+    def is_apart(self, one: Value, other: Value) -> bool:
+        """Whether two roots never share memory: one was made here, and so was the other, or it came in.
+
+        Anything else - a block parameter, an item that was read, what a library function answers - may be a view.
+        """
+        known = all(value in self.made or value in self.inputs for value in (one, other))
+        return one is not other and known and (one in self.made or other in self.made)
+
+    def goes_by_rows(self, value: Value) -> bool:
+        """Whether the last stride of an array is the smallest one, for certain or most likely."""
+        return self.arrays[value].last_stride != nests.ANY or value in self.by_rows
+
+    def need_buffer(self, op: Op, size: str) -> None:
+        """Make ``buffer_d`` the address of at least ``size`` bytes that the frame keeps for statements.
+
+        The buffer stays between iterations of a loop, so that its pages are touched once.
+        """
+        self.buffered = True
+        size = self.let(size)
+        self.line("if %s > buffer_n:" % size)
+        self.depth += 1
+        self.indented("if buffer_o != 0:", self.runtime("release", "frame", "buffer_o"))
+        made = self.new_array(op, Array(np.dtype(np.uint8), 1, "C"), self.fresh(), [size], private=True)
+        self.line("buffer_d = %s" % made.data)
+        self.line("buffer_o = %s" % made.object)
+        self.line("buffer_n = %s" % size)
+        self.depth -= 1
+
+    # ---- arrays ----
+
+    def array_at(self, value: Value, word: int) -> ArrayVariable:
+        """An input array whose descriptor starts at a frame word."""
+        name, kind = "v%d" % value.id, value.type
+        shape = ["%s_s%d" % (name, axis) for axis in range(kind.ndim)]
+        array = ArrayVariable.of_layout(kind, name, shape)
+        for offset, variable in enumerate((array.data, array.object) + array.shape + array.shown):
+            self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + offset)))
+        return array
+
+    def describe(self, kind: Array, name: str, at: int, shape: Sequence[str]) -> ArrayVariable:
+        return self.describe_at(kind, name, "address_of_word(frame, %d)" % at, shape)
+
+    def describe_at(self, kind: Array, name: str, address: str, shape: Sequence[str]) -> ArrayVariable:
+        """Variables for the array whose descriptor the runtime has completed."""
+        address = self.let(address)
+        array = ArrayVariable.of_layout(kind, name, shape)
+        self.line("%s = ld_i8(%s, 0)" % (array.data, address))
+        self.line("%s = ld_i8(%s, 8)" % (array.object, address))
+        for axis, variable in enumerate(array.shown):
+            self.line("%s = ld_i8(%s, %d)" % (variable, address, 8 * (2 + kind.ndim + axis)))
+        return array
+
+    def descriptor(self, array: ArrayVariable, at: int) -> str:
+        """Write the descriptor at scratch word ``at``; the text of its address. The object word stays 0."""
+        return self.let("set_words(frame, %d, %s)" % (at, ", ".join(
+            (array.data, "0") + array.shape + array.shown)))
+
+    def with_object(self, value: Value) -> ArrayVariable:
+        """The array, after writing what makes its object if it is a view or in a slot and has none yet."""
+        array = self.arrays[value]
+        if array.lazy:
+            self.line("if %s == 0:" % array.object)
+            self.depth += 1
+            at = self.layout.scratch(2 + 2 * len(array.shape))
+            address = self.descriptor(array, at)
+            made = ["frame", address, len(array.shape), array.type.dtype.num]
+            self.checked(*(["copied"] + made if array.in_slot else ["view"] + made + [array.base]))
+            self.line("%s = ld_i8(frame, %d)" % (array.object, 8 * (at + 1)))
+            self.depth -= 1
+        return array
+
+    def release(self, array: ArrayVariable) -> None:
+        """Give up the frame's reference to the array's object, if the object was made."""
+        call = self.runtime("release", "frame", array.object)
+        if array.lazy:
+            self.indented("if %s != 0:" % array.object, call)
+        else:
+            self.line(call)
+
+    def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[str],
+                  order: int = 0, private: bool = False) -> ArrayVariable:
+        """Allocate an array of a shape; leaves by the operation's exit when there is no memory."""
+        at = self.layout.scratch(2 + 2 * len(shape))
+        address = self.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + list(shape))))
+        self.checked("alloc", "frame", address, type_number(kind.dtype, private), len(shape), order, op=op)
+        return self.describe(kind, name, at, shape)
+
+    # ---- loop nests ----
+
+    def nest(self, shape: Sequence[str], arrays: Sequence[ArrayVariable],
+             body: Callable[[List[Tuple[str, str]]], None]) -> None:
+        """A loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
+
+        The arrays broadcast to the shape.
+        """
+        padded = [["(0)"] * (len(shape) - len(array.shape)) + [
+            "(0)" if size == "(1)" else self.broadcast_stride(array, axis, shape)
+            for axis, size in enumerate(array.shape)] for array in arrays]
+        rows = [array.data for array in arrays]
+        depth = self.depth
+        for axis in range(len(shape)):
+            index = self.fresh()
+            self.line("%s = 0" % index)
+            self.line("while %s < %s:" % (index, shape[axis]))
+            self.depth += 1
+            # The index advances first, so that a body may leave the nest anywhere.
+            position = self.let("iadd(%s, 0)" % index)
+            self.line("%s = iadd(%s, 1)" % (index, index))
+            offsets = ["imul(%s, %s)" % (position, strides[axis]) for strides in padded]
+            if axis < len(shape) - 1:
+                rows = [self.let("iadd(%s, %s)" % pair) for pair in zip(rows, offsets)]
+            else:
+                body([(row, offset) for row, offset in zip(rows, offsets)])
+        if not shape:
+            body([(row, "0") for row in rows])
+        self.depth = depth
+
+    def broadcast_stride(self, array: ArrayVariable, axis: int, shape: Sequence[str]) -> str:
+        """The stride of an axis, 0 where its length 1 is repeated."""
+        target = shape[len(shape) - len(array.shape) + axis]
+        if array.shape[axis] == target or array.strides[axis] == "(0)":
+            return array.strides[axis]
+        return self.pure("choose(%s == %s, %s, 0)" % (array.shape[axis], target, array.strides[axis]))
+
+    # ---- scalars and elements ----
+
+    def element(self, dtype: np.dtype, place: Tuple[str, str]) -> str:
+        """The source that reads one element as a scalar variable holds it."""
+        return "ld_%s(%s, %s)" % ((memory_code(dtype),) + place)
+
+    def converted(self, source: str, kind: Scalar, dtype: np.dtype, op: Op,
+                  unchecked: bool = False) -> str:
+        """A scalar's text as another dtype, leaving by the operation's exit when it does not fit.
+
+        ``unchecked``: integers wrap, as those in NumPy arrays do.
+        """
+        if kind.dtype == dtype:
+            return source
+        to = numpy_scalar(dtype)
+        row = scalars.cast(kind, to, op.exit is not None and not unchecked)
+        a = self.let(source)
+        fields = dict(scalars.parameters(to if dtype.kind in "iu" else kind), a=a)
+        self.guard(op, row.before.format(**fields))
+        return self.let(row.value.format(**fields))

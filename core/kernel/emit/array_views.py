@@ -1,0 +1,280 @@
+"""Array operations that compute no elements: facts, views, and single elements."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.kernel.emit.array_values import ArrayVariable, contiguous_last, is_literal, memory_code
+
+_LARGE = 2 ** 31
+
+
+def write_dim(emitter: Any, op: Op) -> None:
+    emitter.text[op.result] = emitter.arrays[op.args[0]].shape[op.attrs["axis"]]
+
+
+def write_transpose(emitter: Any, op: Op) -> None:
+    array, axes = emitter.arrays[op.args[0]], op.attrs["axes"]
+    _define_view(emitter, op, array, array.data, [array.shape[axis] for axis in axes],
+                 [array.strides[axis] for axis in axes], [array.shown[axis] for axis in axes])
+
+
+def write_reshape(emitter: Any, op: Op) -> None:
+    """In C order: NumPy keeps the strides where all sizes are given and are those of the array."""
+    array, kind, unknown = emitter.arrays[op.args[0]], op.result.type, op.attrs["unknown"]
+    given, count = [emitter.text[value] for value in op.args[1:]], "(1)"
+    for size in array.shape:
+        count = emitter.pure("imul(%s, %s)" % (count, size)) if count != "(1)" else size
+    late = [] if unknown is not None else [axis for axis, value in enumerate(op.args[1:]) if value not in emitter.constants]
+    for axis, (value, size) in enumerate(zip(op.args[1:], given)):
+        if axis != unknown and emitter.constants.get(value, -1) < 0:
+            emitter.guard(op, "%s < %d" % (size, -1 if late else 0))
+    shape = list(given)
+    for axis in late:
+        shape[axis] = emitter.pure("choose(%s == -1, 1, %s)" % (given[axis], given[axis]))
+    wanted = _product(emitter, op, shape[:unknown] + shape[unknown + 1:] if unknown is not None else shape)
+    if late:
+        _resolve(emitter, op, given, shape, late, wanted, count)
+    elif unknown is None:
+        emitter.guard(op, "%s != %s" % (wanted, count))
+    else:
+        if emitter.constants.get(op.args[1 + (unknown == 0)] if len(shape) == 2 else None, 0) < 1:
+            emitter.guard(op, "%s == 0" % wanted)
+        shape[unknown] = emitter.pure("ifloordiv(%s, %s)" % (count, wanted)) if wanted != "(1)" else count
+        if wanted != "(1)":
+            emitter.guard(op, "imul(%s, %s) != %s" % (shape[unknown], wanted, count))
+    strides = ["(%d)" % kind.dtype.itemsize]
+    for size in reversed(shape[1:]):
+        strides.insert(0, emitter.pure("imul(%s, choose(%s == 0, 1, %s))" % (strides[0], size, size)))
+    shown = strides
+    if unknown is None and len(shape) == len(array.shape):
+        same = " and ".join("%s == %s" % pair for pair in zip(given, array.shape))
+        shown = [emitter.pure("choose(%s, %s, %s)" % (same, one, other)) for one, other in zip(array.shown, strides)]
+    _define_view(emitter, op, array, array.data, shape, strides, shown, array.origin)
+
+
+def _product(emitter: Any, op: Op, sizes: List[str]) -> str:
+    """The product of sizes; leaves where it is too large."""
+    product = "(1)"
+    for size in sizes:
+        if product != "(1)":
+            emitter.guard(op, "imul_overflows(%s, %s)" % (product, size))
+        product = emitter.pure("imul(%s, %s)" % (product, size)) if product != "(1)" else size
+    return product
+
+
+def _resolve(emitter: Any, op: Op, given: List[str], shape: List[str], late: List[int], wanted: str, count: str) -> None:
+    """Sizes that are known at run time alone: one may be -1, and follows from the others; ``shape`` has 1 in its place."""
+    missing = "(0)"
+    for axis in late:
+        one = "choose(%s == -1, 1, 0)" % given[axis]
+        missing = emitter.pure("iadd(%s, %s)" % (missing, one)) if missing != "(0)" else emitter.pure(one)
+    if len(late) > 1:
+        emitter.guard(op, "%s > 1" % missing)
+    emitter.guard(op, "choose(%s == 0, 1, %s) == 0" % (missing, wanted))
+    rest = emitter.pure("ifloordiv(%s, choose(%s == 0, 1, %s))" % (count, wanted, wanted))
+    emitter.guard(op, "imul(%s, choose(%s == 0, 1, %s)) != %s" % (wanted, missing, rest, count))
+    for axis in late:
+        shape[axis] = emitter.pure("choose(%s == -1, %s, %s)" % (given[axis], rest, given[axis]))
+
+
+def write_part(emitter: Any, op: Op) -> None:
+    array, half = emitter.arrays[op.args[0]], op.result.type.dtype.itemsize
+    data = array.data if op.attrs["which"] == "real" else emitter.let("iadd(%s, %d)" % (array.data, half))
+    _define_view(emitter, op, array, data, list(array.shape), list(array.strides), list(array.shown))
+
+
+def _define_view(emitter: Any, op: Op, array: ArrayVariable, data: str, shape: List[str],
+                 strides: List[str], shown: List[str], origin: Optional[Tuple[str, int]] = None) -> None:
+    name = "v%d_o" % op.result.id
+    emitter.line("%s = 0" % name)
+    emitter.arrays[op.result] = ArrayVariable(op.result.type, data, name, shape,
+                                              contiguous_last(op.result.type, strides), array.base, shown, origin)
+
+
+def write_identical(emitter: Any, op: Op) -> None:
+    emitter.define(op.result, "%s == %s" % tuple(emitter.with_object(value).object for value in op.args))
+
+
+# ---- elements ----
+
+
+def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List[str]:
+    """The indices counted from the front; leaves when one is out of range.
+
+    Most indices count from the front anyway: only what is out of range as it is gets counted anew.
+    """
+    positions, conditions, counted = [], [], []
+    inside = "inside" in op.attrs or emitter.unchecked is not None and op in emitter.unchecked.inside
+    checks = "-" * len(indices) if inside else op.attrs.get("checks", "w" * len(indices))
+    for value, size, check in zip(indices, array.shape, checks):
+        known = emitter.constants.get(value)
+        position = emitter.text[value]
+        if check == "w" and (known is None or known < 0):
+            front = "from_front(%s, %s)" % (position, size)
+            if known is None and op.exit is not None:
+                position = emitter.renamed(position)
+                counted.append("%s = %s" % (position, front))
+            else:
+                position = emitter.let(front)
+        positions.append(position)
+        if check != "-":
+            conditions.append("beyond(%s, %s)" % (position, size))
+    outside = _any_of(conditions)
+    if counted:
+        emitter.indented("if rare(%s):" % outside, *counted)
+        emitter.depth += 1
+        emitter.guard(op, outside)
+        emitter.depth -= 1
+    else:
+        emitter.guard(op, outside)
+    return positions
+
+
+def _any_of(conditions: List[str]) -> str:
+    while len(conditions) > 1:
+        conditions[:2] = ["either(%s, %s)" % tuple(conditions[:2])]
+    return "".join(conditions)
+
+
+def beyond(positions: Sequence[str], shape: Sequence[str]) -> str:
+    """The condition that a position is out of range."""
+    return _any_of(["beyond(%s, %s)" % pair for pair in zip(positions, shape)])
+
+
+def offset(positions: Any, strides: Any) -> str:
+    terms = ["imul(%s, %s)" % pair for pair in zip(positions, strides)] or ["0"]
+    while len(terms) > 1:
+        terms[:2] = ["iadd(%s, %s)" % tuple(terms[:2])]
+    return terms[0]
+
+
+def write_load(emitter: Any, op: Op) -> None:
+    array = emitter.arrays[op.args[0]]
+    positions = _positions(emitter, op, array, op.args[1:])
+    emitter.define(op.result, emitter.element(array.type.dtype,
+                                              (array.data, offset(positions, array.strides))))
+
+
+def write_store(emitter: Any, op: Op) -> None:
+    array, value = emitter.arrays[op.args[0]], op.args[-1]
+    positions = _positions(emitter, op, array, op.args[1:-1])
+    emitter.line("st_%s(%s, %s, %s)" % (memory_code(array.type.dtype), array.data,
+                                        offset(positions, array.strides), emitter.text[value]))
+
+
+# ---- slices ----
+
+
+def write_view(emitter: Any, op: Op) -> None:
+    array = emitter.arrays[op.args[0]]
+    origin = _known_origin(emitter, op, array)
+    values, axis = iter(op.args[1:]), 0
+    offsets: List[str] = []
+    shape: List[str] = []
+    strides: List[str] = []
+    shown: List[str] = []
+    for item in op.attrs["index"]:
+        if item == "n":
+            shape.append("(1)")
+            strides.append("(0)")
+            shown.append("(0)")
+            continue
+        size, stride, seen = array.shape[axis], array.strides[axis], array.shown[axis]
+        axis += 1
+        if item == "e":
+            shape.append(size)
+            strides.append(stride)
+            shown.append(seen)
+        elif item == "i":
+            one = ArrayVariable(array.type, array.data, array.object, [size], [stride])
+            offsets.append("imul(%s, %s)" % (_positions(emitter, op, one, [next(values)])[0], stride))
+        else:
+            start, length, step, shown_step = _slice(emitter, op, item, values, size)
+            if start != "(0)":
+                offsets.append("imul(%s, %s)" % (start, stride))
+            shape.append(length)
+            strides.append(_scaled(emitter, stride, step))
+            shown.append(_scaled(emitter, seen, shown_step))
+    data = array.data
+    for offset in offsets:
+        data = "iadd(%s, %s)" % (data, offset)
+    _define_view(emitter, op, array, emitter.pure(data), shape + list(array.shape[axis:]),
+                 strides + list(array.strides[axis:]), shown + list(array.shown[axis:]), origin)
+    if emitter.goes_by_rows(op.args[0]):
+        emitter.by_rows.add(op.result)
+
+
+def _known_origin(emitter: Any, op: Op, array: ArrayVariable) -> Optional[Tuple[str, int]]:
+    """Where the elements of a view are, if constants say how many bytes behind those of the array."""
+    values, axis, (root, offset) = iter(op.args[1:]), 0, array.origin
+    for item in op.attrs["index"]:
+        if item == "n":
+            continue
+        given = "" if item == "e" else item[1:] or "v"
+        parts = {part: next(values) for part, one in zip(("start", "stop", "step"), given) if one == "v"}
+        first = emitter.constants.get(parts["start"], -1) if "start" in parts else 0
+        backwards = "step" in parts and emitter.constants.get(parts["step"], -1) < 0
+        stride = array.strides[axis]
+        if backwards or first < 0 or first and not is_literal(stride):
+            return None
+        offset += first * int(stride.strip("()")) if first else 0
+        axis += 1
+    return root, offset
+
+
+def _scaled(emitter: Any, stride: str, step: str) -> str:
+    """The stride behind a slice with this step: a literal where both are."""
+    if is_literal(stride) and is_literal(step):
+        return "(%d)" % (int(stride.strip("()")) * int(step.strip("()")))
+    return stride if step == "(1)" else emitter.pure("imul(%s, %s)" % (stride, step))  # type: ignore[no-any-return]
+
+
+def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) -> Tuple[str, str, str, str]:
+    """(start, length, step, shown step) as NumPy's indexing has them: start 0 and shown step 1 when nothing is
+    selected."""
+    start, stop, step = (next(values) if part == "v" else None for part in item[1:])
+    known = 1 if step is None else emitter.constants.get(step)
+    if known == 1:
+        cut = _constant_cut(emitter, start, stop)
+        if cut is not None:
+            length = emitter.pure("shorter(%s, %d)" % (size, sum(cut)))
+            front = emitter.pure("choose(%s == 0, 0, %d)" % (length, cut[0])) if cut[0] else "(0)"
+            return front, length, "(1)", "(1)"
+        first = "(0)" if start is None else emitter.pure("clip_up(%s, %s)" % (emitter.text[start], size))
+        end = size if stop is None else emitter.pure("clip_up(%s, %s)" % (emitter.text[stop], size))
+        if first == "(0)":
+            return first, end, "(1)", "(1)"
+        length = emitter.pure("span(%s, %s)" % (first, end))
+        return emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length, "(1)", "(1)"
+    stride = emitter.text[step]
+    if known is None or known in (0, -2 ** 63):
+        emitter.guard(op, "either(%s == 0, %s == (%d))" % (stride, stride, -2 ** 63))
+    down = emitter.pure("%s < 0" % stride)
+    first = emitter.pure(_end(emitter, start, down, size, "isub(%s, 1)" % size, "0"))
+    end = emitter.pure(_end(emitter, stop, down, size, "-1", size))
+    length = emitter.pure("stepped(%s, %s, %s)" % (first, end, stride))
+    return (emitter.pure("choose(%s == 0, 0, %s)" % (length, first)), length, stride,
+            emitter.pure("choose(%s == 0, 1, %s)" % (length, stride)))
+
+
+def _constant_cut(emitter: Any, start: Any, stop: Any) -> Optional[Tuple[int, int]]:
+    """How many elements ``[start:stop]`` leaves out in front and behind, if constants say so for any length.
+
+    Slices that leave out as many have textually equal lengths then, which needs no question about shapes.
+    """
+    front = 0 if start is None else emitter.constants.get(start)
+    end = 0 if stop is None else emitter.constants.get(stop)
+    if front is None or end is None or not 0 <= front < _LARGE or not -_LARGE < end <= 0 or (
+            stop is not None and end == 0):
+        return None
+    return int(front), -int(end)
+
+
+def _end(emitter: Any, value: Any, down: str, size: str, absent_down: str, absent_up: str) -> str:
+    """One end of a slice, for either direction."""
+    if value is None:
+        return "choose(%s, %s, %s)" % (down, absent_down, absent_up)
+    text = emitter.text[value]
+    return "choose(%s, clip_down(%s, %s), clip_up(%s, %s))" % (down, text, size, text, size)

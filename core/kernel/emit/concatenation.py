@@ -1,0 +1,51 @@
+"""Arrays behind each other, as ``np.concatenate`` and its kin make them of those in C order, and parts the other way round, as
+``np.roll`` does."""
+
+from __future__ import annotations
+
+from typing import Any, List, Sequence
+
+from pijit.core.graph.ir import Op
+from pijit.core.kernel.emit.array_values import ArrayVariable
+from pijit.core.kernel.emit.stack_arrays import made_array
+
+
+def write_concatenate(emitter: Any, op: Op) -> None:
+    """Leaves where there is no element: versions of NumPy have other strides then."""
+    axis, arrays = op.attrs["axis"], [emitter.arrays[value] for value in op.args]
+    shape: List[str] = list(arrays[0].shape)
+    for array in arrays[1:]:
+        for other, (size, own) in enumerate(zip(shape, array.shape)):
+            if other != axis and size != own:
+                emitter.guard_once(op, "%s != %s" % (size, own))
+        shape[axis] = emitter.pure("iadd(%s, %s)" % (shape[axis], array.shape[axis]))
+    for size in dict.fromkeys(shape if len(shape) > 1 else ()):
+        emitter.guard_once(op, "%s == 0" % size)
+    _join(emitter, op, shape, axis, arrays)
+
+
+def write_roll(emitter: Any, op: Op) -> None:
+    """Leaves where there is no element, as `write_concatenate`."""
+    source, places, axis = emitter.arrays[op.args[0]], emitter.text[op.args[1]], op.attrs["axis"]
+    shape, size, stride = list(source.shape), source.shape[axis], source.strides[axis]
+    for other in dict.fromkeys(shape if len(shape) > 1 else ()):
+        emitter.guard_once(op, "%s == 0" % other)
+    kept = emitter.pure("isub(%s, %s)" % (size, places))
+    parts = []
+    for first, count in ((kept, places), ("0", kept)):
+        own = shape[:axis] + [count] + shape[axis + 1:]
+        data = source.data if first == "0" else emitter.let("iadd(%s, imul(%s, %s))" % (source.data, first, stride))
+        parts.append(ArrayVariable(source.type, data, "0", own, source.strides))
+    _join(emitter, op, shape, axis, parts)
+
+
+def _join(emitter: Any, op: Op, shape: List[str], axis: int, arrays: Sequence[ArrayVariable]) -> None:
+    """A new array of a shape, of arrays behind each other."""
+    result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
+    data = result.data
+    for array in arrays:
+        part = ArrayVariable(result.type, data, "0", array.shape, result.strides)
+        addresses = [emitter.descriptor(one, emitter.layout.scratch(2 + 2 * len(shape))) for one in (part, array)]
+        emitter.line(emitter.runtime("copy_apart", *addresses, len(shape), result.type.dtype.itemsize,
+                                     emitter.flavour.least))
+        data = emitter.let("iadd(%s, imul(%s, %s))" % (data, array.shape[axis], result.strides[axis]))

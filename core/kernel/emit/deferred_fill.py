@@ -1,0 +1,170 @@
+"""New arrays whose first contents wait for the store that replaces most of them.
+
+``new = u.copy(); new[1:-1] = f(u)`` writes the inner elements twice, and nobody sees them in between but who is
+handed the array at a side exit. So a copy of an input, zeros, or one number everywhere, are written behind the store,
+around what it has written, or before leaving. Nor does it matter that NumPy looks at floating-point flags before it stores:
+where one is raised, the first contents are written over what the nest has left, and the exit repeats the statement.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.ops import EFFECTS, VIEWS
+from pijit.core.graph.types import Array
+from pijit.core.kernel.llvm.nest import nontemporal
+from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
+from pijit.core.kernel.emit.exponent_bounds import count_elements
+from pijit.core.kernel.llvm.nest.row_ends import ANYTHING, COPY, LONGEST, NO_ENDS, NUMBER, SHORTEST, Ends
+
+Contents = Union[ArrayVariable, str, None]
+"""An array of the same shape, the source of one number for all elements, or whatever is there."""
+
+
+class Fills:
+    """Of one kernel: which operations wait for which group, and what waits where the emitter is."""
+
+    __slots__ = ("emitter", "_waiting", "_stores", "_pending")
+
+    def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
+        self.emitter = emitter
+        self._waiting: Dict[Op, Value] = {}  # the operation that gives an array its first contents, and the array
+        self._stores: Dict[Op, Value] = {}  # the last operation of the group that stores there
+        self._pending: Dict[Value, Contents] = {}
+        for block in graph.blocks:
+            position = {op: number for number, op in enumerate(block.ops)}
+            for last in block.ops:
+                if last in groups and last.name == "assign":
+                    self._plan(block, position, groups[last])
+
+    def _plan(self, block: Block, position: Dict[Op, int], group: List[Op]) -> None:
+        last = group[-1]
+        root = self._root(last.args[0])
+        if root is last.args[0] or last.args[0].type.ndim != root.type.ndim or root.type.layout != "C":
+            return
+        for number in reversed(range(position[last])):
+            op = block.ops[number]
+            if op.result is root:
+                if op.name == "alloc":
+                    self._wait(op, last, root)
+                return
+            touches = any(self._root(value) is root for value in op.args)
+            if op.name == "assign" and op.args[0] is root and op not in group and self._can_wait(op.args[1], root):
+                self._wait(op, last, root)
+                return
+            if op.name in EFFECTS or touches and op.name not in VIEWS and op.name != "dim":
+                return
+
+    def _wait(self, first: Op, last: Op, root: Value) -> None:
+        self._waiting[first], self._stores[last] = root, root
+
+    def _root(self, value: Value) -> Value:
+        return self.emitter.roots.get(value, value)  # type: ignore[no-any-return]
+
+    def _can_wait(self, source: Value, root: Value) -> bool:
+        """Whether the source of a copy is the same until the store: no effect is between, and the caller has it."""
+        if not self.emitter.made.issuperset((root,)):
+            return False
+        if not isinstance(source.type, Array):
+            return True
+        return (source.type.dtype, source.type.ndim) == (root.type.dtype, root.type.ndim) \
+            and self._root(source) in self.emitter.inputs
+
+    # ---- in order of the operations ----
+
+    def wait(self, op: Op, contents: Contents) -> bool:
+        """Whether what the operation writes to a new array may wait."""
+        root = self._waiting.get(op)
+        if root is None or isinstance(contents, ArrayVariable) and (
+                contents.shape != self.emitter.arrays[root].shape):
+            return False
+        self._pending[root] = contents
+        return True
+
+    def awaits(self, last: Op, target: ArrayVariable) -> bool:
+        """Whether a store replaces what waits, and can be done before it."""
+        root = self._stores.get(last)
+        return root in self._pending and target.strides == self.emitter.arrays[root].strides
+
+    def settle(self, last: Op) -> None:
+        """Before a store for which nothing can wait."""
+        root = self._stores.get(last)
+        if root is not None:
+            self._write(root)
+            self._pending.pop(root, None)
+
+    def ends(self, last: Op, target: ArrayVariable) -> Ends:
+        """What the nest that stores is to write beside its rows if it goes past the caches."""
+        emitter, root = self.emitter, self._stores[last]
+        array, contents = emitter.arrays[root], self._pending[root]
+        itemsize = array.type.dtype.itemsize
+        if target.type.layout == "C" or target.shape[-1] == array.shape[-1]:
+            return NO_ENDS
+        if isinstance(contents, str):
+            contents = self._pending[root] = self._number(array, contents)
+        if contents is None:
+            kind, source = ANYTHING, "(0)"
+        elif set(contents.strides) == {"(0)"}:
+            kind, source = NUMBER, contents.data
+        elif contents.type.layout == "C":
+            kind, source = COPY, emitter.let("isub(%s, %s)" % (contents.data, array.data))
+        else:
+            return NO_ENDS
+        allowed, left, right, written = (emitter.fresh() for _ in range(4))
+        for variable in (allowed, left, right):
+            emitter.line("%s = 0" % variable)
+        depth, size = emitter.depth, target.shape[-1]
+        for condition in ("%d <= imul(%s, %d)" % (max(nontemporal.LEAST, 1), count_elements(emitter, target.shape), itemsize),
+                          "%d <= %s" % (SHORTEST // itemsize, size),
+                          "isub(%s, %s) <= %d" % (array.shape[-1], size, LONGEST // itemsize)):
+            emitter.line("if %s:" % condition)
+            emitter.depth += 1
+        emitter.line("%s = 1" % allowed)
+        emitter.line("%s = ifloordiv(imod(isub(%s, %s), %s), %d)" % (
+            left, target.data, array.data, array.strides[-2], itemsize))
+        emitter.line("%s = isub(isub(%s, %s), %s)" % (right, array.shape[-1], left, size))
+        emitter.depth = depth
+        return Ends(kind, [allowed, left, right, source], written)
+
+    def finish(self, last: Op, target: ArrayVariable, ends: Ends = NO_ENDS) -> None:
+        """Write what has waited around the stored elements, and around the ends of their rows if the nest has written those."""
+        root = self._stores[last]
+        if ends.kind and self._pending[root] is not None:
+            target = self._with_ends(target, ends)
+        self._write(root, target)
+        del self._pending[root]
+
+    def _with_ends(self, target: ArrayVariable, ends: Ends) -> ArrayVariable:
+        let, (_, *sides, _) = self.emitter.let, ends.words
+        left, right = (let("choose(%s != 0, %s, 0)" % (ends.written, side)) for side in sides)
+        data = let("isub(%s, imul(%s, %d))" % (target.data, left, target.type.dtype.itemsize))
+        size = let("iadd(%s, iadd(%s, %s))" % (target.shape[-1], left, right))
+        return ArrayVariable(target.type, data, "0", [*target.shape[:-1], size], target.strides)
+
+    def before_leaving(self, values: Sequence[Value]) -> None:
+        """Somebody gets these arrays at a side exit."""
+        for root in dict.fromkeys(map(self._root, values)):
+            self._write(root)
+
+    def _write(self, root: Value, around: Optional[ArrayVariable] = None) -> None:
+        emitter, contents = self.emitter, self._pending.get(root)
+        if contents is None:
+            return
+        array = emitter.arrays[root]
+        if isinstance(contents, str):
+            contents = self._number(array, contents)
+        sides = [array, contents] + ([around] if around is not None else [])
+        words = [emitter.descriptor(side, emitter.layout.scratch(2 + 2 * len(side.shape))) for side in sides]
+        numbers = [len(array.shape), array.type.dtype.itemsize]
+        if around is None:
+            emitter.line(emitter.runtime("copy_apart", *words, *numbers, 0))
+        else:
+            emitter.line(emitter.runtime("copy_around", *words, *numbers))
+
+    def _number(self, array: ArrayVariable, text: str) -> ArrayVariable:
+        """An array that has a number everywhere, in one place."""
+        emitter = self.emitter
+        place = emitter.let("address_of_word(frame, %d)" % emitter.layout.scratch(2))
+        emitter.line("st_%s(%s, 0, %s)" % (memory_code(array.type.dtype), place, text))
+        return ArrayVariable(array.type, place, "0", array.shape, ["(0)"] * len(array.shape))

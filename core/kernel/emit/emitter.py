@@ -1,0 +1,159 @@
+"""What both back ends share: lines with indentation, the walk over the structured tree, parallel moves."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Sequence, Set, Tuple
+
+from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
+from pijit.core.kernel.plan import control_tree
+from pijit.core.kernel.exit_causes import Causes
+from pijit.core.kernel.abi import Layout
+
+FLAG_NAME = "_jump"
+
+
+def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, str]]:
+    """Assignments in an order that does what assigning all at once would.
+
+    ``pairs`` are (target variable, source text); sources that are variables are compared by name, others
+    are constants. ``fresh()`` names a new variable, taken to break a cycle.
+    """
+    waiting = [(target, source) for target, source in pairs if target != source]
+    ordered: List[Tuple[str, str]] = []
+    while waiting:
+        sources = {source for _, source in waiting}
+        ready = [pair for pair in waiting if pair[0] not in sources]
+        if ready:
+            ordered += ready
+            waiting = [pair for pair in waiting if pair[0] in sources]
+            continue
+        saved, name = waiting[0][0], fresh()
+        ordered.append((name, saved))
+        waiting = [(target, name if source == saved else source) for target, source in waiting]
+    return ordered
+
+
+class Emitter:
+    """Writes the body of one function from a graph.
+
+    A back end gives ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` are the operations because of
+    one of which the next exit is taken; ``together`` are those that are written at once.
+    """
+
+    def __init__(self, graph: Graph, layout: Layout) -> None:
+        self.graph = graph
+        self.layout = layout
+        self.used: Set[Value] = set(graph.uses())
+        self.lines: List[str] = []
+        self.depth = 1
+        self.leaving: Sequence[Op] = ()
+        self.together: Sequence[Op] = ()
+        self.causes = Causes()
+        self._fresh = 0
+
+    # ---- for back ends ----
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def fresh(self) -> str:
+        """A variable name that nothing else uses."""
+        self._fresh += 1
+        return "t%d" % self._fresh
+
+    def operation(self, op: Op) -> None:
+        raise NotImplementedError
+
+    def condition(self, value: Value) -> str:
+        raise NotImplementedError
+
+    def moves(self, jump: Jump) -> List[Tuple[str, str]]:
+        """(variable, source) for each parameter of the target that something uses."""
+        raise NotImplementedError
+
+    def take(self, exit: SideExit) -> None:
+        """Write the statements that leave the function through an exit."""
+        raise NotImplementedError
+
+    def take_because(self, ops: Sequence[Op], exit: SideExit) -> None:
+        """Leave through an exit because of what one of these operations has met."""
+        before, self.leaving = self.leaving, self.together if ops[0] in self.together else ops
+        self.take(exit)
+        self.leaving = before
+
+    def answer(self, number: int) -> int:
+        """What the function gives where it leaves through a kernel exit: its number, and that of the cause."""
+        return self.causes.answer(number, self.leaving)
+
+    def before_jump(self, jump: Jump) -> None:
+        """Write what must happen before the parameters of the jump's target change."""
+
+    # ---- the walk ----
+
+    def body(self) -> None:
+        self.nodes(control_tree.structure(self.graph))
+
+    def nodes(self, nodes: List[Any]) -> None:
+        for node in nodes:
+            self._WRITERS[type(node)](self, node)
+
+    def start_block(self) -> None:
+        """A block's operations follow."""
+
+    def operations(self, ops: List[Op]) -> None:
+        for op in ops:
+            self.operation(op)
+
+    def end_block(self) -> None:
+        """A block's operations are written."""
+
+    def _run(self, node: control_tree.Run) -> None:
+        self.start_block()
+        self.operations(node.block.ops)
+        self.end_block()
+
+    def _move(self, node: control_tree.Move) -> None:
+        self.before_jump(node.jump)
+        for target, source in sequential(self.moves(node.jump), self.fresh):
+            self.line("%s = %s" % (target, source))
+
+    def _take(self, node: control_tree.Take) -> None:
+        self.take(node.exit)
+
+    def _if(self, node: control_tree.If) -> None:
+        """An arm that never completes comes first, so that the other one needs no further indentation."""
+        condition, then, other = self.condition(node.condition), node.then, node.other
+        if control_tree.completes(then) and (not control_tree.completes(other) or not then):
+            condition, then, other = "not %s" % condition, other, then
+        self._indented("if %s:" % condition, then)
+        if not control_tree.completes(then):
+            self.nodes(other)
+        elif other:
+            self._indented("else:", other)
+
+    def loop(self, node: control_tree.Loop) -> None:
+        """Write a loop; a back end may do it in another way."""
+        self.write_loop(node)
+
+    def write_loop(self, node: control_tree.Loop) -> None:
+        self._indented("while True:", node.body)
+
+    def _if_flag(self, node: control_tree.IfFlag) -> None:
+        self._indented("if %s == %d:" % (FLAG_NAME, node.number), node.body)
+
+    def _indented(self, head: str, nodes: List[Any]) -> None:
+        self.line(head)
+        start = len(self.lines)
+        self.depth += 1
+        self.nodes(nodes)
+        if len(self.lines) == start:
+            self.line("pass")
+        self.depth -= 1
+
+    _WRITERS: Dict[type, Any] = {
+        control_tree.Run: _run, control_tree.Move: _move, control_tree.Take: _take, control_tree.If: _if,
+        control_tree.Loop: lambda self, node: self.loop(node), control_tree.IfFlag: _if_flag,
+        control_tree.Break: lambda self, node: self.line("break"),
+        control_tree.Continue: lambda self, node: self.line("continue"),
+        control_tree.SetFlag: lambda self, node: self.line("%s = %d" % (FLAG_NAME, node.number)),
+    }

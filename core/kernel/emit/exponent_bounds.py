@@ -1,0 +1,368 @@
+"""Operands so small that no operation of a group raises a floating-point flag.
+
+NumPy computes the value of a statement, reports flags, and only then writes; a nest that may raise one would have to
+compute into a buffer first. But sums and products of small numbers cannot overflow, and without infinities nothing is
+invalid. So exponents of operands are looked at, which takes much less than a second pass over a buffer, and bounds of
+results are computed from them: the bound ``e`` says that all numbers are below ``2 ** e``. No operand and no result
+may be infinite, whatever comes of it later. Bounds of the kernel's inputs are kept, and change with what is written,
+so that loops of many steps look once in many rounds. Arrays that the kernel computes for such a store have the
+bounds of what they are computed from; others that it makes are looked at once, zeros and ones not at all.
+Underflows may happen: NumPy ignores them unless it is told not to, and it is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
+
+import numpy as np
+from llvmlite import ir
+from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.passes.fusion import MAKING, PLACING, operands, scalar_operation
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
+from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
+from pijit.core.kernel.llvm.nest.threads import write_shared
+from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
+
+FEW = 64
+"""Elements of a result for which a buffer costs less than asking."""
+
+SPARE = 4
+"""An array with more than so many times the elements of the result is not looked at."""
+
+UNKNOWN = 4096
+"""The bound of what nobody has looked at."""
+
+_EXPONENTS = {"f": 127, "d": 1023}
+_OPERATIONS = frozenset("add sub mul truediv neg abs square".split())
+_BEGINNING = frozenset(("alloc", "ufunc", "where"))
+_CHOICES = frozenset(("pick", "put_mask"))
+
+
+class Calm:
+    """The bounds that one kernel keeps, in a variable for each input that groups read or write, for each array in
+    ``made``, which groups compute and stores read, and for each one in ``begun``, of which nothing is known at first."""
+
+    __slots__ = ("emitter", "bounds", "made", "begun", "assumed")
+
+    def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
+        self.emitter = emitter
+        self.assumed = ""  # a variable: 1 where all groups are known to be calm, and their results are noted
+        touched: Set[Value] = set()
+        for last, group in groups.items():
+            if last.name not in MAKING:
+                touched.update(emitter.roots.get(value, value) for op in group for value in op.args)
+        self.bounds: Dict[Value, str] = {}
+        for value in graph.inputs:
+            if value in touched and isinstance(value.type, Array) and can_look(value):
+                self.bounds[value] = "below_%d" % value.id
+        self.made = {value: "below_%d" % value.id for value in _made_for_stores(groups)}
+        self.bounds.update(self.made)
+        inner = {op for group in groups.values() for op in group[:-1]}
+        self.begun = {op.result: "below_%d" % op.result.id for block in graph.blocks for op in block.ops
+                      if op.name in _BEGINNING and op not in inner
+                      and op.result in touched and op.result not in self.made
+                      and isinstance(op.result.type, Array) and op.result.type.ndim > 0 and can_look(op.result)}
+        self.bounds.update(self.begun)
+
+    def head(self) -> List[str]:
+        """What the kernel begins with."""
+        return ["    %s = %d" % (name, UNKNOWN) for name in self.bounds.values()]
+
+    @contextlib.contextmanager
+    def _unless_assumed(self) -> Iterator[None]:
+        """What is written meanwhile is done unless all is known."""
+        emitter, depth = self.emitter, self.emitter.depth
+        if self.assumed and self.bounds:
+            emitter.line("if %s == 0:" % self.assumed)
+            emitter.depth += 1
+        yield
+        emitter.depth = depth
+
+    def forget(self) -> None:
+        """Any array may have been written to."""
+        with self._unless_assumed():
+            for name in self.bounds.values():
+                self.emitter.line("%s = %d" % (name, UNKNOWN))
+
+    def begin(self, op: Op) -> None:
+        """An operation has made an array."""
+        if op.result in self.begun:
+            self.emitter.line("%s = %d" % (self.begun[op.result], UNKNOWN if op.attrs.get("fill") is None else 1))
+
+    def lose(self, root: Value) -> None:
+        """An array that nobody else has was written to."""
+        if root in self.bounds:
+            self.emitter.line("%s = %d" % (self.bounds[root], UNKNOWN))
+
+    def note(self, root: Value, calm: str, result: str) -> None:
+        """An array, and what may share its memory, holds results with a bound if ``calm`` is 1."""
+        emitter = self.emitter
+        touched = [(value, name) for value, name in self.bounds.items()
+                   if value is root or not emitter.is_apart(value, root)]
+        if not touched:
+            return
+        with self._unless_assumed():
+            for value, name in touched:
+                larger = str(UNKNOWN)
+                if value.type.dtype == root.type.dtype:
+                    larger = emitter.let("choose(%s < %s, %s, %s)" % (name, result, result, name))
+                emitter.line("%s = choose(%s == 1, %s, %d)" % (name, calm, larger, UNKNOWN))
+
+    def write(self, group: Sequence[Op], shape: Sequence[str],
+              scalars: Dict[Tuple[Value, str], str],
+              unless: Optional[Callable[[], str]] = None) -> Tuple[str, str]:
+        """Variables: 1 where no operation can raise a flag that NumPy reports, else 0, and the bound of the group's
+        result; ("", "") where the first would always be 0.
+
+        ``shape`` is that of the result, ``scalars`` are the sources of the group's scalars by their dtypes; ``unless``
+        writes a condition under which nobody is to look at arrays.
+        """
+        emitter, arrays = self.emitter, float_arrays(group)
+        roots = list(dict.fromkeys(emitter.roots.get(value, value) for value in arrays or ()))
+        looked = [root for root in roots if root not in self.made]
+        if arrays is None or not all(can_look(root) and root in emitter.arrays for root in looked):
+            return "", ""
+        names = {root: self.bounds.get(root) or emitter.fresh() for root in roots}
+        calm, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
+        elements = count_elements(emitter, shape)
+        counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
+        for root in looked:
+            if root not in self.bounds:
+                emitter.line("%s = %d" % (names[root], UNKNOWN))
+        for variable, value in ((calm, 0), (result, UNKNOWN), (tried, 0)):
+            emitter.line("%s = %d" % (variable, value))
+        unknown = " and %s == 0" % self.assumed if self.assumed else ""
+        emitter.indented("if %d < %s%s:" % (FEW, elements, unknown), "%s = 1" % calm)
+        emitter.line("while %s == 1:" % calm)
+        emitter.depth += 1
+        worst = self.propagate(group, {value: names[emitter.roots.get(value, value)] for value in arrays},
+                                scalars, result)
+        emitter.indented("if %s <= 0:" % worst, "break")
+        small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
+        emitter.line("%s = choose(%s, %s, 0)" % (calm, " and ".join(["%s == 0" % tried] + small), calm))
+        emitter.line("if %s == 1:" % calm)
+        emitter.depth += 1
+        if unless is not None:
+            emitter.line("%s = choose(%s, 0, 1)" % (calm, unless()))
+            emitter.line("if %s == 1:" % calm)
+            emitter.depth += 1
+        for root in looked:
+            emitter.line("%s = %s" % (names[root], look(emitter, emitter.arrays[root], counts[root])))
+        emitter.line("%s = 1" % tried)
+        emitter.depth = depth
+        emitter.line("if %s == 1:" % calm)
+        emitter.depth += 1
+        emitter.line("%s = choose(%s == 0, 1, 0)" % (calm, emitter.underflow_listened(group)))
+        emitter.depth = depth
+        if self.assumed:
+            emitter.indented("if %s == 1:" % self.assumed, "%s = 1" % calm)
+        return calm, result
+
+    def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
+        """As `write`, by what is known of a group's arrays, for one that never leaves for a flag."""
+        arrays, roots = float_arrays(group), self.emitter.roots
+        if not arrays or any(roots.get(value, value) not in self.bounds for value in arrays):
+            return "", ""
+        result = self.emitter.fresh()
+        worst = self.propagate(group, {value: self.bounds[roots.get(value, value)] for value in arrays}, scalars, result)
+        return self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result
+
+    def make(self, group: Sequence[Op], shape: Sequence[str], scalars: Dict[Tuple[Value, str], str]) -> None:
+        """Before a group computes a new array: its bound, if a store reads it."""
+        name = self.made.get(group[-1].result)
+        if name is None:
+            return
+        calm, bound = self.write(group, shape, scalars)
+        self.emitter.line("%s = %s" % (name, "choose(%s == 1, %s, %d)" % (calm, bound, UNKNOWN) if calm else UNKNOWN))
+
+    def propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
+                   scalars: Dict[Tuple[Value, str], str], result: str) -> str:
+        """Write the bounds of all results; a variable that is above 0 where an operand, a divisor's reciprocal or a
+        result may be infinite."""
+        emitter, bounds, last = self.emitter, dict(arrays), str(UNKNOWN)
+        limits = {name: _EXPONENTS[value.type.dtype.char] for value, name in arrays.items()}
+
+        def limit(bound: str, code: str) -> str:
+            limits[bound] = min(limits.get(bound, UNKNOWN), _EXPONENTS[code])
+            return bound
+
+        for op in group:
+            if op.name == "assign":
+                continue
+            codes, divides = op.attrs["types"].partition("->")[0], scalar_operation(op) == "truediv"
+            choice = int(op.name in _CHOICES)
+            found = [bounds[value] if value in bounds else
+                     limit(self._leaf(value, scalars.get((value, code), ""), divides and number == 1), code)
+                     for number, (value, code) in enumerate(zip(operands(op)[choice:], codes[choice:]))]
+            last = limit(emitter.let(_combined(scalar_operation(op), found)), codes[-1])
+            if op.result is not None:
+                bounds[op.result] = last
+        worst = str(-UNKNOWN)
+        for bound in limits:
+            if is_literal(bound):
+                continue  # far from any limit
+            over = emitter.let("isub(%s, %d)" % (bound, limits[bound]))
+            worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, over, over, worst))
+        emitter.line("%s = %s" % (result, last))
+        return worst
+
+    def _leaf(self, value: Value, scalar: str, divides: bool) -> str:
+        """The bound of an array of integers, of a scalar, or of a divisor's reciprocal."""
+        if isinstance(value.type, Array):
+            return str(8 * value.type.dtype.itemsize)
+        known = self.emitter.constants.get(value)
+        if known is None or not 2.0 ** -100 < abs(known) < 2.0 ** 100:
+            bound = self.emitter.let("bound_of(%s)" % scalar)
+            return self.emitter.let("isub(2, %s)" % bound) if divides else bound
+        exponent = math.frexp(known)[1]
+        return "(%d)" % (2 - exponent if divides else exponent)
+
+
+def _combined(name: str, bounds: List[str]) -> str:
+    if name in ("add", "sub"):
+        return "iadd(%s, 1)" % _larger(*bounds)
+    if name in ("picked", "where"):
+        return _larger(bounds[0], bounds[1] if name == "where" else "1")
+    if name in ("mul", "truediv", "square"):
+        return "iadd(%s, %s)" % (bounds[0], bounds[-1])
+    return bounds[0]
+
+
+def _larger(one: str, other: str) -> str:
+    return "choose(%s < %s, %s, %s)" % (one, other, other, one)
+
+
+def can_look(root: Value) -> bool:
+    """Whether an array is one run of floats in memory."""
+    return root.type.layout != "A" and root.type.dtype.char in _EXPONENTS
+
+
+def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
+    """The arrays of floats that a group reads; None where its results have no bounds."""
+    made = {op.result for op in group}
+    arrays: Dict[Value, None] = {}
+    for op in group:
+        if op.name in PLACING:
+            return None
+        if op.name == "assign":
+            if op.args[1] not in made:
+                return None
+            continue
+        name, choice = scalar_operation(op), int(op.name in _CHOICES)
+        codes = op.attrs["types"].partition("->")[0][choice:]
+        if not choice and name not in _OPERATIONS or not set(codes) <= set(_EXPONENTS):
+            return None
+        if name == "truediv" and not isinstance(operands(op)[1].type, Scalar):
+            return None
+        arrays.update((value, None) for value in operands(op)[choice:]
+                      if value not in made and isinstance(value.type, Array) and value.type.dtype.kind == "f")
+    return list(arrays)
+
+
+def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
+    """The arrays that groups compute for others that write in place, or for such arrays, if all have bounds."""
+    last = {op.result: group for op, group in groups.items()
+            if op.name == "ufunc" and float_arrays(group) is not None}
+    found: Dict[Value, None] = {}
+    waiting = [group for op, group in groups.items() if op.name not in MAKING]
+    while waiting:
+        for value in float_arrays(waiting.pop()) or ():
+            if value in last and value not in found and value.type.ndim > 0:
+                found[value] = None
+                waiting.append(last[value])
+    return list(found)
+
+
+def count_elements(emitter: Any, shape: Sequence[str]) -> str:
+    """How many elements an array of a shape has."""
+    count = shape[0]
+    for size in shape[1:]:
+        count = emitter.pure("imul(%s, %s)" % (count, size))
+    return count
+
+
+# ---- bounds of numbers ----
+
+
+def _bias(dtype: np.dtype) -> Tuple[int, int]:
+    """(bits of the fraction, what the exponent's field is above the bound) of floats."""
+    return (52, 1022) if dtype.itemsize == 8 else (23, 126)
+
+
+def _bound_of(builder: Any, args: Any) -> Any:
+    """``bound_of(number)``: above all bounds that count for infinity and NaN."""
+    (_, value), = args
+    bits = 64 if isinstance(value.type, ir.DoubleType) else 32
+    shift, bias = _bias(np.dtype("f%d" % (bits // 8)))
+    word = builder.bitcast(value, ir.IntType(bits))
+    word = word if bits == 64 else builder.zext(word, I64)
+    field = builder.and_(builder.lshr(word, ir.Constant(I64, shift)), ir.Constant(I64, 2 ** (bits - 1 - shift) - 1))
+    return builder.sub(field, ir.Constant(I64, bias))
+
+
+BOUNDS = {"bound_of": Intrinsic(INT, None, _bound_of)}
+
+
+def look(emitter: Any, array: ArrayVariable, count: str) -> str:
+    """The source of the bound of all elements of a contiguous array."""
+    code, least = array.type.dtype.char, emitter.flavour.least
+    name = "below_all_%s" % code
+    emitter.names[name] = below_all(array.type.dtype, least)
+    emitter.symbols[name] = "%s, %d" % (name, least)
+    words = [emitter.runtime_address("parallel")] * bool(least)
+    words += [count, array.data, "(%d)" % array.type.dtype.itemsize]
+    return "%s(%s)" % (name, ", ".join(words))
+
+
+def below_all(dtype: np.dtype, least: int) -> Intrinsic:
+    """``below_all(size, address, itemsize)``; threads may share it, with the address of ``parallel`` before these.
+
+    The answers of threads are joined by "or", so an answer is a word whose lowest bits are set, each for as many
+    exponents as 64 of them need.
+    """
+    bits = 8 * dtype.itemsize
+    kind, (shift, bias) = ir.IntType(bits), _bias(dtype)
+    step = (2 ** (bits - 1 - shift) // 2) // 64
+
+    def write(builder: Any, values: List[Any]) -> Any:
+        first = builder.bitcast(builder.inttoptr(values[1], I8.as_pointer()), kind.as_pointer())
+        largest, sizes = local(builder, kind, 1), ir.Constant(kind, 2 ** (bits - 1) - 1)
+        builder.store(ir.Constant(kind, 0), largest)
+
+        def body(index: Any) -> None:
+            size = builder.and_(builder.load(builder.gep(first, [index]), align=1), sizes)
+            known = builder.load(largest)
+            builder.store(builder.select(builder.icmp_signed(">", size, known), size, known), largest)
+
+        loop(builder, values[0], body)
+        field = builder.lshr(builder.load(largest), ir.Constant(kind, shift))
+        field = field if bits == 64 else builder.zext(field, I64)
+        bound = builder.sub(field, ir.Constant(I64, bias - step + 1))
+        steps = builder.sdiv(builder.select(builder.icmp_signed("<", bound, ir.Constant(I64, 0)),
+                                            ir.Constant(I64, 0), bound), ir.Constant(I64, step))
+        all_set = builder.icmp_signed(">", steps, ir.Constant(I64, 63))
+        lowest = builder.sub(builder.shl(ir.Constant(I64, 1), builder.and_(steps, ir.Constant(I64, 63))),
+                             ir.Constant(I64, 1))
+        return builder.select(all_set, ir.Constant(I64, -1), lowest)
+
+    def define(module: Any, name: str, arity: int) -> Any:
+        function = ir.Function(module, ir.FunctionType(I64, [I64] * arity), name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        builder, values = ir.IRBuilder(function.append_basic_block("entry")), list(function.args)
+        runtime = values.pop(0) if least else None
+        answer = write_shared(builder, dtype, runtime, values, [(1, 2)], 1, 1, least, -1, write) if least \
+            else write(builder, values)
+        count = module.declare_intrinsic("llvm.ctpop", [I64], ir.FunctionType(I64, [I64]))
+        builder.ret(builder.mul(builder.call(count, [answer]), ir.Constant(I64, step)))
+        return function
+
+    def build(builder: Any, args: Any) -> Any:
+        name = "below_all_" + dtype.char
+        function = builder.module.globals.get(name) or define(builder.module, name, len(args))
+        return builder.call(function, [value for _, value in args])
+
+    return Intrinsic(INT, None, build)

@@ -1,0 +1,410 @@
+"""Groups that compute into an array that was there before: in place, by way of a buffer, or by blocks.
+
+A nest writes in place where its operands share no memory with what it writes, or are the same elements, and no
+flag can be raised: NumPy reports before it writes. Whether one can, exponent_bounds.py finds out for operands at hand.
+
+Where operands are views of the written array with its strides (``u[1:-1] = u[:-2] + u[2:]``), an element may be
+written once those behind it that need its old value have been computed. So blocks of the first axis are computed into
+two halves of a small buffer, in turn, and a block is copied when the next one has been computed. If the views are too
+far from each other, flags may be raised, or many threads share the work, there is one block, of everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
+from pijit.core.kernel.llvm.nest import delayed_store as slides
+from pijit.core.kernel.emit.array_ops import fits_into
+from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
+from pijit.core.kernel.emit.exponent_bounds import count_elements
+from pijit.core.kernel.llvm.nest.elements import WIDE
+from pijit.core.kernel.emit.fused_nest import asked, compute, find_leaves, finds, require_shapes
+from pijit.core.kernel.llvm.nest.threads import gains_little, units_of
+from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
+
+BLOCK = 1 << 13
+"""Bytes of a block: two of them are in the first level of caches."""
+
+MOST = 1 << 16
+"""Bytes of one where what is read is far from what is written: two are in the second level."""
+
+
+class _Store:
+    """A group that writes to ``target``: what is known of it, and of when it may.
+
+    ``flags`` is the condition under which the nest leaves at its end for a flag, or ""; ``raising`` whether it leaves
+    for that or an index; ``calm`` a variable that is 1 if no flag can be raised, or ""; ``noted`` what `Calm.note` is told.
+    """
+
+    def __init__(self, emitter: Any, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:
+        self.emitter = emitter
+        self.group = group
+        first, last = group[0], group[-1]
+        self.values, wanted = find_leaves(group)
+        self.scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
+                        for value, code in wanted]
+        self.value: Value = last.args[0]
+        self.target: ArrayVariable = emitter.arrays[self.value]
+        self.arrays = [self.target if are_one(emitter.arrays[value], self.target) else emitter.arrays[value]
+                       for value in self.values]
+        require_shapes(emitter, group)
+        for array in self.arrays:
+            fits_into(emitter, first, array.shape, self.target.shape, False)
+        checked = asked(group)
+        self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
+        self.raising = bool(self.flags) or any(map(finds, checked))
+        self.calm, self.noted = "", ("", "")
+        self._shared: Optional[str] = None
+        sources = dict(zip(wanted, self.scalars))
+        if not self.raising:
+            self.noted = emitter.calm.known(group, sources)
+        elif not fresh:
+            self.noted = emitter.calm.write(group, self.target.shape, sources,
+                                            sparse.ask if sparse is not None else None)
+            self.calm = self.noted[0]
+        if self.flags or last.attrs.get("reports"):
+            emitter.clear_flags(own=True)
+            emitter.reports_own = True
+
+    def compute(self, result: ArrayVariable, block: Tuple[str, ...] = (), new: bool = False,
+                slides: bool = False, ends: Ends = NO_ENDS) -> None:
+        """The nest, of all rows or of a block; leaves where a flag was raised."""
+        emitter = self.emitter
+        compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new,
+                slides=slides, ends=ends)
+        if not self.flags:
+            return
+        if self.calm:
+            emitter.line("if %s == 0:" % self.calm)
+            emitter.depth += 1
+        emitter.guard(self.group[0], self.flags)
+        emitter.depth -= bool(self.calm)
+
+    @property
+    def root(self) -> Value:
+        return self.emitter.roots.get(self.value, self.value)
+
+    def others(self) -> List[Value]:
+        """What is read beside the target's own elements."""
+        return [value for value, array in zip(self.values, self.arrays) if array is not self.target]
+
+    def own(self) -> List[ArrayVariable]:
+        """Other parts that are read of the array that is written."""
+        return [self.emitter.arrays[value] for value in self.others() if self._is_own(value)]
+
+    def apart(self) -> str:
+        """The condition that it shares no memory with other arrays, as `shares_with` has it."""
+        if self._shared is None:
+            self._shared = shares_with(self.emitter, self.value,
+                                       [value for value in self.others() if not self._is_own(value)])
+        return {"True": "False", "False": "True"}.get(self._shared, "not %s" % self._shared)
+
+    def _is_own(self, value: Value) -> bool:
+        return self.emitter.roots.get(value, value) is self.root
+
+
+def are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
+    """Whether two arrays have the same elements, for certain."""
+    return one is other or one.type.dtype == other.type.dtype and (one.data, one.shape, one.strides) == (
+        other.data, other.shape, other.strides)
+
+
+class Sparse:
+    """Another way to do what a group does, which costs less where its nest would have to do most for nothing."""
+
+    def ask(self) -> str:
+        """Write what finds out whether to go this way; the condition."""
+        raise NotImplementedError
+
+    def write(self, buffered: str) -> None:
+        """Write this way, and the head of the other one; ``buffered`` is the condition that the nest needs a buffer."""
+        raise NotImplementedError
+
+
+def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) -> None:
+    """Write the whole group; leaves by the first operation's exit."""
+    last = group[-1]
+    fresh = emitter.fills.awaits(last, emitter.arrays[last.args[0]])
+    if not fresh:
+        emitter.fills.settle(last)
+    store = _Store(emitter, group, fresh, sparse)
+    if fresh:
+        ends = emitter.fills.ends(last, store.target) if _has_rows(store) else NO_ENDS
+        store.compute(store.target, new=True, ends=ends)
+        emitter.fills.finish(last, store.target, ends)
+        emitter.calm.lose(store.root)
+        return
+    overlap, depth = _overlap(store), emitter.depth
+    if sparse is not None and overlap != "False":
+        sparse.write(overlap)
+    if overlap == "True" and store.root not in [emitter.roots.get(value, value) for value in store.others()]:
+        _compute_apart(store, overlap)
+    elif overlap == "True":
+        _compute_near(store)
+    else:
+        _compute_apart(store, overlap)
+    if store.noted[0]:
+        emitter.calm.note(store.root, *store.noted)
+    else:
+        emitter.calm.forget()
+    emitter.depth = depth
+
+
+def _has_rows(store: _Store) -> bool:
+    """Whether the nest of a store writes row after row, maybe by vectors."""
+    return store.target.type.dtype.char in "fd" and len(store.target.shape) > 1 and not any(
+        map(finds, store.group)) and not any(array.rolled or array.goes_by_columns for array in store.arrays)
+
+
+def _overlap(store: _Store) -> str:
+    """The condition under which the nest must not write in place: a variable, "True" or "False"."""
+    emitter, root = store.emitter, store.root
+    if store.raising and not store.calm:
+        return "True"
+    if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.made:
+        return "True"  # its elements may share memory with each other
+    shared = shares_with(emitter, store.value, store.others())
+    if not store.raising or shared == "True":
+        return shared
+    rough = "%s == 0" % store.calm
+    return emitter.let(rough if shared == "False" else "either(%s, %s)" % (shared, rough))
+
+
+def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
+    """The condition that an array may share memory with others: a variable, "True" or "False"."""
+    root = emitter.roots.get(target, target)
+    others = list(dict.fromkeys(emitter.roots.get(value, value) for value in values))
+    if root in others:
+        return "True"
+    tests = [_shares_memory(emitter, target, other) for other in others if not emitter.is_apart(root, other)]
+    while len(tests) > 1:
+        tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
+    return tests[0] if tests else "False"
+
+
+def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
+    """A variable: whether the extents of two arrays share a byte."""
+    pair, words = (emitter.arrays[target], emitter.arrays[other]), []
+    if pair[0].is_adjacent and pair[1].is_adjacent:
+        return _intervals_meet(emitter, *pair)
+    for array in pair:
+        address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+        words += [address, str(len(array.shape)), str(array.type.dtype.itemsize)]
+    return emitter.let("%s != 0" % emitter.runtime("overlap", *words))
+
+
+def _intervals_meet(emitter: Any, one: ArrayVariable, other: ArrayVariable) -> str:
+    """A variable: whether two vectors of adjacent elements share a byte; empty ones share none."""
+    ends = [emitter.let("iadd(%s, imul(%s, %d))" % (array.data, array.shape[0], array.type.dtype.itemsize))
+            for array in (one, other)]
+    low = emitter.let("choose(%s < %s, %s, %s)" % (one.data, other.data, other.data, one.data))
+    high = emitter.let("choose(%s < %s, %s, %s)" % (ends[0], ends[1], ends[0], ends[1]))
+    return emitter.let("%s < %s" % (low, high))  # type: ignore[no-any-return]
+
+
+# ---- all of it in a buffer ----
+
+
+def _compute_apart(store: _Store, overlap: str) -> None:
+    """The nest, by way of the kernel's buffer under the condition ``overlap``.
+
+    If that is a variable and the target is read as well, it is read from where the result goes: one nest serves both.
+    """
+    result = _destination(store, overlap)
+    if overlap not in ("True", "False") and store.target in store.arrays:
+        _copy_if(store, overlap, store.target, result)
+        store.arrays = [result if array is store.target else array for array in store.arrays]
+    store.compute(result)
+    _copy_if(store, overlap, result, store.target)
+
+
+def _copy_if(store: _Store, condition: str, source: ArrayVariable, target: ArrayVariable) -> None:
+    if condition == "False":
+        return
+    emitter, depth = store.emitter, store.emitter.depth
+    if condition != "True":
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    _copy(emitter, source, target)
+    emitter.depth = depth
+
+
+def _destination(store: _Store, overlap: str) -> ArrayVariable:
+    """What the nest writes to: the target, or the kernel's buffer under the condition ``overlap``."""
+    emitter, target = store.emitter, store.target
+    if overlap == "False":
+        return target
+    strides = _packed(emitter, target)
+    needed = emitter.let("imul(%s, %s)" % (strides[0], target.shape[0]))
+    emitter.need_buffer(store.group[0], needed if overlap == "True" else "choose(%s, %s, 0)" % (overlap, needed))
+    if overlap == "True":
+        return ArrayVariable(target.type, "buffer_d", "0", target.shape, strides)
+    data = emitter.let("choose(%s, buffer_d, %s)" % (overlap, target.data))
+    strides = [own if own == there else emitter.let("choose(%s, %s, %s)" % (overlap, own, there))
+               for own, there in zip(strides, target.strides)]
+    return ArrayVariable(target.type, data, "0", target.shape, strides)
+
+
+def _packed(emitter: Any, target: ArrayVariable) -> List[str]:
+    """The strides of a contiguous array of the target's shape."""
+    strides = ["(%d)" % target.type.dtype.itemsize]
+    for size in reversed(target.shape[1:]):
+        strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], size)))
+    return strides
+
+
+def _copy(emitter: Any, source: ArrayVariable, target: ArrayVariable) -> None:
+    """All elements of an array to another one of the same dtype and shape that is apart from it."""
+    addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
+                 for array in (target, source)]
+    emitter.line(emitter.runtime("copy_apart", *(addresses + [len(target.shape), target.type.dtype.itemsize,
+                                                              emitter.flavour.least])))
+
+
+# ---- near by ----
+
+
+def _compute_near(store: _Store) -> None:
+    """Rows of which elements wait in registers, or by blocks where that does not do."""
+    if not _can_slide(store):
+        _compute_blocks(store)
+        return
+    emitter, depth, near = store.emitter, store.emitter.depth, store.emitter.fresh()
+    emitter.line("%s = 0" % near)
+    for condition in _near_by(store):
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    emitter.line("%s = 1" % near)
+    emitter.depth = depth
+    emitter.line("if %s == 1:" % near)
+    emitter.depth += 1
+    store.compute(store.target, slides=True)
+    emitter.depth = depth
+    emitter.line("else:")
+    emitter.depth += 1
+    _compute_blocks(store)
+    emitter.depth = depth
+
+
+def _can_slide(store: _Store) -> bool:
+    """Whether elements of one row are computed by vectors of floats that are known to raise no flag."""
+    code, ndim = store.target.type.dtype.char, len(store.target.shape)
+    if not store.calm or ndim > 2 or store.apart() == "False" or any(
+            array.strides != store.target.strides for array in store.own()):
+        return False
+    return all(
+        array.type.dtype.char == code and len(array.shape) == ndim for array in store.arrays) and all(
+        scalar_operation(op) in WIDE and set(op.attrs["types"]) <= set(code + "->")
+        for op in store.group if op.name != "assign")
+
+
+def _near_by(store: _Store) -> List[str]:
+    """The conditions that rows are in order and apart, and that what an element is computed from is no farther from it
+    than a vector of results reaches."""
+    emitter, target = store.emitter, store.target
+    itemsize = "(%d)" % target.type.dtype.itemsize
+    conditions = ["%s == 1" % store.calm]
+    for array in store.arrays:
+        conditions += ["%s == %s" % pair for pair in zip(array.shape, target.shape) if pair[0] != pair[1]]
+    lasts = dict.fromkeys(array.strides[-1] for array in [target, *store.arrays])
+    conditions += ["%s == %s" % (stride, itemsize) for stride in lasts if stride != itemsize]
+    conditions += _to_be_done_alone(store)
+    extent = emitter.let("imul(%s, %s)" % (target.shape[-1], itemsize))
+    for data in dict.fromkeys(array.data for array in store.own()):
+        for sides in ((target.data, data), (data, target.data)):
+            distance = emitter.let("isub(%s, %s)" % sides)
+            conditions.append("%s <= %d" % (distance, slides.REACH))
+            conditions += ["iadd(%s, %s) <= %s" % (extent, distance, stride) for stride in target.strides[:-1]]
+    return conditions
+
+
+def _to_be_done_alone(store: _Store) -> List[str]:
+    """The conditions that other arrays are apart, and that one thread is to do it."""
+    emitter, conditions = store.emitter, [store.apart()] if store.apart() != "True" else []
+    if emitter.flavour.least and not gains_little(emitter.flavour.least):
+        work = units_of(len(store.arrays) + 1, [scalar_operation(op) for op in store.group], False)
+        elements = count_elements(emitter, store.target.shape)
+        conditions.append("imul(%s, %d) < %d" % (elements, work, emitter.flavour.least))
+    return conditions
+
+
+# ---- by blocks ----
+
+
+def _compute_blocks(store: _Store) -> None:
+    """Blocks of the first axis, each copied when the next one has been computed."""
+    emitter, target = store.emitter, store.target
+    strides = _packed(emitter, target)
+    rows = _rows_of_block(store, strides[0])
+    size, half = target.shape[0], emitter.let("imul(%s, %s)" % (rows, strides[0]))
+    emitter.need_buffer(store.group[0], "choose(%s < %s, imul(2, %s), %s)" % (rows, size, half, half))
+    begin, some, odd = (emitter.fresh() for _ in range(3))
+    for variable in (begin, some, odd):
+        emitter.line("%s = 0" % variable)
+    emitter.line("while %s < %s:" % (begin, size))
+    emitter.depth += 1
+    left = emitter.let("isub(%s, %s)" % (size, begin))
+    emitter.line("%s = choose(%s < %s, %s, %s)" % (some, left, rows, left, rows))
+    result = ArrayVariable(target.type, emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half)), "0",
+                           target.shape, strides)
+    store.compute(result, (begin, some))
+    emitter.line("%s = isub(1, %s)" % (odd, odd))
+    emitter.line("if 0 < %s:" % begin)
+    emitter.depth += 1
+    _copy_block(store, "isub(%s, %s)" % (begin, rows), rows, odd, half, strides)
+    emitter.depth -= 1
+    emitter.line("%s = iadd(%s, %s)" % (begin, begin, some))
+    emitter.depth -= 1
+    _copy_block(store, "isub(%s, %s)" % (size, some), some, "isub(1, %s)" % odd, half, strides)
+
+
+def _copy_block(store: _Store, begin: str, rows: str, odd: str, half: str, strides: List[str]) -> None:
+    emitter, target = store.emitter, store.target
+    shape = (rows,) + target.shape[1:]
+    there = emitter.let("iadd(%s, imul(%s, %s))" % (target.data, begin, target.strides[0]))
+    source = emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half))
+    _copy(emitter, ArrayVariable(target.type, source, "0", shape, strides),
+          ArrayVariable(target.type, there, "0", shape, target.strides))
+
+
+def _rows_of_block(store: _Store, packed: str) -> str:
+    """A variable: how many rows of the first axis a block has, all where blocks would read what was written."""
+    emitter, target = store.emitter, store.target
+    size, depth, rows = target.shape[0], emitter.depth, emitter.fresh()
+    emitter.line("%s = %s" % (rows, size))
+    own = store.own()
+    unsure = store.raising and not store.calm  # nothing is written before all flags are known
+    if unsure or store.apart() == "False" or any(array.strides != target.strides for array in own):
+        return rows
+    conditions = ["%s == 1" % store.calm] if store.raising else []
+    conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:]
+                                           if not is_literal(stride) or stride.startswith("(-")]
+    conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)
+                   if pair[0] != pair[1]]
+    conditions += _to_be_done_alone(store)
+    for condition in conditions:
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    extent = "(%d)" % target.type.dtype.itemsize
+    for count, stride in zip(target.shape[1:], target.strides[1:]):
+        extent = emitter.let("iadd(%s, imul(isub(%s, 1), %s))" % (extent, count, stride))
+    emitter.line("if %s <= %s:" % (extent, target.strides[0]))
+    emitter.depth += 1
+    block, most = (_at_least(emitter, "2", "ifloordiv(%d, %s)" % (limit, packed)) for limit in (BLOCK, MOST))
+    for data in dict.fromkeys(array.data for array in own):
+        needed = "ifloordiv(iadd(isub(%s, %s), isub(%s, 1)), %s)" % (target.data, data, *[target.strides[0]] * 2)
+        block = _at_least(emitter, block, needed)
+    for condition in ("%s <= %s" % (block, most), "%s < %s" % (block, size)):
+        emitter.line("if %s:" % condition)
+        emitter.depth += 1
+    emitter.line("%s = %s" % (rows, block))
+    emitter.depth = depth
+    return rows
+
+
+def _at_least(emitter: Any, one: str, other: str) -> str:
+    other = emitter.let(other)
+    return emitter.let("choose(%s < %s, %s, %s)" % (one, other, other, one))  # type: ignore[no-any-return]

@@ -1,0 +1,407 @@
+"""Graphs as kernel source: ``def kernel(frame)`` over raw words, which lower.py gives to LLVM.
+
+The source has only typed scalars, ``while True`` loops and calls of intrinsics; see scalars.py and
+array_ops.py for what each operation becomes. An exit stores its values in the frame's output words and
+returns its number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Collection, Dict, List, Optional, Set, Tuple
+
+from pijit.core._launcher import ERROR
+from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.passes.fusion import MAKING, find_groups
+from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
+from pijit.core.kernel.llvm import complex_intrinsics
+from pijit.core.kernel.llvm import float_intrinsics
+from pijit.core.kernel.emit import fused_nest
+from pijit.core.kernel.llvm import intrinsics
+from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
+from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable, ArrayWriter
+from pijit.core.kernel.emit.tiled_loops import Blocking
+from pijit.core.kernel.emit.exponent_bounds import BOUNDS, Calm
+from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
+from pijit.core.kernel.emit.emitter import Emitter
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm.fp_status import STATUS
+from pijit.core.kernel.options import FAST, PLAIN, Flavour
+from pijit.core.kernel.emit.deferred_fill import Fills
+from pijit.core.kernel.emit.fp_checks import FloatChecks
+from pijit.core.kernel.emit.gathers import write_gather
+from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
+from pijit.core.kernel.abi import Layout, part_word
+from pijit.core.kernel.plan.ownership import Lifetimes
+from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
+from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
+from pijit.core.kernel.plan.escape import Privacy
+from pijit.core.kernel.emit.rolled_operands import forget_rolled
+from pijit.core.kernel.plan.tiling import find_runs
+from pijit.core.kernel.emit.scans import SCAN_OPERATIONS
+from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS, write_masked
+from pijit.core.kernel.emit.skewed_loops import Skewing
+from pijit.core.kernel.emit.stack_arrays import SLOTS
+from pijit.core.kernel.plan.skewing import find_store_runs
+from pijit.core.kernel.emit.inplace_store import write_store
+from pijit.core.kernel.emit.speculative_strips import STRIPS, Unchecked, unchecked_operation, write_strip
+from pijit.core.kernel.plan.control_tree import Loop
+
+NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
+             **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)
+
+
+class NumbaEmitter(ArrayWriter, Emitter):
+    """Writes the source of one kernel; ``names`` are the globals it needs, ``symbols`` what those stand for
+    that are not the same in every kernel."""
+
+    def __init__(self, graph: Graph, layout: Layout, flavour: Flavour = PLAIN) -> None:
+        Emitter.__init__(self, graph, layout)
+        ArrayWriter.__init__(self, graph)
+        self.flavour = flavour
+        self.names: Dict[str, Any] = dict(NAMES)
+        self.symbols: Dict[str, str] = {}
+        self.text: Dict[Value, str] = {}
+        self.float_checks = FloatChecks(self)
+        self._groups = groups = find_groups(graph, flavour.fast)
+        self._group_of = {op: group for group in groups.values() for op in group}
+        self.lifetimes = Lifetimes(graph, self.used, groups)
+        self.privacy = Privacy(graph, groups)
+        self.calm = Calm(self, graph, groups)
+        self.fills = Fills(self, graph, groups)
+        self.fused: Set[Op] = set()
+        self.blocking = Blocking(self)
+        self.skewing = Skewing(self)
+        self._store_runs = find_store_runs(self, graph)
+        self._runs = find_runs(self, graph, {op for run in self._store_runs.values() for op in run.ops()})
+        self.unchecked: Optional[Unchecked] = None
+
+    def source(self, name: str) -> str:
+        for value, code, word in zip(self.graph.inputs, self.layout.inputs, self.layout.input_word):
+            if value in self.used:
+                self._input(value, code, word)
+        for param in self.params:
+            self._name_param(param)
+        self.body()
+        head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
+        head += self.calm.head() + ["    %s = 0" % name for name in self.watches]
+        mark = [FAST] if self.flavour.fast else []
+        return "\n".join(mark + ["def %s(frame):" % name] + head + self.lines) + "\n"
+
+    def scalar(self, value: Value) -> str:
+        """The variable or literal of a scalar."""
+        return self.text[value]
+
+    # ---- inputs ----
+
+    def _input(self, value: Value, code: Tuple[Any, ...], word: int) -> None:
+        if isinstance(value.type, Array):
+            self.arrays[value] = self.array_at(value, word)
+        elif isinstance(value.type, Scalar):
+            self.text[value] = "v%d" % value.id
+            self.line("v%d = %s" % (value.id, self.read_word(value.type, word)))
+        elif isinstance(value.type, Object):
+            self.define(value, "ld_i8(frame, %d)" % (8 * word))
+        elif isinstance(value.type, IteratorType):
+            self.text[value] = str(word)
+
+    def read_word(self, kind: Scalar, word: int) -> str:
+        """The source that reads a scalar from frame words."""
+        letter, offset = scalars.machine_kind(kind), 8 * word
+        if letter == "b":
+            return "ld_i8(frame, %d) != 0" % offset
+        if letter == "u":
+            return "ld_u8(frame, %d)" % offset
+        if letter == "c":
+            half = half_of(kind)
+            return "cpair(%s, %s)" % (self.read_word(half, word), self.read_word(half, word + 1))
+        if letter == "f":
+            source = "ld_f8(frame, %d)" % offset
+            return source if kind.dtype.itemsize == 8 else "narrow(%s)" % source
+        return "ld_i8(frame, %d)" % offset
+
+    def _name_param(self, param: Value) -> None:
+        if isinstance(param.type, Array):
+            self.arrays[param] = ArrayVariable.named(param)
+        elif isinstance(param.type, (Opaque, IteratorType)):
+            raise CompileError("a %r cannot be a block parameter" % param.type)
+        else:
+            self.text[param] = "v%d" % param.id
+
+    # ---- Emitter ----
+
+    def condition(self, value: Value) -> str:
+        return self.text[value]
+
+    def moves(self, jump: Jump) -> List[Tuple[str, str]]:
+        pairs: List[Tuple[str, str]] = []
+        for param, value in zip(jump.block.params, jump.args):
+            if param not in self.used:
+                continue
+            if isinstance(param.type, Array):
+                pairs += self.arrays[param].moves_from(self.arrays[value])
+            else:
+                pairs.append((self.text[param], self.text[value]))
+        return pairs
+
+    def loop(self, node: Loop) -> None:
+        if not write_strip(self, node):
+            self.write_loop(node)
+
+    def take(self, exit: SideExit) -> None:
+        if self.blocking.run is not None:
+            self.blocking.leave()
+            return
+        if self.skewing.run is not None:
+            self.skewing.leave(exit)
+            return
+        if self.unchecked is not None:
+            self.line("%s = 0" % self.unchecked.quiet)
+            self.line("break")
+            return
+        number, values = self.layout.exit(exit)
+        self.fills.before_leaving(values)
+        items = ["frame", str(self.layout.output_word), str(self.answer(number))]
+        texts = {value: self._shown(value) if isinstance(value.type, Array) else self.text[value]
+                 for value in dict.fromkeys(values)}
+        items += [texts[value] for value in values]
+        self.line("return leave(%s)" % ", ".join(items))
+
+    def _shown(self, value: Value) -> str:
+        """The object of an array that others are to have."""
+        pointer = self.with_object(value).object
+        if value in self.privacy.lent:
+            pointer = self.let(self.runtime("own", "frame", pointer))
+            self.indented("if %s == 0:" % pointer, "return %d" % ERROR)
+        return pointer
+
+    def before_jump(self, jump: Jump) -> None:
+        """Objects of views first, as a released array may be what they look into."""
+        retained, released = self.lifetimes.edge(jump)
+        for param, value in zip(jump.block.params, jump.args):
+            if param in self.used and isinstance(param.type, Array):
+                self.with_object(value)
+        for value in retained:
+            pointer = self.arrays[value].object if isinstance(value.type, Array) else self.text[value]
+            self.checked("retain", "frame", pointer)
+        for value in released:
+            self.release_value(value)
+
+    def release_value(self, value: Value) -> None:
+        """Give up one reference of the frame, if the value has come to be an object."""
+        if value in self.arrays:
+            self.release(self.arrays[value])
+        elif isinstance(value.type, Object):
+            self.line(self.runtime("release", "frame", self.text[value]))
+
+    def given_up(self, op: Op) -> List[Value]:
+        """Operands whose memory is free once the operation has read them."""
+        group = self.group_of(op)
+        if self.skewing.run is not None:
+            return []
+        return self.blocking.given_up(group[-1], self.lifetimes.given_up(op, group))
+
+    def is_group(self, op: Op) -> bool:
+        """Whether an operation is the last one of a group that a nest may compute."""
+        return op in self._groups
+
+    def group_of(self, op: Op) -> List[Op]:
+        """The operations that are written with an operation, where the last of them is."""
+        return self._group_of.get(op, [op])
+
+    def operations(self, ops: List[Op]) -> None:
+        done: Set[Op] = set()
+        for op in ops:
+            if self.unchecked is None and op in self._store_runs:
+                done.update(self.skewing.write(self._store_runs[op]))
+            elif self.unchecked is None and op in self._runs:
+                self.blocking.write(self._runs[op])
+                done.update(self._runs[op].ops + self._runs[op].ahead)
+            if op not in done:
+                self.operation(op)
+
+    def operation(self, op: Op) -> None:
+        if op is self.group_of(op)[-1]:
+            self.layout.reuse_scratch()
+            self.write_group_of(op)
+            self.calm.begin(op)
+            self.release_after(op)
+
+    def write_group_of(self, op: Op) -> None:
+        """Write a last operation of a group, and the others."""
+        group = self.group_of(op)
+        leaving = self.float_checks.make_way(op)
+        fused = op in self._groups and fused_nest.can_fuse(self, group)
+        if fused:
+            self.fused.update(group)
+            write = write_masked if group[0].name == "pick" else write_store
+            self.together = group
+            (fused_nest.write_group if op.name in MAKING else write)(self, group)
+            self.together = ()
+            forget_rolled(self, group)
+        else:
+            self.fills.settle(op)
+            for member in group:
+                self.write_one(leaving if member is op else member)
+            if any(member.name in EFFECTS for member in group):
+                self.calm.forget()
+
+    def release_after(self, op: Op, kept: Collection[Value] = ()) -> None:
+        """Give up what nobody needs behind an operation and its group, but what is ``kept``."""
+        for member in self.group_of(op):
+            for value in self.lifetimes.after(member):
+                if value not in self.inherited and value not in kept:
+                    self.float_checks.write()
+                    self.release_value(value)
+
+    def end_block(self) -> None:
+        self.float_checks.write()
+
+    def write_one(self, op: Op) -> None:
+        if op.name in ARRAY_OPERATIONS:
+            ARRAY_OPERATIONS[op.name](self, op)
+            return
+        special = _SPECIAL.get(op.name)
+        if special is not None:
+            special(self, op)
+            return
+        row = scalars.find_row(op.name, op.args[0].type)
+        if row is None:
+            raise CompileError("no %s on %r" % (op.name, op.args[0].type))
+        self.row(op, row, op.args[0].type)
+
+    def row(self, op: Op, row: scalars.Row, kind: Scalar) -> None:
+        """Write one operation of a scalar_ops row; ``kind`` gives the bounds in its templates."""
+        fields = scalars.parameters(kind)
+        fields.update(zip("abc", (self.text[value] for value in op.args)))
+        fields["r"] = "v%d" % op.result.id
+        if "{hypot}" in row.value:
+            fields["hypot"] = self.libm("hypot", 2, kind.dtype.itemsize == 8)
+        self.guard(op, row.before.format(**fields))
+        checked = row.flags and op.exit is not None and not self.flavour.fast
+        if checked and self.unchecked is not None:
+            self.define(op.result, unchecked_operation(self.unchecked, op, row.value, fields))
+            return
+        self.define(op.result, row.value.format(**fields))
+        self.guard(op, row.after.format(**fields))
+        if checked:
+            self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
+
+    def guard(self, op: Op, condition: str) -> None:
+        """Leave through the operation's exit, if it has one, when the condition holds."""
+        if op.exit is None or not condition:
+            return
+        self.line("if %s:" % condition)
+        self.depth += 1
+        self.take_because([op], op.exit)
+        self.depth -= 1
+
+    def define(self, value: Value, source: str) -> None:
+        self.text[value] = "v%d" % value.id
+        self.line("v%d = %s" % (value.id, source))
+
+
+# ---- operations that are not plain rows ----
+
+
+def _const(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.constants[op.result] = op.attrs["value"]
+    emitter.text[op.result] = scalars.constant(op.attrs["value"], op.result.type)
+
+
+def _cast(emitter: NumbaEmitter, op: Op) -> None:
+    kind, to = op.args[0].type, op.result.type
+    emitter.row(op, scalars.cast(kind, to, op.exit is not None), to if to.dtype.kind in "iu" else kind)
+
+
+def _same(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.text[op.result] = emitter.text[op.args[0]]
+
+
+def _compare(emitter: NumbaEmitter, op: Op) -> None:
+    left, right = (emitter.text[value] for value in op.args)
+    emitter.define(op.result, "%s %s %s" % (left, op.attrs["operator"], right))
+
+
+def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
+    """By the squares; where these are too near each other, or too large or small, by the size itself."""
+    number, bound = (emitter.text[value] for value in op.args)
+    symbol = op.attrs["operator"]
+    emitter.define(op.result, "csquare(%s) %s fmul(%s, %s)" % (number, symbol, bound, bound))
+    emitter.line("if not csquares_tell(%s, %s):" % (number, bound))
+    emitter.depth += 1
+    size = emitter.let("%s(creal(%s), cimag(%s))" % (emitter.libm("hypot", 2), number, number))
+    test = "makes_odd" if op.args[0].type.family == "py" else "odd_size"
+    emitter.guard(op, "%s(%s, creal(%s), cimag(%s))" % (test, size, number, number))
+    emitter.define(op.result, "%s %s %s" % (size, symbol, bound))
+    emitter.depth -= 1
+
+
+def _libm(emitter: NumbaEmitter, op: Op) -> None:
+    function = op.attrs["function"]
+    arity = scalars.LIBM.get(function)
+    if arity != len(op.args):
+        raise CompileError("no libm function %s of %d arguments" % (function, len(op.args)))
+    emitter.define(op.result, "%s(%s)" % (emitter.libm(function, arity),
+                                          ", ".join(emitter.text[value] for value in op.args)))
+    if "finite" in op.attrs:
+        emitter.guard(op, "special(v%d)" % op.result.id)
+        return
+    operands = [emitter.text[value] for value in (list(op.args) * 2)[:2]]
+    emitter.guard(op, "makes_special(%s)" % ", ".join(["v%d" % op.result.id] + operands))
+
+
+def _power(emitter: NumbaEmitter, op: Op) -> None:
+    operands = ", ".join(emitter.text[value] for value in op.args)
+    emitter.define(op.result, "%s(%s)" % (emitter.libm("pow", 2), operands))
+    given = "(v%d, %s)" % (op.result.id, operands)
+    if op.attrs["by"] == "python":
+        emitter.guard(op, "power_raises" + given)
+        return
+    emitter.line("if power_reports%s:" % given)
+    emitter.depth += 1
+    emitter.guard(op, "not power_underflows%s or %s != 0" % (given, emitter.underflow_listened([op])))
+    emitter.depth -= 1
+
+
+def _iterator_part(emitter: NumbaEmitter, op: Op) -> None:
+    kind = op.args[0].type
+    if not isinstance(kind, IteratorType):
+        raise CompileError("iterator_part of a %r" % kind)
+    word = int(emitter.text[op.args[0]]) + part_word(kind, op.attrs["path"])
+    if isinstance(op.result.type, Array):
+        emitter.arrays[op.result] = emitter.array_at(op.result, word)
+        return
+    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * word))
+
+
+def _require(emitter: NumbaEmitter, op: Op) -> None:
+    emitter.guard(op, "not %s" % emitter.text[op.args[0]])
+
+
+def _raised(emitter: NumbaEmitter, op: Op) -> None:
+    mask = LISTENING | op.attrs.get("heeded", 0) << HEEDED
+    emitter.define(op.result, "0" if emitter.flavour.fast else emitter.flags_raised(mask, emitter.reports_own))
+
+
+def _poll(emitter: NumbaEmitter, op: Op) -> None:
+    signals = "signals" in op.attrs
+    if not emitter.flavour.nogil:
+        emitter.guard(op, emitter.asks(signals))
+        return
+    # Who takes the GIL while the kernel is without it may say that signals concern nobody.
+    emitter.line("if %s or %s:" % (emitter.asks(True), emitter.asks(False)))
+    emitter.depth += 1
+    emitter.guard(op, "%s != 0" % emitter.runtime("asked", int(signals)))
+    emitter.depth -= 1
+
+
+def _where(emitter: NumbaEmitter, op: Op) -> None:
+    fused_nest.write_group(emitter, [op])
+
+
+_SPECIAL = {"where": _where, "const": _const, "cast": _cast, "same": _same, "flag": _same, "compare": _compare,
+            "compare_size": _compare_size, "libm": _libm, "power": _power,
+            "iterator_part": _iterator_part, "require": _require, "raised": _raised, "poll": _poll, **OBJECT_OPERATIONS,
+            **LIBRARY_OPERATIONS, **GUFUNC_OPERATIONS, **SCATTER_OPERATIONS, **SCAN_OPERATIONS, "gather": write_gather}

@@ -1,0 +1,113 @@
+"""What the numba back end can do, as sentences: the capturer asks before it puts an operation into a
+graph."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Sequence
+
+import numpy as np
+from pijit.core.graph.ops import OPS
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.emit import reductions
+from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit import scans
+from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
+from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
+from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
+from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
+from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS
+
+_MEMORY_KINDS = frozenset("biufc")
+_FREE = frozenset(("const", "same", "flag", "require", "raised", "iterator_part",
+                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS, ["gather"])
+MAX_OPERANDS = 16
+
+
+def supports(name: str, attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    """Why the numba back end cannot do an operation, as a sentence; None when it can.
+
+    Arguments:
+        name: the operation's name in ``graph.ops.OPS``.
+        attrs: its attributes.
+        types: the types of its operands (for ``cast`` and ``const``, the result's type may follow).
+    Example:
+        >>> supports("truediv", {}, (INT, INT))
+        'truediv on py.int64 has no machine code'
+    """
+    if name not in OPS:
+        return "there is no operation %s" % name
+    for kind in types:
+        reason = _why_not_type(kind)
+        if reason:
+            return reason
+    if name in _FREE:
+        return None
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(attrs, types)
+    if name in ARRAY_OPERATIONS:
+        return None
+    if scalars.find_row(name, types[0]) is None:
+        return "%s on %r has no machine code" % (name, types[0])
+    return None
+
+
+def _why_not_type(kind: Any) -> Optional[str]:
+    dtype = getattr(kind, "dtype", None)
+    if isinstance(kind, Array) and (dtype.kind not in _MEMORY_KINDS or dtype.str not in _MEMORY_DTYPES):
+        return "arrays of %s are not supported" % dtype
+    if isinstance(kind, Scalar) and kind.family == "np" and dtype.str not in _MEMORY_DTYPES:
+        return "scalars of %s are not supported" % dtype
+    return None
+
+
+_MEMORY_DTYPES = frozenset(np.dtype(code).str for code in "?bBhHiIlLqQfdFD")
+
+
+def _why_not_loop(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    operands, _, results = attrs["types"].partition("->")
+    if len(results) != 1:
+        return "%s has %d results" % (attrs["ufunc"].__name__, len(results))
+    if len(operands) + 1 > MAX_OPERANDS:
+        return "%s has more than %d operands" % (attrs["ufunc"].__name__, MAX_OPERANDS)
+    for code in operands + results:
+        if np.dtype(code).str not in _MEMORY_DTYPES:
+            return "%s with the loop %s is not supported" % (attrs["ufunc"].__name__, attrs["types"])
+    return None
+
+
+def _why_not_libm(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    if scalars.LIBM.get(attrs["function"]) != len(types):
+        return "math.%s of %d arguments is not the process's libm function" % (attrs["function"], len(types))
+    return None
+
+
+def _why_not_compare(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    if types[0].dtype.kind == "c" and attrs["operator"] not in ("==", "!="):
+        return "complex numbers have no order"
+    return None
+
+
+def _why_not_cast(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    if types[0].dtype.kind == "c" and (len(types) < 2 or types[1].dtype.kind != "c"):
+        return "a complex number is not converted to another type"
+    return None
+
+
+def _why_not_where(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    arrays = [kind for kind in types if isinstance(kind, Array)]
+    if any(kind.layout != "C" for kind in arrays):
+        return "where of strided arrays is not supported"
+    result = np.dtype(attrs["types"][-1])
+    if result.str not in _MEMORY_DTYPES or any(kind.dtype != result for kind in arrays[1:]):
+        return "where with the types %s is not supported" % attrs["types"]
+    return None
+
+
+_SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = {
+    "where": _why_not_where,
+    "ufunc": _why_not_loop, "ufunc_into": _why_not_loop, "reduce": reductions.why_not_reduce,
+    "scan": scans.why_not_scan,
+    "libm": _why_not_libm,
+    "compare": _why_not_compare, "cast": _why_not_cast,
+}

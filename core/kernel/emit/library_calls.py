@@ -1,0 +1,93 @@
+"""Calls of library functions in kernel source: the runtime makes the call and reads the result."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Tuple
+
+from pijit.core import _launcher
+from pijit.core.graph.ir import Op
+from pijit.core.graph.library import FUNCTIONS
+from pijit.core.graph.types import Array, Object
+from pijit.core.kernel.emit.objects import BOXES, spec_words
+from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE
+
+_ARRAY, _OBJECT = -5, -4
+_DECLINED = 1
+
+
+def array_flags(kind: Array) -> List[int]:
+    """[mask, flags]: which of NumPy's flags an array of a type must have, and which of these are set."""
+    order = {"C": C_CONTIGUOUS, "F": F_CONTIGUOUS}.get(kind.layout, 0)
+    return [order | ALIGNED | WRITEABLE | WARN_ON_WRITE, order | ALIGNED | (WRITEABLE if kind.writeable else 0)]
+
+
+def _spec(emitter: Any, op: Op) -> str:
+    """The address of the words of the operands."""
+    words = spec_words(emitter, op.args)
+    return emitter.let("set_words(frame, %d, %s)" % (  # type: ignore[no-any-return]
+        emitter.layout.scratch(len(words)), ", ".join(words)))
+
+
+def _write_invoke(emitter: Any, op: Op) -> None:
+    call_library(emitter, op, op.attrs["function"], op.attrs["keywords"])
+
+
+def call_library(emitter: Any, op: Op, path: str, names: Tuple[str, ...] = ()) -> None:
+    """A row's function for the operands, the last ones by keyword; its result, if any, becomes the operation's."""
+    spec, row = _spec(emitter, op), FUNCTIONS[path]
+    function = emitter.object_address("pijit.library." + path, row.object)
+    keywords = emitter.object_address("pijit.keywords." + ",".join(names), names) + "()" if names else "0"
+    read_result(emitter, op, "invoke", ["%s()" % function, keywords, len(op.args), spec], [int(row.strict)])
+
+
+def _write_item(emitter: Any, op: Op) -> None:
+    read_result(emitter, op, "item", [emitter.text[op.args[0]], op.attrs["index"]], [])
+
+
+def _write_list_item(emitter: Any, op: Op) -> None:
+    read_result(emitter, op, "list_item", [emitter.text[value] for value in op.args], [])
+
+
+def read_result(emitter: Any, op: Op, name: str, before: List[Any], after: List[Any]) -> None:
+    """Call the runtime's function; its result becomes the operation's."""
+    kind = op.result.type if op.result is not None else Object(type(None))
+    is_array = isinstance(kind, Array)
+    wanted: List[Any]
+    if is_array:
+        wanted = [_ARRAY, kind.dtype.num, kind.ndim] + array_flags(kind)
+    else:
+        wanted = [_OBJECT, _class(emitter, kind), 0, 0, 0] if isinstance(kind, Object) else [
+            BOXES.get(kind, kind.dtype.num), 0, 0, 0, 0]
+    address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(5), ", ".join(map(str, wanted))))
+    at = emitter.layout.scratch(2 + 2 * kind.ndim if is_array else 2)
+    words = before + [address] + after + ["address_of_word(frame, %d)" % at]
+    status = emitter.let(emitter.runtime(name, "frame", *words))
+    emitter.guard(op, "%s == %d" % (status, _DECLINED))
+    emitter.indented("if %s != 0:" % status, "return %d" % _launcher.ERROR)
+    if op.result is None:
+        return
+    result = "v%d" % op.result.id
+    if is_array:
+        emitter.arrays[op.result] = _described(emitter, kind, result, at)
+    elif isinstance(kind, Object):
+        emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
+    else:
+        emitter.define(op.result, emitter.read_word(kind, at))
+
+
+def _class(emitter: Any, kind: Object) -> str:
+    """The address of a builtin class."""
+    return "%s()" % emitter.object_address("pijit.class." + kind.python.__name__, kind.python)
+
+
+def _described(emitter: Any, kind: Array, name: str, at: int) -> Any:
+    """Variables for the array whose descriptor the runtime has written, shape and all."""
+    shape = ["%s_s%d" % (name, axis) for axis in range(kind.ndim)]
+    for axis, variable in enumerate(shape):
+        emitter.line("%s = ld_i8(frame, %d)" % (variable, 8 * (at + 2 + axis)))
+    return emitter.describe(kind, name, at, shape)
+
+
+LIBRARY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"invoke": _write_invoke, "item": _write_item,
+                                                                 "list_item": _write_list_item,
+                                                                 "perform": _write_invoke}

@@ -1,0 +1,188 @@
+"""Linear algebra in kernel source: inner loops of generalised ufuncs on raw arrays, NumPy's dot by its C API."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, NamedTuple
+
+import numpy as np
+from pijit.core import _launcher
+from pijit.core.graph.dot_errors import DOT_REPORTS
+from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
+from pijit.core.graph.ir import Op
+from pijit.core.graph.types import Scalar
+from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable
+from pijit.core.kernel.emit.library_calls import read_result
+from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
+from pijit.core.kernel.emit.stack_arrays import made_array
+
+
+class _DotOrder(NamedTuple):
+    """An order in which a loop may add up products (native/product_orders.h)."""
+
+    number: int
+    text: str
+    kind: str = ""
+    fused: bool = False
+    wide: bool = False
+
+
+_DOT_ORDERS = (_DotOrder(0, "fadd(%(total)s, fmul(%(first)s, %(second)s))"),
+               _DotOrder(1, "ffma(%(first)s, %(second)s, %(total)s)", fused=True),
+               _DotOrder(6, "fadd(%(total)s, widen(fmul(%(first)s, %(second)s)))", kind="f", wide=True))
+
+
+def _sizes(emitter: Any, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, str]:
+    """The length of each named axis; leaves where two axes of one name differ, or the result is empty, whose strides
+    differ among NumPy's versions."""
+    sizes: Dict[str, str] = {}
+    for array, names in zip(arrays, cores.operands):
+        for name, size in zip([name for name in names if name is not None], array.shape):
+            if sizes.setdefault(name, size) != size:
+                emitter.guard_once(op, "%s != %s" % (sizes[name], size))
+    for name in cores.operands[-1] or cores.names:
+        if sizes.get(name, "(1)") != "(1)":
+            emitter.guard_once(op, "%s < 1" % sizes[name])
+    return sizes
+
+
+def _steps(emitter: Any, arrays: List[ArrayVariable], operands: Any) -> List[str]:
+    """The strides of all axes as NumPy hands them to a loop: 0 for those of length 1 and those that are missing."""
+    steps: List[str] = []
+    for array, names in zip(arrays, operands):
+        own = iter(zip(array.shape, array.shown))
+        for name in names:
+            size, stride = next(own) if name is not None else ("(1)", "0")
+            steps.append("0" if size == "(1)" else emitter.pure("choose(%s == 1, 0, %s)" % (size, stride)))
+    return steps
+
+
+def _words(emitter: Any, words: List[str]) -> str:
+    return emitter.let("set_words(frame, %d, %s)" % (  # type: ignore[no-any-return]
+        emitter.layout.scratch(len(words)), ", ".join(words)))
+
+
+def write_gufunc(emitter: Any, op: Op) -> None:
+    """One run of the loop into a new array or a scalar; leaves where NumPy would raise or report an error."""
+    loop = op.attrs
+    arrays = [emitter.arrays[value] for value in op.args]
+    cores = cores_of(loop["ufunc"], [len(array.shape) for array in arrays])
+    sizes = _sizes(emitter, op, arrays, cores)
+    shape = [sizes[name] for name in cores.operands[-1] if name is not None]
+    if isinstance(op.result.type, Scalar):
+        at = emitter.layout.scratch(2)
+        place = emitter.let("address_of_word(frame, %d)" % at)
+    else:
+        result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
+        arrays.append(result)
+        place = result.data
+    mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("heeded", 0) << HEEDED
+    done = _short_dot(emitter, op, arrays, mask) if isinstance(op.result.type, Scalar) else ""
+    emitter.depth += bool(done)
+    pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
+    dims = ["1"] + [sizes.get(name, "1") for name in cores.names]
+    steps = ["0"] * len(cores.operands) + _steps(emitter, arrays, cores.operands)
+    steps += ["0"] * (sum(map(len, cores.operands + (cores.operands,))) - len(steps))
+    work = "1"
+    for size in dims[1:] + shape[:1]:
+        work = emitter.let("imul(%s, %s)" % (work, size)) if work != "1" else size
+    table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
+    run = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims), _words(emitter, steps)]
+    run.append(work)
+    kind = op.args[0].type.dtype
+    if _has_orders(loop, kind):
+        emitter.checked("matmul", *run, kind.itemsize, mask, op=op)
+    else:
+        _run_loop(emitter, op, run, mask)
+    emitter.depth -= bool(done)
+    if isinstance(op.result.type, Scalar):
+        found = emitter.element(op.result.type.dtype, ("frame", str(8 * at)))
+        if done:
+            emitter.indented("if %s == 0:" % done, "%s_sum = %s" % (done, found))
+        emitter.define(op.result, "%s_sum" % done if done else found)
+
+
+def _has_orders(loop: Any, kind: np.dtype) -> bool:
+    """Whether the runtime may know in which order the loop adds up few products (native/products.h)."""
+    return loop["ufunc"] is np.matmul and kind.char in "fd"
+
+
+def _short_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> str:
+    """A product of short vectors, added up here in the order in which the loop does it: ``<name>_sum`` where the
+    variable of this name is not 0. Begins the block that makes the others; "" if there is none."""
+    loop, kind = op.attrs, op.args[0].type.dtype
+    adjacent = all(array.strides[0] == "(%d)" % kind.itemsize for array in arrays)
+    if not adjacent or not _has_orders(loop, kind):
+        return ""
+    words = _launcher.ufunc_loop(loop["ufunc"], loop["loop"])
+    most, order = max((_launcher.short_dot(*words, kind.itemsize, order.number), order) for order in _DOT_ORDERS
+                      if order.kind in ("", kind.char) and (not order.fused or fuses_products()))
+    if most < 2:
+        return ""
+    done, at, size = emitter.fresh(), emitter.fresh(), arrays[0].shape[0]
+    first, second = (emitter.element(kind, (array.data, "imul(%s, %d)" % (at, kind.itemsize))) for array in arrays)
+    emitter.line("%s = 0" % done)
+    emitter.line("%s_sum = %s" % (done, "(0.0)" if kind.char == "d" else "float32(0.0)"))
+    emitter.line("if not beyond(%s, %d):" % (size, most + 1))
+    emitter.depth += 1
+    emitter.line("%s = 0" % at)
+    total = emitter.renamed("(0.0)") if order.wide else done + "_sum"
+    more = order.text % {"total": total, "first": first, "second": second}
+    emitter.indented("while %s < %s:" % (at, size), "%s = %s" % (total, more), "%s = iadd(%s, 1)" % (at, at))
+    if order.wide:
+        emitter.line("%s_sum = narrow(%s)" % (done, total))
+    raised = emitter.flags_raised(mask, True) if mask else "0"
+    emitter.indented("if not special(%s_sum):" % done, "%s = choose(%s == 0, 1, 0)" % (done, raised))
+    emitter.depth -= 1
+    emitter.line("if %s == 0:" % done)
+    return done
+
+
+def _run_loop(emitter: Any, op: Op, run: List[str], mask: int) -> None:
+    if mask:
+        emitter.line(emitter.runtime("flags_clear"))
+    emitter.checked("gufunc", *run, int(op.attrs["errors"] == RAISED), op=op)
+    if op.attrs["errors"] == REPORTED:
+        emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", mask))
+
+
+def write_product(emitter: Any, op: Op) -> None:
+    """``np.dot`` of two arrays."""
+    left, right = (emitter.with_object(value).object for value in op.args)
+    read_result(emitter, op, "product", [left, right], [int(DOT_REPORTS)])
+
+
+def _product_of_one(emitter: Any, op: Op) -> None:
+    """NumPy multiplies second by first; which of several NaNs comes out is left to it, and complex numbers are."""
+    kind = op.result.type.dtype
+    if kind.kind == "c":
+        write_product(emitter, op)
+        return
+    first, second = (emitter.element(kind, (emitter.arrays[value].data, "0")) for value in op.args)
+    product = emitter.renamed("fmul(%s, %s)" % (second, first))
+    reported = " or %s != 0" % emitter.flags_raised(LISTENING, True) if DOT_REPORTS else ""
+    emitter.line("if special(%s)%s:" % (product, reported))
+    emitter.depth += 1
+    write_product(emitter, op)
+    emitter.line("%s = %s" % (product, emitter.text[op.result]))
+    emitter.depth -= 1
+    emitter.define(op.result, product)
+
+
+def write_dot(emitter: Any, op: Op) -> None:
+    """``np.dot`` of two contiguous vectors: the loop, but for one product of floats, which dot adds to nothing."""
+    if op.result.type.dtype.kind not in "fc":
+        write_gufunc(emitter, op)
+        return
+    size = emitter.arrays[op.args[0]].shape[0]
+    emitter.line("if %s == 1:" % size)
+    emitter.depth += 1
+    _product_of_one(emitter, op)
+    emitter.depth -= 1
+    emitter.line("else:")
+    emitter.depth += 1
+    write_gufunc(emitter, op)
+    emitter.depth -= 1
+
+
+GUFUNC_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"gufunc": write_gufunc, "product": write_product,
+                                                                "dot": write_dot}

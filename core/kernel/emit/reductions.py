@@ -1,0 +1,102 @@
+"""Reductions through the runtime, which runs NumPy's inner loops on NumPy's pieces."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from pijit.core import _launcher
+from pijit.core.graph.ir import Op
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit.array_values import ArrayVariable
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.emit.stack_arrays import made_array
+
+_BY_COLUMNS = {np.add: 1, np.minimum: 2, np.maximum: 3}
+"""What the runtime does by vectors, by its number in native/columns.h."""
+
+
+def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    """Why a reduction of an array of this type has no machine code, or None."""
+    ufunc, operand = attrs["ufunc"], types[0]
+    if attrs["types"][-1] != operand.dtype.char:
+        return "%s.reduce of %s with another dtype is not supported" % (ufunc.__name__, operand.dtype)
+    if operand.ndim == 0 or not _launcher.reduce_supported(ufunc, operand.dtype.num):
+        return "%s.reduce of %s is not supported" % (ufunc.__name__, operand.dtype)
+    if operand.layout != "C" and operand.ndim > 1 and attrs["keepdims"]:
+        return "keepdims of a strided array is not supported"
+    several = isinstance(attrs["axis"], tuple)
+    if several and ufunc is not np.add:
+        return "%s.reduce along several axes is not supported" % ufunc.__name__
+    if (several or attrs["axis"] is not None and operand.ndim > 2) and operand.layout != "C":
+        # NumPy orders the result's axes as those of the operand, by rules that see the reduced axis.
+        return "the reduction of a strided array along one axis of %d is not supported" % operand.ndim
+    return None
+
+
+def axes_of(axis: Any) -> Tuple[int, ...]:
+    """The axes that one or several are given by."""
+    return axis if isinstance(axis, tuple) else (axis,)
+
+
+def write_reduce(emitter: Any, op: Op) -> None:
+    """Leaves when a floating-point flag was raised, or nothing is there to start from."""
+    reason = why_not_reduce(op.attrs, [op.args[0].type])
+    if reason:
+        raise CompileError(reason)
+    array = emitter.arrays[op.args[0]]
+    dtype, layout = array.type.dtype, emitter.layout
+    source = emitter.descriptor(array, layout.scratch(2 + 2 * len(array.shape)))
+    if isinstance(op.result.type, Scalar):
+        at = layout.scratch(4)
+        out = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
+        _run(emitter, op, source, out)
+        emitter.define(op.result, emitter.element(dtype, ("frame", str(8 * (at + 2)))))
+        return
+    if len(array.shape) > 2:
+        for size in array.shape:  # the strides of an empty operand, which mean nothing, order the result's axes
+            emitter.guard_once(op, "%s == 0" % size)
+    emitter.arrays[op.result], reduced = new_result(emitter, op, op, array.shape)
+    _run(emitter, op, source, emitter.descriptor(reduced, layout.scratch(2 + 2 * len(reduced.shape))))
+
+
+def _kept(op: Op, ndim: int) -> List[int]:
+    axis = op.attrs["axis"]
+    return [place for place in range(ndim) if axis is not None and place not in axes_of(axis)]
+
+
+def reduced_shape(op: Op, shape: Sequence[str]) -> List[str]:
+    """The shape of what a reduction makes of an array of that shape."""
+    kept, keepdims = _kept(op, len(shape)), op.attrs["keepdims"]
+    return ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
+            if keepdims or place in kept]
+
+
+def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple[ArrayVariable, ArrayVariable]:
+    """A new array for a reduction of an array of that shape, and the same memory without the axes of length 1 that
+    keepdims adds. Without memory it leaves by the exit of ``leaving``."""
+    result, kept = made_array(emitter, leaving, op.result, reduced_shape(op, shape)), _kept(op, len(shape))
+    if not op.attrs["keepdims"]:
+        return result, result
+    return result, ArrayVariable(Array(op.result.type.dtype, len(kept), "C"), result.data, result.object,
+                                 [result.shape[place] for place in kept], [result.strides[place] for place in kept])
+
+
+def _run(emitter: Any, op: Op, source: str, out: str) -> None:
+    ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], op.args[0].type
+    loop = ufunc.types.index("{0}{0}->{0}".format(kind.dtype.char))
+    table = emitter.let("%s()" % emitter.loop_table(ufunc, loop))
+    reduced = -1 if axis is None else sum(1 << place for place in axes_of(axis))
+    words: List[str] = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(kind.dtype.num), str(kind.ndim),
+                        source, str(reduced)]
+    identity = ufunc.identity
+    start = 0 if identity is None else identity
+    words += [str(int(identity is not None)),
+              str(scalars.float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
+              str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0),
+              str(_BY_COLUMNS.get(ufunc, 0))]
+    spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
+    emitter.clear_flags()
+    emitter.checked("reduce", "frame", spec, op=op)
+    emitter.guard(op, emitter.raised_flags(op))

@@ -1,0 +1,258 @@
+"""Scalar operations as kernel source: one row per (operation, rules, machine kind).
+
+Machine kinds: "i" is every integer that fits int64, kept in an int64 variable ("n" the same with fewer
+bits: the result must be checked against the dtype), "u" is uint64, "f" float32 or float64, "b" a boolean,
+"c" a pair of two floats of one size. Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are
+templates over {a} {b} {r} {lo} {hi} {bits}.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+from pijit.core.graph.types import Scalar, half_of
+from pijit.core.kernel.llvm.float_intrinsics import float_bits
+
+MINIMUM = -2 ** 63
+
+
+class Row(NamedTuple):
+    """The value, the conditions to exit on before and after it is computed, and of what kind its floating-point flags
+    are."""
+
+    value: str
+    before: str = ""
+    after: str = ""
+    flags: str = ""
+
+
+_RANGE = "outside({r}, {lo}, {hi})"
+
+def _integer_rows() -> Dict[Tuple[str, str, str], Row]:
+    rows: Dict[Tuple[str, str, str], Row] = {}
+    for name in ("add", "sub", "mul"):
+        plain = "i%s({a}, {b})" % name
+        rows[name, "*", "i"] = Row(plain, "i%s_overflows({a}, {b})" % name)
+        rows[name, "*", "n"] = Row(plain, "i%s_overflows({a}, {b})" % name, _RANGE)
+        rows[name, "*", "u"] = Row("u%s({a}, {b})" % name, "u%s_overflows({a}, {b})" % name)
+        rows[name, "raw", "i"] = Row(plain)
+    for name, source in (("floordiv", "ifloordiv"), ("mod", "imod")):
+        plain = "%s({a}, {b})" % source
+        rows[name, "*", "i"] = Row(plain, "idivides_badly({a}, {b})")
+        rows[name, "*", "n"] = Row(plain, "idivides_badly({a}, {b})", _RANGE)
+        rows[name, "*", "u"] = Row("u%s({a}, {b})" % name, "{b} == uint64(0)")
+        rows[name, "raw", "i"] = Row(plain)
+    for name in ("and", "or", "xor"):
+        rows[name, "*", "i"] = rows[name, "*", "n"] = Row("i%s({a}, {b})" % name)
+        rows[name, "*", "u"] = Row("u%s({a}, {b})" % name)
+    rows["shl", "*", "i"] = Row("ishl({a}, {b})", "ishl_loses({a}, {b})")
+    rows["shl", "raw", "i"] = Row("ishl({a}, {b})")
+    rows["shl", "np", "i"] = Row("choose(outside({b}, 0, 63), 0, ishl({a}, {b}))")
+    rows["shl", "np", "n"] = Row("choose(outside({b}, 0, {bits} - 1), 0, wrap{sign}(ishl({a}, {b}), {bits}))")
+    rows["shl", "np", "u"] = Row("choose_unsigned({b} > uint64(63), uint64(0), ushl({a}, {b}))")
+    rows["shr", "*", "i"] = Row("ishr({a}, choose({b} > 63, 63, {b}))", "{b} < 0")
+    rows["shr", "np", "i"] = rows["shr", "np", "n"] = Row("ishr({a}, choose(outside({b}, 0, 63), 63, {b}))")
+    rows["shr", "np", "u"] = Row("choose_unsigned({b} > uint64(63), uint64(0), ushr({a}, {b}))")
+    rows["neg", "*", "i"] = Row("isub(0, {a})", "{a} == (%d)" % MINIMUM)
+    rows["neg", "*", "n"] = Row("isub(0, {a})", "", _RANGE)
+    rows["neg", "*", "u"] = Row("usub(uint64(0), {a})", "{a} != uint64(0)")
+    rows["invert", "*", "i"] = Row("ixor({a}, -1)")
+    rows["invert", "*", "n"] = Row("choose({lo} < 0, ixor({a}, -1), isub({hi}, {a}))")
+    rows["invert", "*", "u"] = Row("uxor({a}, uint64(18446744073709551615))")
+    rows["abs", "*", "i"] = Row("choose({a} < 0, isub(0, {a}), {a})", "{a} == (%d)" % MINIMUM)
+    rows["abs", "*", "n"] = Row("choose({a} < 0, isub(0, {a}), {a})", "", _RANGE)
+    rows["abs", "*", "u"] = Row("{a}")
+    return rows
+
+
+def _float_rows() -> Dict[Tuple[str, str, str], Row]:
+    rows: Dict[Tuple[str, str, str], Row] = {}
+    for name, flags in (("add", "sum"), ("sub", "sum"), ("mul", "product")):
+        rows[name, "py", "f"] = Row("f%s({a}, {b})" % name)
+        rows[name, "np", "f"] = Row("f%s({a}, {b})" % name, "", "", flags)
+    rows["truediv", "py", "f"] = Row("fdiv({a}, {b})", "{b} == 0.0")
+    rows["truediv", "np", "f"] = Row("fdiv({a}, {b})", "", "", "quotient")
+    for name in ("floordiv", "mod"):
+        rows[name, "py", "f"] = Row("f%s({a}, {b})" % name, "{b} == 0.0")
+        rows[name, "np", "f"] = Row("f%s({a}, {b})" % name, "fdivision_flags({a}, {b})")
+    rows["neg", "*", "f"] = Row("fneg({a})")
+    rows["abs", "*", "f"] = Row("fabs({a})")
+    return rows
+
+
+def _other_rows() -> Dict[Tuple[str, str, str], Row]:
+    rows: Dict[Tuple[str, str, str], Row] = {}
+    for name, source in (("and", "{a} and {b}"), ("or", "{a} or {b}"), ("xor", "{a} != {b}")):
+        rows[name, "*", "b"] = Row(source)
+    rows["add", "np", "b"] = rows["or", "*", "b"]
+    rows["mul", "np", "b"] = rows["and", "*", "b"]
+    rows["invert", "np", "b"] = rows["not", "*", "b"] = Row("not {a}")
+    rows["abs", "np", "b"] = Row("{a}")
+    rows["flag", "*", "b"] = Row("{a}")
+    rows["select", "*", "b"] = Row("{b} if {a} else {c}")
+    rows["truth", "*", "b"] = Row("{a}")
+    rows["truth", "*", "i"] = rows["truth", "*", "n"] = Row("{a} != 0")
+    rows["truth", "*", "u"] = Row("{a} != uint64(0)")
+    rows["truth", "*", "f"] = Row("{a} != {zero}")
+    return rows
+
+
+def _complex_rows() -> Dict[Tuple[str, str, str], Row]:
+    rows: Dict[Tuple[str, str, str], Row] = {}
+    for name, flags in (("add", "complex sum"), ("sub", "complex sum"), ("mul", "complex product")):
+        rows[name, "py", "c"] = Row("c%s({a}, {b})" % name)
+        rows[name, "np", "c"] = Row("c%s({a}, {b})" % name, "", "", flags)
+    rows["truediv", "py", "c"] = Row("cdiv({a}, {b})", "cdivides_badly({b})")
+    rows["truediv", "np", "c"] = Row("cscaled({a}, {b})", "", "", "complex quotient")
+    rows["neg", "*", "c"] = Row("cneg({a})")
+    rows["real", "*", "c"] = Row("creal({a})")
+    rows["imag", "*", "c"] = Row("cimag({a})")
+    rows["complex", "*", "f"] = Row("cpair({a}, {b})")
+    rows["abs", "py", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "makes_odd({r}, creal({a}), cimag({a}))")
+    rows["abs", "np", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "odd_size({r}, creal({a}), cimag({a}))")
+    rows["infinite", "*", "c"] = Row("cinfinite({a})")
+    rows["truth", "*", "c"] = Row("ctrue({a})")
+    return rows
+
+
+ROWS: Dict[Tuple[str, str, str], Row] = {}
+ROWS.update(_integer_rows())
+ROWS.update(_float_rows())
+ROWS.update(_other_rows())
+ROWS.update(_complex_rows())
+
+LIBM = {name: 1 for name in ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log "
+                             "log10 log2 log1p sqrt fabs").split()}
+LIBM.update({name: 2 for name in ("atan2", "pow", "fmod", "copysign")})
+
+
+def machine_kind(kind: Scalar) -> str:
+    """The letter of the variable that holds a scalar of this type; see the module's first lines."""
+    code = kind.dtype.kind
+    if code == "u":
+        return "u" if kind.dtype.itemsize == 8 else "n"
+    if code == "i":
+        return "i" if kind.dtype.itemsize == 8 else "n"
+    return code
+
+
+def integer_range(dtype: np.dtype) -> Tuple[int, int]:
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def find_row(name: str, kind: Scalar) -> Optional[Row]:
+    """The row of an operation on operands of this type, or None."""
+    letter = machine_kind(kind)
+    return ROWS.get((name, kind.family, letter)) or ROWS.get((name, "*", letter))
+
+
+def parameters(kind: Scalar) -> Dict[str, Any]:
+    """What the templates may name besides their operands."""
+    if kind.dtype.kind == "f":
+        return {"zero": "0.0" if kind.dtype.itemsize == 8 else "float32(0.0)"}
+    if kind.dtype.kind not in "iu":
+        return {}
+    low, high = integer_range(kind.dtype)
+    return {"lo": low, "hi": high, "bits": 8 * kind.dtype.itemsize,
+            "sign": "_signed" if kind.dtype.kind == "i" else "_unsigned"}
+
+
+def constant(value: Any, kind: Scalar) -> str:
+    """The source of a scalar constant."""
+    letter = machine_kind(kind)
+    if letter == "b":
+        return str(bool(value))
+    if letter in "in":
+        return "(%d)" % int(value)
+    if letter == "u":
+        return "uint64(%d)" % int(value)
+    if letter == "c":
+        return "cpair(%s, %s)" % tuple(constant(part, half_of(kind)) for part in (value.real, value.imag))
+    source = _double(float(value))
+    return source if kind.dtype.itemsize == 8 else "narrow(%s)" % source
+
+
+def _double(value: float) -> str:
+    if value - value == 0.0:
+        return "(%r)" % value
+    return "f8_bits(%d)" % float_bits(value)
+
+
+def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:
+    """The row of a conversion of {a}; with ``checked`` it exits when the value does not fit."""
+    source, target = machine_kind(kind), machine_kind(to)
+    if target == "b":
+        return find_row("truth", kind) or Row("{a}")
+    if target == "c":
+        return _to_complex(kind, to, checked)
+    if source == "b":
+        return _from_integer("choose({a}, 1, 0)", target, to, False)
+    if source in "in":
+        return _from_integer("{a}", target, to, checked)
+    if source == "u":
+        return _from_unsigned(target, to, checked)
+    if source == "f":
+        return _from_float(kind, target, to, checked)
+    return Row("{a}")
+
+
+def _to_complex(kind: Scalar, to: Scalar, checked: bool) -> Row:
+    """A real number becomes the real part, beside a positive zero."""
+    half = half_of(to)
+    if kind.dtype.kind != "c":
+        row = cast(kind, half, checked)
+        return row._replace(value="cpair(%s, %s)" % (row.value, constant(0.0, half)))
+    if kind.dtype.itemsize == to.dtype.itemsize:
+        return Row("{a}")
+    if half.dtype.itemsize == 8:
+        return Row("cwiden({a})")
+    return Row("cnarrow({a})", "either(narrow_flags(creal({a})), narrow_flags(cimag({a})))" if checked else "")
+
+
+def _from_integer(a: str, target: str, to: Scalar, checked: bool) -> Row:
+    if target == "i":
+        return Row(a)
+    if target == "n":
+        if checked:
+            return Row(a, "outside(%s, {lo}, {hi})" % a)
+        return Row("wrap{sign}(%s, {bits})" % a)
+    if target == "u":
+        return Row("as_unsigned(%s)" % a, "%s < 0" % a if checked else "")
+    exact = 2 ** (np.finfo(to.dtype).nmant + 1)
+    return Row("i_to_f%d(%s)" % (to.dtype.itemsize, a),
+               "outside(%s, %d, %d)" % (a, -exact, exact) if checked else "")
+
+
+def _from_unsigned(target: str, to: Scalar, checked: bool) -> Row:
+    if target == "u":
+        return Row("{a}")
+    if target == "f":
+        exact = 2 ** (np.finfo(to.dtype).nmant + 1)
+        return Row("u_to_f%d({a})" % to.dtype.itemsize, "{a} > uint64(%d)" % exact if checked else "")
+    if checked:
+        return Row("as_signed({a})", "{a} > uint64({hi})")
+    return Row("as_signed({a})" if target == "i" else "wrap{sign}(as_signed({a}), {bits})")
+
+
+def _from_float(kind: Scalar, target: str, to: Scalar, checked: bool) -> Row:
+    double = "{a}" if kind.dtype.itemsize == 8 else "widen({a})"
+    if target == "f":
+        if to.dtype.itemsize == kind.dtype.itemsize:
+            return Row("{a}")
+        if to.dtype.itemsize == 8:
+            return Row("widen({a})")
+        return Row("narrow({a})", "narrow_flags({a})" if checked else "")
+    if target == "u":
+        return Row("f8_to_u(%s)" % double, "not (%s > -1.0 and %s < 18446744073709551616.0)"
+                   % (double, double)
+                   if checked else "")
+    whole = "f8_to_i(%s)" % double
+    if target == "i":
+        return Row(whole, "not (%s >= -9223372036854775808.0 and %s < 9223372036854775808.0)"
+                   % (double, double)
+                   if checked else "")
+    if checked:
+        return Row(whole, "not (%s > {lo} - 1.0 and %s < {hi} + 1.0)" % (double, double))
+    return Row("wrap{sign}(%s, {bits})" % whole)

@@ -1,0 +1,75 @@
+"""Running sums and products in kernel source: one value after the other, as NumPy adds them up."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from pijit.core.graph.ir import Op
+from pijit.core.graph.types import Array, numpy_scalar
+from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
+from pijit.core.kernel.emit.stack_arrays import made_array
+
+STEPS: Dict[Tuple[np.ufunc, str], str] = {
+    (ufunc, kind): letter + name for ufunc, name in ((np.add, "add"), (np.multiply, "mul"))
+    for kind, letter in (("i", "i"), ("u", "u"), ("f", "f"))}
+"""What combines two values of a kind. Integers wrap, as those of NumPy's arrays do."""
+
+
+def why_not_scan(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
+    """Why a running sum or product of an array of this type has no machine code, or None."""
+    dtype = types[0].dtype
+    if (attrs["ufunc"], "f") not in STEPS or dtype.char not in "?bBhHiIlLqQfd":
+        return "%s.accumulate of %s is not supported" % (attrs["ufunc"].__name__, dtype)
+    return None
+
+
+def write_scan(emitter: Any, op: Op) -> None:
+    """Along the last axis; leaves when a floating-point flag was raised."""
+    source, dtype = emitter.arrays[op.args[0]], op.result.type.dtype
+    result = made_array(emitter, op, op.result, source.shape)
+    step, size = STEPS[op.attrs["ufunc"], dtype.kind], source.shape[-1]
+
+    def row(places: List[Tuple[str, str]]) -> None:
+        (base, first), target = places
+        emitter.line("if %s > 0:" % size)
+        emitter.depth += 1
+        total = emitter.let(_element(emitter, op, source, (base, first)))
+        emitter.line("st_%s(%s, %s, %s)" % ((memory_code(dtype),) + target + (total,)))
+        index = emitter.fresh()
+        emitter.line("%s = 1" % index)
+        emitter.line("while %s < %s:" % (index, size))
+        emitter.depth += 1
+        here = emitter.let("iadd(%s, imul(%s, %s))" % (first, index, source.strides[-1]))
+        found = _element(emitter, op, source, (base, here))
+        emitter.line("%s = %s(%s, %s)" % (total, step, total, found))
+        emitter.line("st_%s(%s, iadd(%s, imul(%s, (%d))), %s)" % (
+            (memory_code(dtype),) + target + (index, dtype.itemsize, total)))
+        emitter.line("%s = iadd(%s, 1)" % (index, index))
+        emitter.depth -= 2
+
+    if dtype.kind == "f":
+        emitter.clear_flags(own=True)
+    _rows(emitter, [source, result], row)
+    if dtype.kind == "f":
+        emitter.guard(op, emitter.raised_flags(op, own=True))
+    emitter.arrays[op.result] = result
+
+
+def _element(emitter: Any, op: Op, source: ArrayVariable, place: Tuple[str, str]) -> str:
+    kind = numpy_scalar(source.type.dtype)
+    found = emitter.element(kind.dtype, place)
+    return emitter.converted(found, kind, op.result.type.dtype, op, unchecked=True)  # type: ignore[no-any-return]
+
+
+def _rows(emitter: Any, arrays: Sequence[ArrayVariable], body: Callable[[List[Tuple[str, str]]], None]) -> None:
+    """Run ``body`` with the (address, byte offset) of each first element of a row."""
+    if len(arrays[0].shape) == 1:
+        body([(array.data, "(0)") for array in arrays])
+        return
+    firsts = [ArrayVariable(Array(array.type.dtype, array.type.ndim - 1, "A"), array.data, array.object,
+                            array.shape[:-1], array.strides[:-1]) for array in arrays]
+    emitter.nest(firsts[0].shape, firsts, body)
+
+
+SCAN_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"scan": write_scan}

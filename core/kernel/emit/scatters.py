@@ -1,0 +1,255 @@
+"""Stores at indices and under masks, what a mask picks, and arrays of lists in kernel source.
+
+They are calls of native/scatter.h, masks.h and listed.h.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import Array
+from pijit.core.kernel.emit.array_ops import convert, write_ufunc
+from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
+from pijit.core.kernel.emit.fused_nest import require_shapes
+from pijit.core.kernel.emit.library_calls import call_library
+from pijit.core.kernel.emit.objects import BOXES, SIZE_OFFSET
+from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.emit.inplace_store import Sparse, shares_with, write_store
+
+_WORD = np.dtype(np.int64)
+ROWS = {None: 0, list: -6, tuple: -7}
+"""What the runtime calls the classes of rows."""
+
+
+def _values(emitter: Any, op: Op, value: Value, dtype: np.dtype, count: str) -> Tuple[str, str]:
+    """(address of the first value, bytes to the next one); leaves where there is neither one nor one for each."""
+    if isinstance(value.type, Array):
+        array = emitter.arrays[value]
+        size, = array.shape
+        emitter.guard(op, "stretch_fails(%s, %s)" % (size, count))
+        return array.data, emitter.let("choose(%s == 1, 0, %s)" % (size, array.strides[0]))
+    at = emitter.layout.scratch(2)
+    emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * at, emitter.text[value]))
+    return emitter.let("address_of_word(frame, %d)" % at), "0"
+
+
+def _set_items(emitter: Any, op: Op) -> None:
+    call_library(emitter, op, "operator.setitem")
+
+
+def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> None:
+    """Write an operation for arrays that share no memory with the one that is written; NumPy does it for others."""
+    shared = shares_with(emitter, op.args[0], [value for value in op.args[1:] if isinstance(value.type, Array)])
+    if shared == "True":
+        _set_items(emitter, op)
+        return
+    if shared == "False":
+        write(emitter, op)
+        return
+    for head, writer in (("if %s:" % shared, _set_items), ("else:", write)):
+        emitter.line(head)
+        emitter.depth += 1
+        writer(emitter, op)
+        emitter.depth -= 1
+
+
+# ---- vectors of integers ----
+
+
+def _words(emitter: Any, op: Op, index: ArrayVariable) -> ArrayVariable:
+    """Indices as words one behind the other."""
+    plain = index.type.dtype == _WORD and index.type.layout == "C"
+    return index if plain else convert(emitter, op, index, _WORD)
+
+
+FEW_STORES = 32
+"""Stores at indices that take less than a call of the runtime."""
+
+
+def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, count: str, first: str, step: str) -> str:
+    """Write few elements, if all indices are in range: a variable that is 0 where that is left to do."""
+    done, beyond, at, kind = emitter.fresh(), emitter.fresh(), emitter.fresh(), target.type.dtype
+    code, size, index = memory_code(kind), target.shape[0], "ld_i8(%s, imul(%s, 8))" % (words.data, at)
+    position = "imul(from_front(%s, %s), %d)" % (index, size, kind.itemsize)
+    more = "%s = iadd(%s, 1)" % (at, at)
+    emitter.line("%s = 0" % done)
+    emitter.line("if %s <= %d:" % (count, FEW_STORES))
+    emitter.depth += 1
+    for variable in (beyond, at):
+        emitter.line("%s = 0" % variable)
+    emitter.indented("while %s < %s:" % (at, count), "%s = ior(%s, ior(iadd(%s, %s), isub(isub(%s, 1), %s)))" % (
+        beyond, beyond, index, size, size, index), more)  # their sign, as indices_fit of native/scatter.h has it
+    emitter.line("if %s >= 0:" % beyond)
+    emitter.depth += 1
+    emitter.line("%s = 0" % at)
+    emitter.indented("while %s < %s:" % (at, count), "st_%s(%s, %s, ld_%s(%s, imul(%s, %s)))" % (
+        code, target.data, position, code, first, at, step), more)
+    emitter.line("%s = 1" % done)
+    emitter.depth -= 2
+    return done  # type: ignore[no-any-return]
+
+
+def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
+    """Call the runtime's function for target, indices and values; leaves where an index is out of range."""
+    target, index, value = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]], op.args[2]
+    dtype = target.type.dtype
+    words = _words(emitter, op, index)
+    count, = index.shape
+    first, step = _values(emitter, op, value, dtype, count)
+    few = name == "scatter" and target.is_adjacent and dtype.kind in "iuf" and dtype.itemsize in (4, 8)
+    done = _stored_here(emitter, target, words, count, first, step) if few else ""
+    if done:
+        emitter.line("if %s == 0:" % done)
+    emitter.depth += bool(done)
+    spec = [target.data, target.strides[0], target.shape[0], str(dtype.itemsize), words.data, count, first, step]
+    address = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(spec)))
+    emitter.guard(op, "%s != 0" % emitter.runtime(name, address, *more))
+    emitter.depth -= bool(done)
+    if words is not index:
+        emitter.release(words)
+
+
+def write_scatter(emitter: Any, op: Op) -> None:
+    _unless_shared(emitter, op, lambda emitter, op: _run(emitter, op, "scatter"))
+
+
+def write_shares(emitter: Any, op: Op) -> None:
+    shared = shares_with(emitter, op.args[0], op.args[1:])
+    emitter.define(op.result, {"True": "0 < 1", "False": "1 < 0"}.get(shared, shared))
+
+
+def write_add_at(emitter: Any, op: Op) -> None:
+    _run(emitter, op, "add_at", int(op.args[0].type.dtype.kind == "f"))
+
+
+def write_rows(emitter: Any, op: Op) -> None:
+    """The rows one after the other; leaves where an index is out of range."""
+    array, index = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    words = _words(emitter, op, index)
+    count, = index.shape
+    size = str(array.type.dtype.itemsize)
+    for length in array.shape[1:]:
+        size = emitter.let("imul(%s, %s)" % (size, length))
+    result = made_array(emitter, op, op.result, (count,) + array.shape[1:])
+    emitter.guard(op, "%s != 0" % emitter.runtime("rows", result.data, array.data, array.shape[0], size, words.data,
+                                                  count))
+    emitter.arrays[op.result] = result
+    if words is not index:
+        emitter.release(words)
+
+
+def write_elements(emitter: Any, op: Op) -> None:
+    """A new array of a few numbers."""
+    kind = op.result.type
+    result = emitter.new_array(op, kind, "v%d" % op.result.id, ["(%d)" % size for size in op.attrs["shape"]])
+    code = memory_code(kind.dtype)
+    for k, value in enumerate(op.args):
+        emitter.line("st_%s(%s, %d, %s)" % (code, result.data, k * kind.dtype.itemsize, emitter.text[value]))
+    emitter.arrays[op.result] = result
+
+
+def write_listed(emitter: Any, op: Op) -> None:
+    """The numbers in a list; leaves where one is not of the type that is expected."""
+    items, kind, kinds = emitter.text[op.args[0]], op.result.type, op.attrs["kinds"]
+    count = emitter.let("ld_i8(%s, %d)" % (items, SIZE_OFFSET))
+    shape = [count, emitter.text[op.args[1]]][:kind.ndim]
+    result = emitter.new_array(op, kind, "v%d" % op.result.id, shape)
+    spec = [items, ROWS[op.attrs["rows"]], count, shape[-1], result.data, kind.dtype.num, int(len(kinds) > 1)]
+    spec += [BOXES.get(one, one.dtype.num) for one in kinds]
+    words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(map(str, spec))))
+    emitter.guard(op, "%s != 0" % emitter.runtime("listed", words))
+    emitter.arrays[op.result] = result
+
+
+# ---- masks ----
+
+
+def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
+    """(number of elements, how many are chosen); leaves where array and mask have not one shape.
+
+    One of a group may have been counted before.
+    """
+    array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    size = "1"
+    for own, other in zip(array.shape, mask.shape):
+        if own != other:
+            emitter.guard_once(op, "%s != %s" % (own, other))
+        size = emitter.let("imul(%s, %s)" % (size, own)) if size != "1" else own
+    return size, op.attrs.get("count") or emitter.let(emitter.runtime("mask_count", mask.data, size))
+
+
+FEW = 128
+"""Elements of a mask for each that is picked, from which on it costs less to compute with the picked ones only."""
+
+
+class _OneByOne(Sparse):
+    """The operations of a group under a mask one by one, where few are picked."""
+
+    def __init__(self, emitter: Any, group: List[Op]) -> None:
+        self.emitter, self.group = emitter, group
+        self.few, self.count = emitter.fresh(), emitter.fresh()
+        emitter.line("%s = 0" % self.count)
+        emitter.line("%s = 2" % self.few)  # nobody has counted
+
+    def ask(self) -> str:
+        emitter = self.emitter
+        size, count = _mask(emitter, self.group[-1])
+        emitter.line("%s = %s" % (self.count, count))
+        emitter.line("%s = choose(imul(%s, %d) < %s, 1, 0)" % (self.few, count, FEW, size))
+        return "%s == 1" % self.few
+
+    def write(self, buffered: str) -> None:
+        emitter, group, depth = self.emitter, self.group, self.emitter.depth
+        for condition in ([] if buffered == "True" else [buffered]) + ["%s == 2" % self.few]:
+            emitter.line("if %s:" % condition)
+            emitter.depth += 1
+        self.ask()
+        emitter.depth = depth
+        emitter.line("if %s == 1:" % self.few)
+        emitter.depth += 1
+        for op in group:
+            attrs = dict(op.attrs, count=self.count) if op.name in ("pick", "put_mask") else op.attrs
+            single = Op(op.name, op.args, attrs, op.result, group[0].exit, op.lineno)
+            SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
+        for op in group[:-1]:
+            emitter.release(emitter.arrays.pop(op.result))
+        emitter.calm.forget()
+        emitter.depth = depth
+        emitter.line("else:")
+        emitter.depth += 1
+
+
+def write_masked(emitter: Any, group: List[Op]) -> None:
+    """A group that computes elements under a mask where they are; its operations one by one where that took a buffer, or a
+    look at all elements, and few are picked."""
+    require_shapes(emitter, group)
+    write_store(emitter, group, _OneByOne(emitter, group))
+
+
+def write_pick(emitter: Any, op: Op) -> None:
+    array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    size, count = _mask(emitter, op)
+    result = made_array(emitter, op, op.result, [count])
+    emitter.line(emitter.runtime("mask_pick", result.data, array.data, mask.data, size, array.type.dtype.itemsize,
+                                 count))
+    emitter.arrays[op.result] = result
+
+
+def _put(emitter: Any, op: Op) -> None:
+    array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
+    size, count = _mask(emitter, op)
+    first, step = _values(emitter, op, op.args[2], array.type.dtype, count)
+    emitter.line(emitter.runtime("mask_put", array.data, mask.data, size, array.type.dtype.itemsize, count, first,
+                                 step))
+
+
+def write_put_mask(emitter: Any, op: Op) -> None:
+    _unless_shared(emitter, op, _put)
+
+
+SCATTER_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
+    "scatter": write_scatter, "shares": write_shares, "rows": write_rows, "add_at": write_add_at, "pick": write_pick,
+    "listed": write_listed, "elements": write_elements,
+    "put_mask": write_put_mask}

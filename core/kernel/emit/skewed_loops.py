@@ -1,0 +1,306 @@
+"""Loop skewing: the statements of a run (skewing.py) are done for some rows, each phase a block behind the one before.
+
+What is read and written goes through memory once then, and what only the run needs is never as large as the arrays.
+NumPy looks at floating-point flags between the statements, before each store. So this is done only where it is known from
+the start that no flag can be raised (exponent_bounds.py), that shapes are alike and that the arrays share no memory; else there is
+one block, of all rows, at the end of which statements may leave as ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from pijit.core.graph.ir import Op, SideExit, Value
+from pijit.core.graph.types import Array
+from pijit.core.kernel.emit.array_ops import broadcast
+from pijit.core.kernel.emit.array_values import ArrayVariable
+from pijit.core.kernel.emit.exponent_bounds import SPARE, UNKNOWN, count_elements, look
+from pijit.core.kernel.emit.fused_nest import allocate, can_fuse, find_leaves
+from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.plan.skewing import StoreRun, stores
+from pijit.core.kernel.emit.inplace_store import are_one, shares_with
+
+BLOCK_BYTES = 1 << 15
+"""What a block of one array is about."""
+
+MOST_BYTES = 1 << 17
+"""What it is at most, where rows are long or needed from afar: some ten of them fit into the second cache."""
+
+LEAST_BLOCKS = 4
+"""Fewer of them are in the caches anyway."""
+
+
+class Skewing:
+    """Writes the runs of one kernel."""
+
+    __slots__ = ("emitter", "run", "_outer", "_bases", "_inside", "_blocks", "_size", "_count", "_number")
+
+    def __init__(self, emitter: Any) -> None:
+        self.emitter = emitter
+        self.run: Optional[StoreRun] = None
+        self._outer: Dict[Value, ArrayVariable] = {}  # the arrays, as they are outside
+        self._bases: Dict[Value, ArrayVariable] = {}  # the memory for what is made
+        self._inside = False  # the loop
+        self._blocks = self._size = self._count = self._number = ""
+
+    # ---- for those who write operations ----
+
+    def prepared(self, value: Value, shape: Sequence[str]) -> Optional[ArrayVariable]:
+        """The memory for the block of an array that is made; None where no run is written."""
+        if self.run is None or not self._inside or value not in self.run.made:
+            return None
+        return self._block_of(value, shape[0])
+
+    def leave(self, exit: SideExit) -> None:
+        """Leave with the arrays as they are outside; from in front of the loop to where the first operation does."""
+        emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
+        assert run is not None and run.first.exit is not None
+        self.run, emitter.arrays = None, {**self._outer, **(self._bases if self._inside else {})}
+        emitter.take(exit if self._inside else run.first.exit)
+        self.run, emitter.arrays = run, arrays
+
+    # ---- a run ----
+
+    def write(self, run: StoreRun) -> Collection[Op]:
+        """Write the operations of a run; those that are written, which are not all where blocks are of no use."""
+        emitter = self.emitter
+        emitter.float_checks.write()
+        self.run, self._outer, self._bases, self._inside = run, emitter.arrays, {}, False
+        emitter.arrays = dict(self._outer)
+        for op in sorted(run.ahead, key=run.order.__getitem__):
+            emitter.write_one(op)
+            if op.result in emitter.arrays:
+                self._outer[op.result] = emitter.arrays[op.result]
+        emitter.float_checks.write()
+        if not self._is_possible(run):
+            self.run, emitter.arrays = None, self._outer
+            return run.ahead
+        for op in run.stores:
+            emitter.fills.settle(op)
+        self._write_head(run)
+        self._write_loop(run)
+        self._finish(run)
+        return run.ops()
+
+    def _is_possible(self, run: StoreRun) -> bool:
+        """Whether all groups are written as nests, in place; what they would make is in the emitter's arrays then."""
+        emitter = self.emitter
+        for op in run.groups:
+            group = emitter.group_of(op)
+            leaves = find_leaves(group)[0]
+            if stores(op):
+                root = emitter.roots.get(op.args[0], op.args[0])
+                target = emitter.arrays[op.args[0]]
+                if any(emitter.roots.get(value, value) is root and not are_one(emitter.arrays[value], target)
+                       for value in leaves):
+                    return False
+            else:
+                shape = broadcast(emitter, run.first, [emitter.arrays[value].shape for value in leaves])
+                strides = ["(0)"] * (len(shape) - 1) + ["(%d)" % op.result.type.dtype.itemsize]
+                emitter.arrays[op.result] = ArrayVariable(op.result.type, "0", "0", shape, strides)
+                emitter.by_rows.add(op.result)
+            if emitter.is_group(op) and not can_fuse(emitter, group):
+                return False
+        return True
+
+    # ---- in front of the loop ----
+
+    def _write_head(self, run: StoreRun) -> None:
+        """Whether there are blocks and of how many rows, and the memory for what is made."""
+        emitter, depth = self.emitter, self.emitter.depth
+        rows = emitter.arrays[run.stores[0].args[0]]
+        self._count = rows.shape[0]
+        size, enough = self._rows_of_a_block(run, rows)
+        self._blocks = emitter.renamed("0")
+        conditions = enough + ["imul(%s, %d) <= %s" % (size, LEAST_BLOCKS, self._count)]
+        for condition in conditions + self._alike(run, rows):
+            emitter.line("if %s:" % condition)
+            emitter.depth += 1
+        for condition in self._apart(run):
+            emitter.line("if %s:" % condition)
+            emitter.depth += 1
+        self._ask(run, rows)
+        emitter.depth = depth
+        self._size = emitter.let("choose(%s == 1, %s, %s)" % (self._blocks, size, self._count))
+        some = emitter.let("ifloordiv(iadd(%s, isub(%s, 1)), choose(%s < 1, 1, %s))" % (self._count, size, size, size))
+        self._number = emitter.renamed("choose(%s == 1, %s, 1)" % (self._blocks, some))
+        for op in run.groups:
+            if op.result in run.made:
+                emitter.layout.reuse_scratch()
+                self._bases[op.result] = self._new(op)
+
+    def _rows_of_a_block(self, run: StoreRun, array: ArrayVariable) -> Tuple[str, List[str]]:
+        """How many rows a block has, and the conditions that it is small enough."""
+        emitter, itemsize = self.emitter, array.type.dtype.itemsize
+        if len(array.shape) == 1:
+            return "(%d)" % max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT), []
+        length = count_elements(emitter, array.shape[1:])
+        some = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (BLOCK_BYTES // itemsize, length, length))
+        size = emitter.let("choose(%s < %d, %d, %s)" % (some, run.reach, run.reach, some))
+        return size, ["imul(%s, %s) <= %d" % (size, length, MOST_BYTES // itemsize)]
+
+    def _alike(self, run: StoreRun, rows: ArrayVariable) -> List[str]:
+        """The conditions that all arrays have the shape of one."""
+        conditions: Dict[str, None] = {}
+        for op in run.groups:
+            leaves = find_leaves(self.emitter.group_of(op))[0]
+            for value in leaves + ([op.args[0]] if stores(op) else [op.result]):
+                shape = self.emitter.arrays[value].shape
+                conditions.update(("%s == %s" % pair, None) for pair in zip(reversed(shape), reversed(rows.shape))
+                                  if pair[0] != pair[1])
+        return list(conditions)
+
+    def _apart(self, run: StoreRun) -> List[str]:
+        """The conditions that what is written shares no memory with other arrays."""
+        emitter, conditions = self.emitter, []
+        for root in dict.fromkeys(emitter.roots.get(op.args[0], op.args[0]) for op in run.stores):
+            shared = shares_with(emitter, root, [other for other in run.roots if other is not root])
+            if shared != "False":
+                conditions.append("not %s" % shared)
+        return conditions
+
+    def _ask(self, run: StoreRun, rows: ArrayVariable) -> None:
+        """Set the variable for blocks if no operation can raise a flag; note the bounds of what is written then."""
+        emitter, calm, depth = self.emitter, self.emitter.calm, self.emitter.depth
+        looked = [root for root in run.roots if root.type.dtype.kind == "f" and root not in calm.made]
+        names = {root: calm.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
+        elements = count_elements(emitter, rows.shape)
+        counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
+        small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
+        tried = emitter.renamed("0")
+        emitter.line("while True:")
+        emitter.depth += 1
+        worst, noted = self._worst(run, dict(names))
+        emitter.line("%s = choose(%s <= 0, 1, 0)" % (self._blocks, worst))
+        again = " and ".join(["%s == 0" % tried, "%s == 0" % self._blocks] + small)
+        emitter.indented("if not (%s):" % again, "break")
+        emitter.line("%s = 1" % tried)
+        for root in looked:
+            emitter.line("%s = %s" % (names[root], look(emitter, emitter.arrays[root], counts[root])))
+        emitter.depth = depth
+        emitter.line("if %s == 1:" % self._blocks)
+        emitter.depth += 1
+        listened = emitter.underflow_listened([member for op in run.groups for member in emitter.group_of(op)])
+        emitter.line("%s = choose(%s == 0, 1, 0)" % (self._blocks, listened))
+        emitter.depth = depth
+        emitter.line("if %s == 1:" % self._blocks)
+        emitter.depth += 1
+        emitter.line("pass")
+        for root, bound in noted:
+            calm.note(root, "1", bound)
+        emitter.depth = depth
+
+    def _worst(self, run: StoreRun, bounds: Dict[Value, str]) -> Tuple[str, List[Tuple[Value, str]]]:
+        """A variable that is above 0 where something may be infinite, and the bounds of what is written, in order."""
+        emitter, worst, noted = self.emitter, str(-UNKNOWN), []
+        for op in run.groups:
+            group = emitter.group_of(op)
+            leaves, wanted = find_leaves(group)
+            scalars = {(value, code): emitter.converted(emitter.text[value], value.type, np.dtype(code), run.first)
+                       for value, code in wanted}
+            arrays = {value: bounds[emitter.roots.get(value, value)]
+                      for value in leaves if value.type.dtype.kind == "f"}
+            bound = emitter.fresh()
+            own = emitter.calm.propagate(group, arrays, scalars, bound)
+            worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, own, own, worst))
+            root = op.result
+            if stores(op):
+                root = emitter.roots.get(op.args[0], op.args[0])
+                noted.append((root, bound))
+                bound = emitter.let("choose(%s < %s, %s, %s)" % (bound, bounds[root], bounds[root], bound))
+            bounds[root] = bound
+        return worst, noted
+
+    def _new(self, op: Op) -> ArrayVariable:
+        """Memory for what a group makes: for some blocks, for all where others get it."""
+        emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
+        assert run is not None
+        group, blocks = emitter.group_of(op), run.slots[op.result]
+
+        def rows(array: ArrayVariable) -> Tuple[str, ...]:
+            if not blocks or len(array.shape) < len(arrays[op.result].shape):
+                return array.shape
+            some = "choose(%s == 1, imul(%d, %s), %s)" % (self._blocks, blocks, self._size, array.shape[0])
+            return (emitter.pure(some),) + array.shape[1:]
+
+        shape = rows(arrays[op.result])
+        emitter.arrays = dict(arrays)
+        for value in find_leaves(group)[0]:
+            array = self._bases.get(value, arrays[value])
+            emitter.arrays[value] = ArrayVariable(array.type, array.data, array.object, rows(arrays[value]),
+                                                  array.strides, None, array.shown)
+        made = allocate(emitter, group, list(shape))
+        emitter.arrays = arrays
+        return made
+
+    # ---- the loop ----
+
+    def _write_loop(self, run: StoreRun) -> None:
+        emitter, calm = self.emitter, self.emitter.calm
+        step = emitter.renamed("0")
+        emitter.line("while True:")
+        outside = emitter.enter_scope()
+        calm.assumed, self._inside, number = self._blocks, True, self._number
+        for phase, ops in enumerate(run.phases):
+            self._number = step if phase == 0 else emitter.let("isub(%s, %d)" % (step, phase))
+            emitter.line("if 0 <= %s and %s < %s:" % (self._number, self._number, number))
+            within = emitter.enter_scope()
+            self._enter(ops)
+            for op in ops:
+                emitter.layout.reuse_scratch()
+                emitter.write_group_of(op)
+            emitter.float_checks.write()
+            emitter.leave_scope(within)
+        calm.assumed, self._inside, self._number = "", False, number
+        emitter.line("%s = iadd(%s, 1)" % (step, step))
+        emitter.indented("if iadd(%s, %d) <= %s:" % (number, len(run.phases) - 1, step), "break")
+        emitter.leave_scope(outside)
+
+    def _enter(self, ops: List[Op]) -> None:
+        """The rows of a block of all arrays that operations need."""
+        emitter, run = self.emitter, self.run
+        assert run is not None
+        ndim = len(self._outer_of(run.stores[0].args[0]).shape)
+        begin = emitter.let("imul(%s, %s)" % (self._number, self._size))
+        here = emitter.let("isub(%s, %s)" % (self._count, begin))
+        here = emitter.let("choose(%s < %s, %s, %s)" % (here, self._size, here, self._size))
+        for op in ops:
+            values = find_leaves(emitter.group_of(op))[0] if op in run.groups else []
+            for value in values + ([op.args[0]] if stores(op) else []):
+                array = self._outer_of(value)
+                if len(array.shape) < ndim:
+                    continue
+                size = here if array.shape[0] == self._count else emitter.pure(
+                    "choose(%s == 1, %s, %s)" % (self._blocks, here, array.shape[0]))
+                emitter.arrays[value] = self._block_of(value, size)
+
+    def _outer_of(self, value: Value) -> ArrayVariable:
+        return self._bases[value] if value in self._bases else self._outer[value]
+
+    def _block_of(self, value: Value, size: str) -> ArrayVariable:
+        """The rows of a block of an array."""
+        emitter, array = self.emitter, self._outer_of(value)
+        blocks = self.run.slots.get(value, 0)  # type: ignore[union-attr]
+        if blocks == 1:
+            data = array.data
+        else:
+            number = self._number
+            if blocks:
+                number = emitter.pure("isub(%s, imul(%d, ifloordiv(%s, %d)))" % (number, blocks, number, blocks))
+            begin = emitter.pure("imul(%s, %s)" % (number, self._size))
+            data = emitter.let("iadd(%s, imul(%s, %s))" % (array.data, begin, array.strides[0]))
+        return ArrayVariable(array.type, data, array.object, (size,) + array.shape[1:], array.strides, None,
+                             array.shown)
+
+    def _finish(self, run: StoreRun) -> None:
+        """Behind the loop only what lasts is there."""
+        emitter = self.emitter
+        self.run, emitter.arrays = None, self._outer
+        lasting = {value for value, blocks in run.slots.items() if blocks == 0}
+        emitter.arrays.update({value: base for value, base in self._bases.items() if value in lasting})
+        for value, base in self._bases.items():
+            if value not in lasting:
+                emitter.release(base)
+        for op in run.ops():
+            emitter.release_after(op, run.made)

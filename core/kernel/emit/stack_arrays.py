@@ -1,0 +1,92 @@
+"""Small arrays that never leave a kernel: they live in the kernel's own stack, and have no object.
+
+A call of the runtime costs more than computing a few elements. A kernel has one *slot* for each place that makes such
+an array, used again in each round of a loop; what turns out not to fit gets an array of the runtime's. Who needs an
+object after all - a side exit, a call of NumPy - gets that of a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Sequence
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import Array
+from pijit.core.kernel.emit.array_values import ArrayVariable
+from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
+
+SLOT_BYTES = 4096
+MOST_SLOTS = 8
+"""Slots of one kernel: Python's threads may have small stacks."""
+
+MOST_EXITS = 8
+"""Side exits that want one such array: each has the code that makes an object of it."""
+
+_ALIGNMENT = 64
+_MOST_AXES = 4
+"""With more axes than this the product of sizes that fit one by one may overflow."""
+
+
+def _build_slot(builder: Any, args: Any) -> Any:
+    """``slot(frame, offset)``: the address of memory of the kernel's own.
+
+    It is noted in a word of the frame, so that LLVM takes what the kernel writes there for seen by what it calls.
+    """
+    (_, frame), (_, offset) = args
+    with builder.goto_entry_block():
+        place = builder.alloca(I8, SLOT_BYTES)
+        place.align = _ALIGNMENT
+    address = builder.ptrtoint(place, I64)
+    builder.store_atomic(address, field_pointer(builder, frame, offset, I64), "monotonic", 8)
+    return address
+
+
+SLOTS = {"slot": Intrinsic(INT, None, _build_slot)}
+
+
+def made_array(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
+               kind: Optional[Array] = None) -> ArrayVariable:
+    """A new array for a value, or of the type ``kind``; without memory it leaves by the exit of ``leaving``."""
+    ready = emitter.blocking.prepared(value, shape)
+    return ready if ready is not None else new_made(emitter, leaving, value, shape, kind)
+
+
+def new_made(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
+             kind: Optional[Array] = None) -> ArrayVariable:
+    """As ``made_array``, whether or not there is memory for blocks."""
+    kind, name = kind or value.type, "v%d" % value.id
+    if emitter.privacy.borrows(value):
+        return new_private(emitter, leaving, kind, name, shape, wanted=emitter.privacy.exits_with(value))
+    return emitter.new_array(leaving, kind, name, shape)  # type: ignore[no-any-return]
+
+
+def new_private(emitter: Any, op: Op, kind: Array, name: str, shape: Sequence[str],
+                otherwise: Optional[Callable[[], ArrayVariable]] = None, wanted: int = 0) -> ArrayVariable:
+    """A new array that leaves at side exits at most, ``wanted`` of them; leaves by the operation's exit when there is
+    no memory.
+
+    What does not fit into a slot is made by ``otherwise``, in variables of the name.
+    """
+    if otherwise is None:
+        def otherwise() -> ArrayVariable:
+            return emitter.new_array(op, kind, name, shape, private=True)  # type: ignore[no-any-return]
+    if kind.layout != "C" or kind.ndim > _MOST_AXES or emitter.slots == MOST_SLOTS or wanted > MOST_EXITS:
+        return otherwise()
+    emitter.slots += 1
+    most = SLOT_BYTES // kind.dtype.itemsize
+    array = ArrayVariable.of_layout(kind, name, shape)
+    array.lazy = array.in_slot = True
+    emitter.line("%s = 0" % array.object)
+    emitter.line("%s = slot(frame, %d)" % (array.data, 8 * emitter.layout.scratch(1)))
+    stride = "(%d)" % kind.dtype.itemsize
+    for size, shown in zip(reversed(array.shape), reversed(array.shown)):
+        emitter.line("%s = %s" % (shown, stride))
+        stride = "imul(%s, %s)" % (shown, size)
+    count = "(1)"
+    for size in shape:
+        count = size if count == "(1)" else "imul(%s, %s)" % (count, size)
+    fits = ["%s <= %d" % (size, most) for size in dict.fromkeys(tuple(shape) + (count,))]
+    emitter.line("if not (%s):" % " and ".join(fits))
+    emitter.depth += 1
+    otherwise()
+    emitter.depth -= 1
+    return array

@@ -1,0 +1,212 @@
+"""Cache blocking: the operations of a run (tiling.py) are done for some rows, then for the next.
+
+What one operation makes is in the cache then when the next one reads it, and what only they need is never as large as
+the arrays. Blocks of single elements begin where threads may share a loop (threads.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import Array
+from pijit.core.kernel.emit.array_ops import broadcast
+from pijit.core.kernel.emit.array_values import ArrayVariable
+from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
+from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.emit.reductions import reduced_shape
+from pijit.core.kernel.plan.tiling import Run, makes_elements
+from pijit.core.kernel.emit.stack_arrays import new_made
+
+BLOCK_BYTES = 1 << 17
+"""What a block of one array is about: a few of them fit into the second cache."""
+
+ROWS = 16
+"""Blocks have a multiple of so many rows: they begin where vectors do."""
+
+
+class Blocking:
+    """Writes the runs of one kernel."""
+
+    __slots__ = ("emitter", "run", "_outer", "_whole", "_bases", "_prologue", "_begin", "_block", "_alike")
+
+    def __init__(self, emitter: Any) -> None:
+        self.emitter = emitter
+        self.run: Optional[Run] = None
+        self._outer: Dict[Value, ArrayVariable] = {}  # the arrays, as they are outside
+        self._whole: Dict[Value, ArrayVariable] = {}  # what is made, as if it were for all rows
+        self._bases: Dict[Value, ArrayVariable] = {}  # the memory that there is for it
+        self._prologue = 0  # the line in front of the loop
+        self._begin = self._block = self._alike = ""
+
+    # ---- for those who write operations ----
+
+    def given_up(self, last: Op, values: List[Value]) -> List[Value]:
+        """Of operands whose memory is free those whose memory the result of a group may have: both are for blocks."""
+        if self.run is None:
+            return values
+        inner = self.run.made - self.run.lasting
+        return [value for value in values if value in inner] if last.result in inner else []
+
+    def prepared(self, value: Value, shape: Sequence[str]) -> Optional[ArrayVariable]:
+        """The memory for the block of an array that is made; None where no blocks are written."""
+        run = self.run
+        if run is None:
+            return self.emitter.skewing.prepared(value, shape)  # type: ignore[no-any-return]
+        if not self._begin or value not in run.made:
+            return None
+        if value not in self._bases:
+            self._bases[value] = self._before(lambda: self._new(value))
+        base = self._bases[value]
+        data = self._moved(base) if value in run.lasting else base.data
+        return ArrayVariable(base.type, data, base.object, shape, base.strides, None, base.shown)
+
+    def part_of(self, value: Optional[Value]) -> List[str]:
+        """Of a block that others get: the bytes of all blocks, and where the vectors begin that the next block reads."""
+        run = self.run
+        if run is None or not self._begin or value not in run.lasting:
+            return []
+        whole = self._bases[value]  # type: ignore[index]
+        following = self.emitter.let("iadd(%s, %s)" % (self._begin, self._block))
+        return ["imul(%s, %s)" % (whole.strides[0], whole.shape[0])] + [
+            "iadd(%s, imul(%s, %s))" % (array.data, following, array.strides[0])
+            for array in (self._outer[one] for one in run.rows) if len(whole.shape) == len(array.shape) == 1]
+
+    def leave(self) -> None:
+        """Leave to where the first operation does, with the arrays as they are outside."""
+        emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
+        assert run is not None
+        self.run, emitter.arrays = None, self._outer
+        emitter.take(run.first.exit)
+        self.run, emitter.arrays = run, arrays
+
+    # ---- a run ----
+
+    def write(self, run: Run) -> None:
+        """Write the operations of a run."""
+        emitter = self.emitter
+        emitter.float_checks.write()
+        self.run, self._outer, self._bases, self._begin = run, emitter.arrays, {}, ""
+        emitter.arrays = dict(self._outer)
+        self._write_ahead(run)
+        rows = [value for value in run.rows if self._outer[value].shape[0] != "(1)"] or run.rows
+        count = self._write_head(run, [self._outer[value] for value in rows])
+        outside = emitter.enter_scope()
+        here = emitter.let("isub(%s, %s)" % (count, self._begin))
+        here = emitter.let("choose(%s < %s, %s, %s)" % (here, self._block, here, self._block))
+        for value in rows:
+            self._enter(value, here, count)
+        for op in run.ops:
+            emitter.layout.reuse_scratch()
+            emitter.write_group_of(op)
+        emitter.line("%s = iadd(%s, %s)" % (self._begin, self._begin, self._block))
+        emitter.indented("if %s <= %s:" % (count, self._begin), "break")
+        emitter.leave_scope(outside)
+        self._finish(run)
+
+    def _write_ahead(self, run: Run) -> None:
+        """Scalars and views, and what the operations would make for all rows; leaves where shapes do not fit."""
+        emitter = self.emitter
+        for op in sorted(run.ops + run.ahead, key=run.order.__getitem__):
+            if makes_elements(op):
+                self._imagine(run, emitter.group_of(op))
+                continue
+            emitter.write_one(op)
+            if op in run.ahead and op.result in emitter.arrays:
+                self._outer[op.result] = emitter.arrays[op.result]
+        emitter.float_checks.write()
+        self._whole = {value: emitter.arrays[value] for value in run.made}
+
+    def _imagine(self, run: Run, group: List[Op]) -> None:
+        emitter = self.emitter
+        for member in group:
+            shapes = [emitter.arrays[value].shape for value in member.args if isinstance(value.type, Array)]
+            reduces = member.name == "reduce"
+            shape = reduced_shape(member, shapes[0]) if reduces else broadcast(emitter, run.first, shapes)
+            kind, strides = member.result.type, []  # type: Array, List[str]
+            for size in reversed(shape):
+                strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], last)) if strides
+                               else "(%d)" % kind.dtype.itemsize)
+                last = size
+            emitter.arrays[member.result] = ArrayVariable(kind, "0", "0", shape, strides)
+
+    def _write_head(self, run: Run, rows: List[ArrayVariable]) -> str:
+        """The arrays that others get, and the start of the loop; how many rows there are. Arrays of different lengths are one
+        block."""
+        emitter, count = self.emitter, rows[0].shape[0]
+        sizes = [size for size in dict.fromkeys(array.shape[0] for array in rows) if size != count]
+        self._alike = " and ".join("%s == %s" % (count, size) for size in sizes)
+        wanted = emitter.let(self._rows_of_a_block(max(rows, key=lambda array: len(array.shape))))
+        block = "choose(%s < %s, %s, %s)" % (wanted, count, wanted, count)
+        if sizes:
+            self._alike = emitter.let(self._alike)
+            block = "choose(%s, %s, %s)" % (self._alike, block, count)
+        self._block = emitter.renamed(block)
+        for op in run.ops:
+            if op.result in run.lasting:
+                self._bases[op.result] = self._lasting(op)
+        self._begin = emitter.renamed("0")
+        self._prologue = len(emitter.lines)
+        emitter.line("while True:")
+        return count
+
+    def _rows_of_a_block(self, array: ArrayVariable) -> str:
+        emitter, elements = self.emitter, BLOCK_BYTES // array.type.dtype.itemsize
+        if len(array.shape) == 1:
+            return "(%d)" % (elements // ALIGNMENT * ALIGNMENT)
+        length = array.shape[1]
+        for size in array.shape[2:]:
+            length = "imul(%s, %s)" % (length, size)
+        length = emitter.let(length)
+        wanted = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (elements // ROWS, length, length))
+        return "imul((%d), choose(%s < 1, 1, %s))" % (ROWS, wanted, wanted)
+
+    def _lasting(self, op: Op) -> ArrayVariable:
+        """A new array that others get."""
+        emitter, run = self.emitter, self.run
+        emitter.layout.reuse_scratch()
+        shape = self._whole[op.result].shape
+        if op.name == "reduce" or emitter.privacy.is_private(op.result):
+            return new_made(emitter, run.first, op.result, shape)  # type: ignore[union-attr]
+        group = emitter.group_of(op)
+        return allocate(emitter, group if can_fuse(emitter, group) else [op], list(shape))
+
+    def _new(self, value: Value) -> ArrayVariable:
+        """A new array for a block, or where one is not as long as others for all."""
+        shape = list(self._whole[value].shape)
+        shape[0] = "choose(%s, %s, %s)" % (self._alike, self._block, shape[0]) if self._alike else self._block
+        shape[0] = self.emitter.let(shape[0])
+        return new_made(self.emitter, self.run.first, value, shape)  # type: ignore[union-attr]
+
+    def _before(self, write: Callable[[], ArrayVariable]) -> ArrayVariable:
+        """Write something in front of the loop."""
+        emitter, inside, depth = self.emitter, self.emitter.lines, self.emitter.depth
+        emitter.lines, emitter.depth = [], depth - 1
+        answer = write()
+        inside[self._prologue:self._prologue] = emitter.lines
+        self._prologue += len(emitter.lines)
+        emitter.lines, emitter.depth = inside, depth
+        return answer
+
+    def _enter(self, value: Value, here: str, count: str) -> None:
+        """The rows of a block of an array from outside."""
+        array = self._outer[value]
+        size = here if array.shape[0] == count else self.emitter.pure(
+            "choose(%s, %s, %s)" % (self._alike, here, array.shape[0]))
+        self.emitter.arrays[value] = ArrayVariable(
+            array.type, self._moved(array), array.object, (size,) + array.shape[1:], array.strides, None, array.shown)
+
+    def _moved(self, array: ArrayVariable) -> str:
+        return self.emitter.let("iadd(%s, imul(%s, %s))" % (  # type: ignore[no-any-return]
+            array.data, self._begin, array.strides[0]))
+
+    def _finish(self, run: Run) -> None:
+        """Behind the loop only what lasts is there."""
+        emitter, bases = self.emitter, self._bases
+        self.run, emitter.arrays = None, self._outer
+        emitter.arrays.update({value: bases[value] for value in run.lasting})
+        for value, base in bases.items():
+            if value not in run.lasting:
+                emitter.release(base)
+        for op in run.ops + run.ahead:
+            emitter.release_after(op, run.made)

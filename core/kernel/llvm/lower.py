@@ -1,0 +1,270 @@
+"""Kernel source to LLVM: one function, one LLVM value or variable per name, one LLVM expression per expression.
+
+What the emitter writes is a small language in Python's syntax: assignments to names, ``if``, ``while``, ``break``,
+``continue``, ``return``, and calls of the functions that intrinsics.py builds. Each expression has one of seven kinds
+(``intrinsics.INT`` ...), and there are no conversions but those that cannot change a value; a variable has the kind
+of what is first assigned to it. So LLVM sees exactly the operations that the source names, in their order.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from llvmlite import ir
+from pijit.core.kernel.llvm.ssa_names import assigned_once
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.options import FAST
+from pijit.core.kernel.llvm.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
+
+_COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_RELAXED = ["reassoc", "nsz", "arcp", "contract"]
+"""What LLVM may do to such arithmetic: other orders, fused multiply-add, reciprocals. NaN and infinity stay."""
+
+_FLOATING = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
+_FOLDED = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b}
+
+
+class Typed(NamedTuple):
+    """An LLVM value and its kind."""
+
+    kind: str
+    value: Any
+
+
+class _Loop(NamedTuple):
+    """Where ``continue`` and ``break`` go."""
+
+    start: Any
+    end: Any
+
+
+def lower(source: str, names: Dict[str, Any], symbol: str, module: Any) -> Any:
+    """Add the function ``kernel(frame)`` of a source to a module, under a symbol; its frame is one int64 word.
+
+    ``names`` has the `Intrinsic` of each function that the source calls. Raises CompileError.
+    """
+    function = ir.Function(module, ir.FunctionType(I64, [I64]), symbol)
+    definition = ast.parse(source).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    _Lowering(function, names, source.splitlines(), definition).write(definition.body)
+    if source.startswith(FAST):
+        _relax(module)
+    return function
+
+
+def _relax(module: Any) -> None:
+    for function in module.functions:
+        for block in function.blocks:
+            for instruction in block.instructions:
+                if instruction.opname in _FLOATING:
+                    instruction.flags = _RELAXED
+
+
+class _Lowering:
+    """Writes one function."""
+
+    def __init__(self, function: Any, names: Dict[str, Any], lines: List[str], definition: ast.FunctionDef) -> None:
+        self.names = names
+        self.lines = lines
+        self.returns: Dict[str, Any] = {}
+        self.variables: Dict[str, Typed] = {}
+        self.loops: List[_Loop] = []
+        self.entry = function.append_basic_block("entry")
+        self.builder = ir.IRBuilder(function.append_basic_block("body"))
+        self.once = assigned_once(definition)
+        self.values = {definition.args.args[0].arg: Typed(INT, function.args[0])}
+
+    def write(self, statements: List[Any]) -> None:
+        self._statements(statements)
+        if not self.builder.block.is_terminated:
+            self.builder.unreachable()
+        ir.IRBuilder(self.entry).branch(self.entry.function.blocks[1])
+
+    # ---- statements ----
+
+    def _statements(self, statements: List[Any]) -> None:
+        for statement in statements:
+            if self.builder.block.is_terminated:
+                return
+            writer = self._STATEMENTS.get(type(statement))
+            if writer is None:
+                raise CompileError("no machine code for %s" % type(statement).__name__)
+            writer(self, statement)
+
+    def _assign(self, statement: ast.Assign) -> None:
+        value = self.value(statement.value)
+        for target in statement.targets:
+            assert isinstance(target, ast.Name)
+            if target.id in self.once:
+                self.values[target.id] = value
+                continue
+            self.builder.store(self._as(value, self._variable(target.id, value.kind).kind),
+                               self.variables[target.id].value)
+
+    def _variable(self, name: str, kind: str) -> Typed:
+        """The place of a variable; it starts as 0, as nothing must depend on what was in memory."""
+        if name not in self.variables:
+            with self.builder.goto_block(self.entry):
+                place = self.builder.alloca(LLVM_TYPES[kind], name=name)
+                self.builder.store(ir.Constant(LLVM_TYPES[kind], None), place)
+            self.variables[name] = Typed(kind, place)
+        return self.variables[name]
+
+    def _expression(self, statement: ast.Expr) -> None:
+        self.value(statement.value)
+
+    def _return(self, statement: ast.Return) -> None:
+        """Statements with the same text share a block: most exits are written many times."""
+        text, builder = self.lines[statement.lineno - 1].strip(), self.builder
+        if text not in self.returns:
+            self.returns[text] = builder.append_basic_block("return")
+            with builder.goto_block(self.returns[text]):
+                builder.ret(self._as(self.value(statement.value), INT))
+        builder.branch(self.returns[text])
+
+    def _if(self, statement: ast.If) -> None:
+        builder = self.builder
+        then, end = builder.append_basic_block("then"), builder.append_basic_block("next")
+        other = builder.append_basic_block("else") if statement.orelse else end
+        builder.cbranch(self._as(self.value(statement.test), BOOL), then, other)
+        for block, statements in ((then, statement.body), (other, statement.orelse)):
+            if block is not end:
+                builder.position_at_end(block)
+                self._statements(statements)
+                self._go(end)
+        builder.position_at_end(end)
+
+    def _while(self, statement: ast.While) -> None:
+        builder = self.builder
+        loop = _Loop(builder.append_basic_block("loop"), builder.append_basic_block("behind"))
+        self._go(loop.start)
+        builder.position_at_end(loop.start)
+        if _literal(statement.test) is not True:
+            body = builder.append_basic_block("round")
+            builder.cbranch(self._as(self.value(statement.test), BOOL), body, loop.end)
+            builder.position_at_end(body)
+        self.loops.append(loop)
+        self._statements(statement.body)
+        self.loops.pop()
+        self._go(loop.start)
+        builder.position_at_end(loop.end)
+
+    def _go(self, block: Any) -> None:
+        if not self.builder.block.is_terminated:
+            self.builder.branch(block)
+
+    _STATEMENTS: Dict[type, Callable[..., None]] = {
+        ast.Assign: _assign, ast.Expr: _expression, ast.Return: _return, ast.If: _if, ast.While: _while,
+        ast.Break: lambda self, statement: self._go(self.loops[-1].end),
+        ast.Continue: lambda self, statement: self._go(self.loops[-1].start),
+        ast.Pass: lambda self, statement: None,
+    }
+
+    # ---- expressions ----
+
+    def value(self, node: Any) -> Typed:
+        """The value of an expression."""
+        literal = _literal(node)
+        if literal is not None:
+            return _constant(literal)
+        writer = self._EXPRESSIONS.get(type(node))
+        if writer is None:
+            raise CompileError("no machine code for %s" % type(node).__name__)
+        return writer(self, node)
+
+    def _as(self, typed: Typed, kind: str) -> Any:
+        """The LLVM value of an expression where a kind is wanted: words are words, and truth becomes 0 or 1."""
+        if typed.kind == kind or {typed.kind, kind} == {INT, UINT}:
+            return typed.value
+        if typed.kind == BOOL and kind == INT:
+            return self.builder.zext(typed.value, I64)
+        raise CompileError("a value of kind %s where %s is wanted" % (typed.kind, kind))
+
+    def _name(self, node: ast.Name) -> Typed:
+        if node.id in self.values:
+            return self.values[node.id]
+        if node.id not in self.variables:
+            raise CompileError("%s is read before anything is assigned to it" % node.id)
+        kind, place = self.variables[node.id]
+        return Typed(kind, self.builder.load(place))
+
+    def _call(self, node: ast.Call) -> Typed:
+        assert isinstance(node.func, ast.Name)
+        function: Intrinsic = self.names[node.func.id]
+        args = [self.value(arg) for arg in node.args]
+        if function.operands is None:
+            return Typed(function.result, function.build(self.builder, args))
+        kinds, result = function.operands, function.result
+        if function.generic:
+            kinds = (args[0].kind,) * len(kinds)
+            result = result.get(args[0].kind, "") if isinstance(result, dict) else result or args[0].kind
+        if len(kinds) != len(args):
+            raise CompileError("%s takes %d operands" % (node.func.id, len(kinds)))
+        return Typed(result, function.build(self.builder, *map(self._as, args, kinds)))
+
+    def _compare(self, node: ast.Compare) -> Typed:
+        left, right = self.value(node.left), self.value(node.comparators[0])
+        symbol, builder = _COMPARISONS[type(node.ops[0])], self.builder
+        if (left.kind, right.kind) == (F4_TYPE, F8_TYPE):
+            left = Typed(F8_TYPE, builder.fpext(left.value, F8))
+        a, b = left.value, self._as(right, left.kind)
+        if left.kind in PAIRS.values():
+            pairs = [(builder.extract_value(a, part), builder.extract_value(b, part)) for part in (0, 1)]
+            if symbol == "==":
+                return Typed(BOOL, builder.and_(*[builder.fcmp_ordered("==", *pair) for pair in pairs]))
+            return Typed(BOOL, builder.or_(*[builder.fcmp_unordered("!=", *pair) for pair in pairs]))
+        if left.kind in (F4_TYPE, F8_TYPE):
+            compare = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
+        else:
+            compare = builder.icmp_signed if left.kind == INT else builder.icmp_unsigned
+        return Typed(BOOL, compare(symbol, a, b))
+
+    def _bool_op(self, node: ast.BoolOp) -> Typed:
+        """``and`` and ``or`` of truth values; what they name has no effect, so all of it is computed."""
+        combine = self.builder.and_ if isinstance(node.op, ast.And) else self.builder.or_
+        values = [self._as(self.value(operand), BOOL) for operand in node.values]
+        result = values[0]
+        for value in values[1:]:
+            result = combine(result, value)
+        return Typed(BOOL, result)
+
+    def _not(self, node: ast.UnaryOp) -> Typed:
+        if not isinstance(node.op, ast.Not):
+            raise CompileError("no machine code for %s" % type(node.op).__name__)
+        return Typed(BOOL, self.builder.not_(self._as(self.value(node.operand), BOOL)))
+
+    def _choice(self, node: ast.IfExp) -> Typed:
+        """Both sides have no effect, so both are computed."""
+        then, other = self.value(node.body), self.value(node.orelse)
+        return Typed(then.kind, self.builder.select(self._as(self.value(node.test), BOOL), then.value,
+                                                    self._as(other, then.kind)))
+
+    _EXPRESSIONS: Dict[type, Callable[..., Typed]] = {
+        ast.Name: _name, ast.Call: _call, ast.Compare: _compare, ast.BoolOp: _bool_op, ast.UnaryOp: _not,
+        ast.IfExp: _choice,
+    }
+
+
+def _literal(node: Any) -> Any:
+    """The number or truth value that an expression of literals is, or None."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if sys.version_info < (3, 8) and isinstance(node, (ast.Num, ast.NameConstant)):
+        return node.n if isinstance(node, ast.Num) else node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _literal(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.BinOp) and type(node.op) in _FOLDED:
+        parts: Tuple[Optional[Any], ...] = (_literal(node.left), _literal(node.right))
+        return None if None in parts else _FOLDED[type(node.op)](*parts)
+    return None
+
+
+def _constant(value: Any) -> Typed:
+    if isinstance(value, bool):
+        return Typed(BOOL, ir.Constant(LLVM_TYPES[BOOL], int(value)))
+    if isinstance(value, int):
+        return Typed(INT, ir.Constant(I64, value))
+    return Typed(F8_TYPE, ir.Constant(F8, value))

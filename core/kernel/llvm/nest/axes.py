@@ -1,0 +1,121 @@
+"""The axes of a loop nest (nest.py): which is the last, several as one, one in parts, and two in tiles."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Tuple
+
+from llvmlite import ir
+from pijit.core.kernel.llvm.intrinsics import I1, I64
+from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
+
+TILE = 32
+"""Rows and columns of a tile."""
+
+TILED = 1 << 17
+"""Elements from which on rows of one array and columns of another are read by tiles: the cache does not keep lines of
+the columns until the next row needs them."""
+
+
+def moving(nest: Any) -> List[Tuple[int, int]]:
+    """The positions of each array's address and of its stride along the first axis, among the nest's arguments."""
+    first = nest.ndim
+    found = []
+    for k in range(len(nest.arrays)):
+        if not nest.beside or nest.beside[k] < 0:
+            found.append((first, first + 1))
+        first += 1 + nest.ndim
+    return found
+
+
+def with_rows_last(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
+    """The arguments of a nest of which no stride is known, with the axis last along which elements of the result lie
+    closest together."""
+    if nest.ndim < 2 or nest.sums or nest.rolled or nest.tables or nest.slides:
+        return values
+    values, last, zero = list(values), nest.ndim - 1, ir.Constant(I64, 0)
+    strides = [nest.ndim + k * (1 + nest.ndim) + 1 for k in range(len(nest.arrays))]
+    result = strides[nest.same]  # the last array, or the one in its place
+
+    def distance(axis: int) -> Any:
+        stride = values[result + axis]
+        return builder.select(builder.icmp_signed("<", stride, zero), builder.neg(stride), stride)
+
+    for axis in range(last):
+        one, other = distance(axis), distance(last)
+        closer = builder.and_(builder.icmp_signed("<", zero, one), builder.icmp_signed("<", one, other))
+        for first in [0] + strides:
+            here, there = values[first + axis], values[first + last]
+            values[first + axis] = builder.select(closer, there, here)
+            values[first + last] = builder.select(closer, here, there)
+    return values
+
+
+def with_long_rows(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
+    """The arguments with axes that are one run in every array as one axis: each row costs time before its first
+    vector."""
+    if nest.ndim < 2 or nest.rolled or nest.sums and not nest.whole:
+        return values
+    last, sizes, holds = nest.ndim - 1, values[:nest.ndim], ir.Constant(I1, 1)
+    arrays = moving(nest)[:-1 if nest.sums else None]
+    for axis in reversed(range(last)):
+        for _, first in arrays:
+            run = builder.mul(values[first + last], sizes[last])
+            holds = builder.and_(holds, builder.icmp_signed("==", values[first + axis], run))
+        sizes[last] = builder.select(holds, builder.mul(sizes[last], sizes[axis]), sizes[last])
+        sizes[axis] = builder.select(holds, ir.Constant(I64, 1), sizes[axis])
+    return sizes + values[nest.ndim:]
+
+
+def write_parts(writer: Any, axis: int, rows: List[Any], go: Callable[[Any, List[Any]], None]) -> None:
+    """The parts of an axis in which the elements of each rolled array lie one behind the other.
+
+    ``go(size, rows)`` writes one of them. An array's elements are so many places further back, those in front behind the rest.
+    """
+    builder, size, start, zero = writer.builder, writer.sizes[axis], local(writer.builder, I64, 1), ir.Constant(I64, 0)
+    places = {k: count for (k, own), count in writer.rolled.items() if own == axis}
+    part, end = builder.append_basic_block("part"), builder.append_basic_block("part.end")
+    builder.store(zero, start)
+    builder.cbranch(builder.icmp_signed("<", zero, size), part, end)
+    builder.position_at_end(part)
+    first, behind = builder.load(start), size
+    for count in places.values():
+        inside = builder.and_(builder.icmp_signed("<", first, count), builder.icmp_signed("<", count, behind))
+        behind = builder.select(inside, count, behind)
+    own = []
+    for k, row in enumerate(rows):
+        index = first
+        if k in places:
+            back = builder.sub(first, places[k])
+            index = builder.select(builder.icmp_signed("<", back, zero), builder.add(back, size), back)
+        own.append(builder.add(row, builder.mul(index, writer.strides[k][axis])))
+    go(builder.sub(behind, first), own)
+    builder.store(behind, start)
+    builder.cbranch(builder.icmp_signed("<", behind, size), part, end)
+    builder.position_at_end(end)
+
+
+def write_tiles(writer: Any, rows: List[Any], go: Callable[[Any, List[Any]], None],
+                whole: Callable[[], None]) -> None:
+    """The last two axes, by tiles if they are large: ``go(size, rows)`` writes so many elements of a row, ``whole`` all
+    rows."""
+    builder, (count, size) = writer.builder, writer.sizes[-2:]
+    tile, one = ir.Constant(I64, TILE), ir.Constant(I64, 1)
+
+    def moved(places: List[Any], index: Any, axis: int) -> List[Any]:
+        return [builder.add(place, builder.mul(index, strides[axis]))
+                for place, strides in zip(places, writer.strides)]
+
+    def tiles(total: Any, write: Callable[[Any, Any], None]) -> None:
+        def part(number: Any) -> None:
+            first = builder.mul(number, tile)
+            left = builder.sub(total, first)
+            write(first, builder.select(builder.icmp_signed("<", left, tile), left, tile))
+        loop(builder, builder.sdiv(builder.add(total, builder.sub(tile, one)), tile), part)
+
+    large = builder.icmp_signed(">=", builder.mul(count, size), ir.Constant(I64, TILED))
+    with builder.if_else(large) as (then, other):
+        with then:
+            tiles(count, lambda top, height: tiles(size, lambda left, width: loop(builder, height, lambda index: go(
+                width, moved(moved(rows, builder.add(top, index), -2), left, -1)))))
+        with other:
+            whole()

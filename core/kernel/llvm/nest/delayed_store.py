@@ -1,0 +1,52 @@
+"""Rows that are written in place though what they are computed from is near by: ``u[1:] -= c * (u[1:] - u[:-1])``.
+
+A vector of results waits until the next one has been computed: from then on nobody reads what it replaces. So nothing
+goes through memory but the row itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List
+
+from llvmlite import ir
+from pijit.core.kernel.llvm.nest.elements import memory_type
+from pijit.core.kernel.llvm.intrinsics import I64
+from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
+
+REACH = 128
+"""Bytes of a vector of results: as far from an element may be what it is computed from."""
+
+
+def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[int, Any]) -> None:
+    """A row of a nest, whose arrays have unit strides."""
+    builder, dtype = writer.builder, writer.dtypes[-1]
+    kind = ir.VectorType(memory_type(dtype), REACH // dtype.itemsize)
+    value = writer.lanes(rows, lasts, fixed, kind.count)
+    count, one = ir.Constant(I64, kind.count), ir.Constant(I64, 1)
+    whole = builder.sdiv(size, count)
+    done = builder.mul(whole, count)
+    rest = builder.sub(size, done)
+    waiting, behind = local(builder, kind, 1), local(builder, kind.element, kind.count)
+    row = builder.bitcast(rows[-1], kind.element.as_pointer())
+
+    def element(index: Any) -> Any:
+        return writer.value(writer.places(rows[:-1], index, lasts), fixed)
+
+    def put(number: Any) -> None:
+        place = builder.gep(row, [builder.mul(number, count)])
+        builder.store(builder.load(waiting), builder.bitcast(place, kind.as_pointer()), align=1)
+
+    def step(number: Any) -> None:
+        found = value(builder.mul(builder.add(number, one), count))
+        put(number)
+        builder.store(found, waiting)
+
+    some = builder.icmp_signed("<", ir.Constant(I64, 0), whole)
+    with builder.if_then(some):
+        builder.store(value(ir.Constant(I64, 0)), waiting)
+    loop(builder, builder.sub(whole, one), step)
+    loop(builder, rest, lambda index: builder.store(element(builder.add(done, index)), builder.gep(behind, [index])))
+    with builder.if_then(some):
+        put(builder.sub(whole, one))
+    loop(builder, rest, lambda index: builder.store(
+        builder.load(builder.gep(behind, [index])), builder.gep(row, [builder.add(done, index)]), align=1))

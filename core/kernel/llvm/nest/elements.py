@@ -1,0 +1,251 @@
+"""What is done to single elements in nests, in LLVM: by name, for operands of one dtype, and what is odd about results."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List
+
+import numpy as np
+from llvmlite import ir
+from pijit.core.kernel.llvm.float_intrinsics import other_sign, unknown, unknown_byte, without_sign
+from pijit.core.kernel.llvm.intrinsics import F4, F8, I1
+
+
+def memory_type(dtype: np.dtype) -> Any:
+    """The LLVM type of an element as it is in memory."""
+    if dtype.kind == "f":
+        return F8 if dtype.itemsize == 8 else F4
+    return ir.IntType(8 * dtype.itemsize)
+
+
+def value_type(dtype: np.dtype) -> Any:
+    """The LLVM type of an element that is computed with."""
+    return I1 if dtype.kind == "b" else memory_type(dtype)
+
+
+def can_convert(source: np.dtype, target: np.dtype) -> bool:
+    """Whether elements of ``source`` become ``target`` by one conversion that raises no flag and wraps
+    nothing."""
+    if "c" in (source.kind, target.kind):
+        return False
+    return (source == target or np.can_cast(source, target, "safe")
+            or target.kind == "f" and source.kind in "iub")
+
+
+def narrowed(builder: Any, value: Any, code: str) -> Any:
+    """A scalar variable at the width that its dtype has."""
+    kind = value_type(np.dtype(code))
+    if isinstance(kind, ir.IntType) and value.type.width > kind.width:
+        return builder.trunc(value, kind)
+    return value
+
+
+def converted(builder: Any, value: Any, source: np.dtype, target: np.dtype) -> Any:
+    """An element as another dtype."""
+    kind = value_type(target)
+    if source == target or value.type == kind and source.kind != "b":
+        return value
+    if target.kind == "f":
+        if source.kind == "f":
+            return builder.fpext(value, kind)
+        return (builder.sitofp if source.kind == "i" else builder.uitofp)(value, kind)
+    return (builder.sext if source.kind == "i" else builder.zext)(value, kind)
+
+
+# ---- operations ----
+
+
+def _llvm(name: str) -> Callable[..., Any]:
+    return lambda builder, dtype, *args: getattr(builder, name)(*args)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
+        element, lanes = value.type, ""
+        if isinstance(element, ir.VectorType):
+            element, lanes = element.element, "v%d" % element.count
+        symbol = "%s.%s%s" % (name, lanes, element.intrinsic_name)
+        function = builder.module.globals.get(symbol)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(value.type, [value.type]), symbol)
+        return builder.call(function, [value])
+    return build
+
+
+def _compare(symbol: str) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
+        if dtype.kind == "f":
+            return (builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered)(symbol, left, right)
+        return (builder.icmp_signed if dtype.kind == "i" else builder.icmp_unsigned)(symbol, left, right)
+    return build
+
+
+def _pick(symbol: str) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
+        return builder.select(_compare(symbol)(builder, dtype, left, right), left, right)
+    return build
+
+
+def _clip(builder: Any, dtype: np.dtype, value: Any, low: Any, high: Any) -> Any:
+    value = builder.select(_compare("<")(builder, dtype, value, low), low, value)
+    return builder.select(_compare(">")(builder, dtype, value, high), high, value)
+
+
+def _sign(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    """0.0 of zeros of both signs; NaN stays what it is."""
+    zero = ir.Constant(value.type, 0.0)
+    result = builder.select(builder.fcmp_ordered("==", value, zero), zero, value)
+    for symbol, sign in ((">", 1.0), ("<", -1.0)):
+        result = builder.select(builder.fcmp_ordered(symbol, value, zero), ir.Constant(value.type, sign), result)
+    return result
+
+
+def _infinity(value: Any) -> Any:
+    return ir.Constant(value.type, float("inf"))
+
+
+def fits(builder: Any, value: Any, target: np.dtype) -> Any:
+    """Whether a float is certain to have a place among the integers of a dtype once its fraction is gone."""
+    bits = 8 * target.itemsize
+    low, high = (-2.0 ** (bits - 1), 2.0 ** (bits - 1)) if target.kind == "i" else (-1.0, 2.0 ** bits)
+    above = builder.fcmp_ordered(">=" if target.kind == "i" else ">", value, ir.Constant(value.type, low))
+    return builder.and_(above, builder.fcmp_ordered("<", value, ir.Constant(value.type, high)))
+
+
+def _to(target: np.dtype) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
+        value = builder.select(fits(builder, value, target), value, ir.Constant(value.type, 0.0))
+        if target.itemsize < 4:
+            return builder.trunc(builder.fptosi(value, ir.IntType(32)), memory_type(target))
+        return (builder.fptosi if target.kind == "i" else builder.fptoui)(value, memory_type(target))
+    return build
+
+
+def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    return other_sign(builder, value) if dtype.kind == "f" else builder.neg(value)
+
+
+def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    if dtype.kind == "f":
+        return without_sign(builder, value)
+    if dtype.kind == "u":
+        return value
+    below = builder.icmp_signed("<", value, ir.Constant(value.type, 0))
+    return builder.select(below, builder.neg(value), value)
+
+
+def _reciprocal(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    return builder.fdiv(ir.Constant(value.type, 1.0), value)
+
+
+def _by_kind(floating: str, integer: str) -> Callable[..., Any]:
+    return lambda builder, dtype, *args: getattr(builder, floating if dtype.kind == "f" else integer)(*args)
+
+
+def _times(name: str, integer: str = "") -> Callable[..., Any]:
+    """A product or quotient."""
+    def build(builder: Any, dtype: np.dtype, *args: Any) -> Any:
+        if dtype.kind != "f":
+            return getattr(builder, integer)(*args)
+        return getattr(builder, name)(*[own_sign(builder, value) for value in args])
+    return build
+
+
+def own_sign(builder: Any, value: Any) -> Any:
+    """A factor; by -1.0 LLVM would change the sign, and that of NaN too."""
+    return unknown(builder, value) if isinstance(value, ir.Constant) and value.constant == -1.0 else value
+
+
+def _picked(builder: Any, dtype: np.dtype, condition: Any, value: Any) -> Any:
+    """A number where a mask is set, else 1; LLVM would leave that out where another choice by the mask follows, or compute
+    with what is not picked as well, which may raise a flag."""
+    byte = builder.zext(condition, ir.IntType(8))
+    chosen = builder.icmp_unsigned("!=", byte, unknown_byte(builder, 0))
+    one = ir.Constant(value.type, 1)
+    return builder.select(chosen, value, unknown(builder, one) if dtype.kind == "f" else one)
+
+
+OPERATIONS: Dict[str, Callable[..., Any]] = {
+    "add": _by_kind("fadd", "add"), "sub": _by_kind("fsub", "sub"), "mul": _times("fmul", "mul"),
+    "truediv": _times("fdiv"), "neg": _negative, "abs": _absolute, "sqrt": _function("llvm.sqrt"),
+    "square": lambda builder, dtype, a: OPERATIONS["mul"](builder, dtype, a, a),
+    "reciprocal": _reciprocal, "and": _llvm("and_"), "or": _llvm("or_"), "xor": _llvm("xor"),
+    "where": lambda builder, dtype, condition, a, b: builder.select(condition, a, b),
+    "picked": _picked,
+    "invert": lambda builder, dtype, a: builder.not_(a),
+    "clip": _clip, "sign": _sign,
+}
+_EXTREMES = {"minimum": "<", "maximum": ">"}
+OPERATIONS.update((name, _pick(symbol)) for name, symbol in _EXTREMES.items())
+PREDICATES = {
+    "isnan": lambda builder, dtype, a: builder.fcmp_unordered("uno", a, a),
+    "isinf": lambda builder, dtype, a: builder.fcmp_ordered("==", _absolute(builder, dtype, a), _infinity(a)),
+    "isfinite": lambda builder, dtype, a: builder.fcmp_ordered("<", _absolute(builder, dtype, a), _infinity(a)),
+}
+OPERATIONS.update(PREDICATES)
+OPERATIONS.update(("to_" + code, _to(np.dtype(code))) for code in "bBhHiIlLqQ")
+COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
+               "not_equal": "!="}
+OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items())
+
+
+WIDE = frozenset("add sub mul truediv neg abs sqrt square".split())
+"""Operations that are written for vectors of floats as for single ones."""
+
+STREAMED = WIDE.union(("minimum", "maximum", "clip", "where", "and", "or", "xor", "invert"), COMPARISONS)
+"""Those that may be in rows that go past the caches."""
+
+
+def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
+    """The dtype of an operation's result, but for elements that are found."""
+    if operation.startswith("to_"):
+        return np.dtype(operation[3:])
+    return np.dtype(bool) if operation in COMPARISONS or operation in PREDICATES else dtype
+
+
+# ---- what is watched ----
+
+
+def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
+    """A word that is not 0 if a step has made infinity or NaN, or if NumPy's version and the element's position decide what
+    an extreme is, or if a float has no certain place among integers."""
+    kind = _word_type(operands[0].type)
+    if name in ("minimum", "maximum"):  # of a NaN and of equal ones the second operand is what is picked
+        other = _pick(_EXTREMES[name])(builder, np.dtype(float), *reversed(operands))
+        return builder.xor(builder.bitcast(result, kind), builder.bitcast(other, kind))
+    if name.startswith("to_"):
+        return builder.zext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
+    if name != "clip":
+        return builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
+    value, low, high = operands
+    odd = builder.sext(builder.fcmp_unordered("uno", low, high), kind)
+    odd = builder.or_(odd, _unlike(builder, builder.fcmp_ordered("==", low, high), low, high))
+    unwanted = _other_zero(builder, low, _other_zero(builder, high, _everywhere(kind, -2)))
+    return builder.or_(odd, builder.sext(builder.icmp_unsigned("==", builder.bitcast(value, kind), unwanted), kind))
+
+
+def _other_zero(builder: Any, bound: Any, otherwise: Any) -> Any:
+    """The bits of the zero of the other sign, of a bound that is zero; else another word: of a NaN, which hardly any
+    element is, or what the other bound has; if both are zeros they are alike, or odd themselves."""
+    kind = otherwise.type
+    word = kind.element if isinstance(kind, ir.VectorType) else kind
+    other = builder.xor(builder.bitcast(bound, kind), _everywhere(kind, 1 << word.width - 1))
+    return builder.select(builder.fcmp_ordered("==", bound, ir.Constant(bound.type, None)), other, otherwise)
+
+
+def _unlike(builder: Any, equal: Any, one: Any, other: Any) -> Any:
+    """The bits in which two floats differ where they are equal, else 0."""
+    kind = _word_type(one.type)
+    unlike = builder.xor(builder.bitcast(one, kind), builder.bitcast(other, kind))
+    return builder.select(equal, unlike, ir.Constant(kind, None))
+
+
+def _word_type(kind: Any) -> Any:
+    """The integers as wide as floats, or vectors of them."""
+    if isinstance(kind, ir.VectorType):
+        return ir.VectorType(_word_type(kind.element), kind.count)
+    return ir.IntType(64 if isinstance(kind, ir.DoubleType) else 32)
+
+
+def _everywhere(kind: Any, number: int) -> Any:
+    """An integer, or a vector that has it everywhere."""
+    return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)

@@ -1,0 +1,500 @@
+"""Loop nests over arrays as one intrinsic each, which LLVM gets as loops it can vectorise.
+
+A :class:`Nest` says what is computed per element. Its call is ``nest(sizes..., arrays..., scalars...)``,
+where an array is its data address and one stride per axis, the last array being the one that is written.
+Elements keep the width they have in memory, so integers wrap as NumPy's do. Where the last strides of some
+arrays are known only at run time, the loops exist several times: for those that are likely, for one operand that is a
+column, and for any.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
+
+import numpy as np
+from llvmlite import ir
+from pijit.core.kernel.llvm.nest import reciprocal_division
+from pijit.core.kernel.llvm.nest import delayed_store as slides
+from pijit.core.kernel.llvm.nest import nontemporal
+from pijit.core.kernel.llvm.nest.elements import (
+    OPERATIONS,
+    STREAMED,
+    WIDE,
+    converted,
+    memory_type,
+    narrowed,
+    oddness,
+    own_sign,
+    result_dtype,
+)
+from pijit.core.kernel.llvm.float_intrinsics import repeated
+from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
+from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
+from pijit.core.kernel.llvm.nest.threads import gains_by_width, units_of, write_shared
+from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
+from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
+from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
+
+UNIT, ZERO, ANY, FAR = "u", "0", "?", "f"
+
+STEPS = {UNIT: 1, ZERO: 0, "r": -1, "2": 2, "3": 3, "4": 4}
+"""Last strides that loops may rely on, counted in elements: LLVM loads elements that far apart by whole vectors."""
+
+LIKELY = {ANY: UNIT, "b": "2", "c": "3", "d": "4"}
+"""Last strides that are known at run time only, and what they most likely are."""
+
+
+def step_kind(stride: int, itemsize: int) -> str:
+    """The kind of a last stride."""
+    return next((kind for kind, step in STEPS.items() if step * itemsize == stride), ANY)
+
+
+def likely_kind(step: int) -> str:
+    """The kind of a last stride that is known at run time only and most likely so many elements."""
+    return next((kind for kind, usual in LIKELY.items() if STEPS[usual] == step), ANY)
+
+
+class Nest(NamedTuple):
+    """What a nest computes.
+
+    ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
+    (of STEPS or LIKELY, or FAR: unlike those of the others). ``steps`` are (operation, dtype letters of its
+    operands, operand numbers): operands count arrays read, then scalars, then steps. The last step's result goes to
+    the last array.
+
+    With ``least`` threads share a nest of at least so much work (threads.py).
+
+    With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats
+    take three more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of
+    PAIRWISE_RUN elements; without these they are added up in any order. With ``halves`` these are for NaN alone, and the address
+    may be 0.
+
+    With ``whole`` integers are added up along all axes, to the one element of the last array, whose strides are 0.
+
+    With ``beside`` some arrays are parts of earlier ones, of the same strides: it has the numbers of these, or -1, and
+    the data address of a part is the distance to the other one. LLVM loads elements between each other at once then.
+
+    ``same`` is the number of an array that is read and has the memory and strides of the last one, or -1: LLVM would
+    find that the two overlap.
+
+    ``tables`` are (dtype letter, number of axes) of arrays in which elements are found: step ``gather0`` has an index into
+    each axis of the first one. They are the last arguments: data address, strides, shape. The nest's result is 1 where an
+    index was out of range, else 0.
+
+    ``watched`` are the numbers of steps whose results are looked at: the nest's result is also 1 where one of arithmetic was
+    infinite or NaN, or operands of a minimum or maximum were NaN or zeros of two signs; of a clip, too, but for a NaN between
+    bounds, which stays what it is; or a float did not fit into an integer.
+
+    With ``families`` the last array is new: it shares no memory with others, and may be written more than once. They
+    tell of each array that is read whose part it is, by number.
+
+    ``rolled`` are (number, axis) of arrays that are read as if they were rolled along an axis. By how many places, from 0 on and
+    inside, are the last arguments.
+
+    With ``slides`` elements are computed from others near by that the nest replaces (delayed_store.py).
+
+    With ``ends`` rows are written with what is beside them (row_ends.py, which tells the last arguments and the result). With
+    ``part`` the last array is part of one of so many bytes, which the next argument is; behind it is where other parts are read.
+    """
+
+    ndim: int
+    arrays: str
+    lasts: str
+    scalars: str
+    steps: Tuple[Tuple[str, str, Tuple[int, ...]], ...]
+    sums: bool = False
+    tables: Tuple[Tuple[str, int], ...] = ()
+    least: int = 0
+    same: int = -1
+    watched: Tuple[int, ...] = ()
+    halves: bool = False
+    whole: bool = False
+    beside: Tuple[int, ...] = ()
+    families: Tuple[int, ...] = ()
+    rolled: Tuple[Tuple[int, int], ...] = ()
+    slides: bool = False
+    ends: str = ""
+    part: bool = False
+
+
+# ---- loops ----
+
+MOST_BROADCAST = 3
+"""So many operands of unknown last stride have loops of their own for the case that one is a column."""
+
+
+MASK_BLOCK = 64
+"""Elements of a mask that are looked at at once."""
+
+
+def _versions(nest: Nest) -> List[str]:
+    """The kinds of last strides that loops are written for: likely ones, one operand that is a column, any."""
+    unknown = [k for k, last in enumerate(nest.lasts) if last in LIKELY]
+    if not unknown:
+        return [nest.lasts]
+    likely = "".join(LIKELY.get(last, last) for last in nest.lasts)
+    read = [k for k in unknown if k < len(nest.lasts) - 1]
+    columns = read if nest.ndim > 1 and len(read) <= MOST_BROADCAST else []
+    return [likely] + [likely[:k] + ZERO + likely[k + 1:] for k in columns if nest.lasts[k] == ANY] + [
+        "".join(ANY if last in LIKELY else last for last in nest.lasts)]
+
+
+class _Writer:
+    """Writes one nest's instructions."""
+
+    def __init__(self, builder: Any, nest: Nest, args: List[Any]) -> None:
+        self.builder = builder
+        self.nest = nest
+        self.dtypes = [np.dtype(code) for code in nest.arrays]
+        self.sizes, rest = args[:nest.ndim], args[nest.ndim:]
+        self.data: List[Any] = []
+        self.strides: List[List[Any]] = []
+        for k in range(len(self.dtypes)):
+            axes = nest.ndim - (nest.sums and k == len(self.dtypes) - 1)
+            self.data.append(rest[0])
+            self.strides.append(rest[1:1 + axes])
+            rest = rest[1 + axes:]
+        if nest.same >= 0:
+            self.data[-1], self.strides[-1] = self.data[nest.same], self.strides[nest.same]
+        self.rolled = dict(zip(nest.rolled, rest[len(rest) - len(nest.rolled):]))
+        self.rolled_axes = {axis for _, axis in nest.rolled}
+        rest = rest[:len(rest) - len(nest.rolled)]
+        count = sum(1 + 2 * axes for _, axes in nest.tables)
+        self.tables, rest = rest[len(rest) - count:], rest[:len(rest) - count]
+        self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
+        self.kinds = self.dtypes[:-1] + [np.dtype(code) for code in nest.scalars]
+        self.kinds += [self._step_dtype(name, codes) for name, codes, _ in nest.steps]
+        self.outside = local(builder, I8, 1) if nest.tables else None
+        self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
+        widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
+        self.streams = False
+        self.ends = RowEnds(self, self.pairwise[-WORDS:]) if nest.ends else None
+        self.divided: Dict[int, Callable[[Any], Any]] = {}
+        self.odd = {ir.IntType(width): local(builder, ir.IntType(width), 1) for width in widths}
+        for kind in list(self.odd) if nest.families else ():
+            lanes = ir.VectorType(kind, 8 * nontemporal.LINE // kind.width)
+            self.odd[lanes] = local(builder, lanes, 1)
+
+    def _step_dtype(self, name: str, codes: str) -> np.dtype:
+        if name.startswith("gather"):
+            return np.dtype(self.nest.tables[int(name[6:])][0])
+        return result_dtype(name, np.dtype(codes[-1]))
+
+    def write(self) -> Any:
+        """The result is 1 where an index was out of range, or something odd was seen, else 0."""
+        noted = ([self.outside] if self.outside is not None else []) + list(self.odd.values())
+        for place in noted:
+            self.builder.store(ir.Constant(place.type.pointee, None), place)
+        if self.nest.whole:
+            self.store(self.builder.inttoptr(self.data[-1], I8.as_pointer()), self.nothing())
+        self._write_versions([lasts.replace(FAR, ANY) for lasts in _versions(self.nest)])
+        answer = self.builder.load(self.ends.written) if self.ends else ir.Constant(I64, 0)
+        for place in noted:
+            found = self.builder.load(place)
+            if isinstance(found.type, ir.VectorType):
+                found = self.builder.bitcast(found, ir.IntType(8 * nontemporal.LINE))
+            seen = self.builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
+            answer = self.builder.or_(answer, self.builder.zext(seen, I64))
+        return answer
+
+    def _write_versions(self, versions: List[str]) -> None:
+        """Loops for the first version whose last strides are those of the arrays; the last one serves all."""
+        builder = self.builder
+        if len(versions) == 1:
+            self._whole(versions[0])
+            return
+        holds = ir.Constant(I1, 1)
+        for k, (known, last) in enumerate(zip(self.nest.lasts, versions[0])):
+            if known in LIKELY:
+                holds = builder.and_(holds, builder.icmp_signed("==", self.strides[k][-1], self.stride(k, last)))
+        with builder.if_else(holds) as (then, other):
+            with then:
+                self._whole(versions[0])
+            with other:
+                self._write_versions(versions[1:])
+
+    def _whole(self, lasts: str) -> None:
+        """All axes; past the caches if the result is new and large."""
+        builder, itemsize = self.builder, self.dtypes[-1].itemsize
+        if not self._can_stream(lasts):
+            self._axis(0, self.data, lasts)
+            return
+        row = builder.mul(self.sizes[-1], ir.Constant(I64, itemsize))
+        size = self.pairwise[0] if self.nest.part else functools.reduce(builder.mul, self.sizes[:-1], row)
+        large = self.ends.allowed if self.ends else builder.and_(
+            builder.icmp_signed(">=", size, ir.Constant(I64, nontemporal.LEAST)),
+            builder.icmp_signed(">=", row, ir.Constant(I64, nontemporal.LEAST_ROW)))
+        with builder.if_else(large, likely=False) as (then, other):
+            with then:
+                self.streams = True
+                self._axis(0, self.data, lasts)
+                self.streams = False
+                if self.ends:
+                    self.ends.finish()
+                builder.fence("seq_cst")
+            with other:
+                self._axis(0, self.data, lasts)
+
+    def _can_stream(self, lasts: str) -> bool:
+        nest = self.nest
+        if not nest.families or nest.tables or lasts[-1] != UNIT or nest.ndim - 1 in self.rolled_axes:
+            return False
+        return set(lasts) <= {UNIT, ZERO} and self.dtypes[-1].kind == "f" and self._can_be_wide(lasts, STREAMED)
+
+    def stride(self, array: int, last: str) -> Any:
+        """The last stride of an array, of this kind."""
+        return self.strides[array][-1] if last == ANY else ir.Constant(I64, STEPS[last] * self.dtypes[array].itemsize)
+
+    def _axis(self, axis: int, rows: List[Any], lasts: str) -> None:
+        if axis in self.rolled_axes:
+            write_parts(self, axis, rows, lambda size, own: self._along(axis, size, own, lasts))
+        else:
+            self._along(axis, self.sizes[axis], rows, lasts)
+
+    def _along(self, axis: int, size: Any, rows: List[Any], lasts: str) -> None:
+        """So many elements of an axis."""
+        builder = self.builder
+        if axis < self.nest.ndim - 1:
+            def rest() -> None:
+                loop(builder, size, lambda index: self._axis(
+                    axis + 1, [builder.add(row, builder.mul(index, strides[axis]))
+                               for row, strides in zip(rows, self.strides)], lasts))
+
+            if axis == self.nest.ndim - 2 and FAR in self.nest.lasts and not self.rolled_axes:
+                write_tiles(self, rows, lambda own, places: self._along(axis + 1, own, places, lasts), rest)
+            elif axis == self.nest.ndim - 2 and ANY not in lasts and can_be_short(self):
+                write_rows(self, rows, lasts, rest)
+            else:
+                rest()
+            return
+        # LLVM follows pointers that differ from one base, not integers that become pointers
+        rows = self.pointers(rows)
+        with builder.if_else(builder.icmp_signed("<", ir.Constant(I64, 0), size)) as (then, empty):
+            with then:
+                self._row(size, rows, lasts)
+            with empty:
+                if self.nest.sums and not self.nest.whole:
+                    self.store(rows[-1], self.nothing())
+
+    def pointers(self, rows: List[Any]) -> List[Any]:
+        pointers: List[Any] = []
+        for k, row in enumerate(rows):
+            first = self._beside(k)
+            pointers.append(self.builder.inttoptr(row, I8.as_pointer()) if first < 0 else
+                            self.builder.gep(pointers[first], [self.data[k]]))
+        return pointers
+
+    def _beside(self, array: int) -> int:
+        """The array whose part this one is, or -1."""
+        if array == len(self.data) - 1 and self.nest.same >= 0:
+            array = self.nest.same
+        return self.nest.beside[array] if self.nest.beside else -1
+
+    def nothing(self) -> Any:
+        return ir.Constant(memory_type(self.dtypes[-1]), 0)
+
+    def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
+        """The last axis; what is the same for all its elements is computed before."""
+        fixed = self.known()
+        fixed.update({k: self.load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
+        fixed = self._with_steps(fixed)
+        if self.nest.sums:
+            start = self.load(rows[-1], self.dtypes[-1]) if self.nest.whole else self.nothing()
+            lanes = self.lanes(rows, lasts, fixed) if self.nest.halves and self._can_be_wide(lasts) else None
+            write_sum(self.builder, size, start, self.pairwise, self.nest.halves, rows[-1],
+                      lambda index: self.value(self.places(rows[:-1], index, lasts), fixed), lanes)
+            return
+
+        if self.streams:
+            count = nontemporal.LINE // self.dtypes[-1].itemsize
+            kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
+            nontemporal.stream_row(self.builder, size, kind, rows[-1], self.lanes(rows, lasts, fixed, count),
+                               self._leads(rows, lasts) + self._following(), self.ends)
+            return
+
+        if self.nest.slides:
+            slides.write_row(self, size, rows, lasts, fixed)
+            return
+
+        def body(index: Any) -> None:
+            places = self.places(rows, index, lasts)
+            self.store(places[-1], self.value(places[:-1], fixed))
+
+        mask = self._mask(lasts)
+        divisors = reciprocal_division.divisors(self, fixed) if mask < 0 and ANY not in lasts else {}
+        if divisors:
+            reciprocal_division.write_row(self, size, rows, lasts, fixed, divisors)
+        elif mask < 0:
+            loop(self.builder, size, body)
+        else:
+            self._blocks(size, rows[mask], body)
+
+    def _mask(self, lasts: str) -> int:
+        """The number of the mask under which elements change and are computed, or -1."""
+        nest = self.nest
+        name, _, numbers = nest.steps[-1] if nest.steps else ("", "", ())
+        chooses = name == "where" and numbers[2] == nest.same >= 0 and numbers[0] < len(nest.arrays) - 1
+        picks = any(step == "picked" for step, _, _ in nest.steps)
+        return numbers[0] if chooses and picks and lasts[numbers[0]] == UNIT else -1
+
+    def _blocks(self, size: Any, mask: Any, body: Callable[[Any], None]) -> None:
+        """A row by blocks; one of which nothing is picked costs a look at the mask."""
+        builder, wide = self.builder, ir.IntType(8 * MASK_BLOCK)
+        count = ir.Constant(I64, MASK_BLOCK)
+        blocks = builder.sdiv(size, count)
+        done = builder.mul(blocks, count)
+
+        def block(number: Any) -> None:
+            start = builder.mul(number, count)
+            bits = builder.load(builder.bitcast(builder.gep(mask, [start]), wide.as_pointer()), align=1)
+            with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(wide, 0))):
+                loop(builder, count, lambda index: body(builder.add(start, index)))
+
+        loop(builder, blocks, block)
+        loop(builder, builder.sub(size, done), lambda index: body(builder.add(done, index)))
+
+    def _following(self) -> List[Any]:
+        """What will be read for the next part, as rows to read ahead from."""
+        places = self.pairwise[1:] if self.nest.part else []
+        return [self.builder.inttoptr(self.builder.sub(place, ir.Constant(I64, nontemporal.AHEAD)), I8.as_pointer())
+                for place in places]
+
+    def _leads(self, rows: List[Any], lasts: str) -> List[Any]:
+        """Of the arrays of each family the row that is the last one in memory."""
+        builder, found = self.builder, {}  # type: Any, Dict[int, Any]
+        for row, last, family in zip(rows, lasts, self.nest.families):
+            if last != UNIT:
+                continue
+            before = found.get(family)
+            found[family] = row if before is None else builder.select(
+                builder.icmp_unsigned("<", before, row), row, before)
+        return list(found.values())
+
+    def known(self) -> Dict[int, Any]:
+        """The scalars by operand number."""
+        return dict(enumerate(self.scalars, len(self.dtypes) - 1))
+
+    def _can_be_wide(self, lasts: str, known: Collection[str] = WIDE) -> bool:
+        """Whether the elements of a row can be computed by vectors."""
+        code = self.nest.arrays[-1]
+        alike = set(self.nest.arrays + self.nest.scalars) == {code} and self.kinds[-1] == self.dtypes[-1]
+        return alike and ANY not in lasts and all(
+            name in known and set(codes) <= {code, "?"} and all(map(self._is_of, numbers, codes))
+            for name, codes, numbers in self.nest.steps)
+
+    def _is_of(self, number: int, code: str) -> bool:
+        """Whether an operand need not be converted."""
+        return self.kinds[number] == np.dtype(code)
+
+    def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
+               count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
+        """What makes vectors of the elements of a row from an index on."""
+        kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
+        same = {k: repeated(self.builder, own_sign(self.builder, value), count) for k, value in fixed.items()}
+
+        def lanes(index: Any) -> Any:
+            values = dict(same)
+            for k, place in enumerate(self.places(rows[:-1], index, lasts)):
+                if k not in same:
+                    if not self.nest.steps:
+                        fetch_ahead(self.builder, place)
+                    values[k] = self.builder.load(self.builder.bitcast(place, kind.as_pointer()), align=1)
+            return self._with_steps(values)[len(self.kinds) - 1]
+        return lanes
+
+    def places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
+        """Where the elements of rows are, whose last strides are as ``lasts`` says."""
+        places = []
+        for k, (row, last) in enumerate(zip(rows, lasts)):
+            places.append(self.builder.gep(row, [self.builder.mul(index, self.stride(k, last))]))
+        return places
+
+    def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
+        """What the steps make of the elements at places, as the last array holds it."""
+        values = {k: self.load(place, dtype) for k, (place, dtype) in enumerate(zip(places, self.dtypes))
+                  if k not in fixed}
+        values.update(fixed)
+        last = len(self.kinds) - 1
+        return converted(self.builder, self._with_steps(values)[last], self.kinds[last], self.dtypes[-1])
+
+    def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
+        """Values by operand number, and those of the steps whose operands all have one."""
+        values = dict(values)
+        for number, (name, codes, numbers) in enumerate(self.nest.steps, self.first_step):
+            if number not in values and all(k in values for k in numbers):
+                operands = [converted(self.builder, values[k], self.kinds[k], np.dtype(code))
+                            for k, code in zip(numbers, codes)]
+                if number in self.divided:
+                    values[number] = self.divided[number](operands[0])
+                elif name.startswith("gather"):
+                    values[number] = self._found(int(name[6:]), codes, operands)
+                else:
+                    values[number] = OPERATIONS[name](self.builder, np.dtype(codes[-1]), *operands)
+                if number - self.first_step in self.nest.watched:
+                    self._watch(name, values[number], operands)
+        return values
+
+    def _watch(self, name: str, result: Any, operands: List[Any]) -> None:
+        """Note what is odd about a step."""
+        odd = oddness(self.builder, name, result, operands)
+        place = self.odd[odd.type]
+        self.builder.store(self.builder.or_(self.builder.load(place), odd), place)
+
+    def _found(self, number: int, codes: str, indices: List[Any]) -> Any:
+        """The element of a table at an index for each axis, the first element where one is out of range."""
+        builder, zero = self.builder, ir.Constant(I64, 0)
+        code, axes = self.nest.tables[number]
+        first = sum(1 + 2 * before for _, before in self.nest.tables[:number])
+        strides, sizes = self.tables[first + 1:first + 1 + axes], self.tables[first + 1 + axes:first + 1 + 2 * axes]
+        offset, outside = zero, ir.Constant(I1, 0)
+        for index, letter, stride, size in zip(indices, codes, strides, sizes):
+            index = converted(builder, index, np.dtype(letter), np.dtype(np.int64))
+            index = builder.select(builder.icmp_signed("<", index, zero), builder.add(index, size), index)
+            beyond = builder.icmp_unsigned(">=", index, size)
+            outside = builder.or_(outside, beyond)
+            offset = builder.add(offset, builder.mul(builder.select(beyond, zero, index), stride))
+        builder.store(builder.or_(builder.load(self.outside), builder.zext(outside, I8)), self.outside)
+        table = builder.inttoptr(self.tables[first], I8.as_pointer())
+        return self.load(builder.gep(table, [offset]), np.dtype(code))
+
+    def load(self, place: Any, dtype: np.dtype) -> Any:
+        pointer = self.builder.bitcast(place, memory_type(dtype).as_pointer())
+        value = self.builder.load(pointer, align=1)
+        return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype.kind == "b" else value
+
+    def store(self, place: Any, value: Any) -> None:
+        if value.type == I1:
+            value = self.builder.zext(value, I8)
+        self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=1)
+
+
+def can_share(nest: Nest) -> bool:
+    """Whether parts of the first axis can be computed at once: its results are apart."""
+    return nest.ndim > nest.sums and not nest.whole and not nest.rolled
+
+
+def nest_intrinsic(nest: Nest) -> Intrinsic:
+    """The intrinsic of a nest; see the module's first lines for its arguments.
+
+    One that threads may share has the address of the runtime's ``parallel`` before these.
+    """
+    def build(builder: Any, args: Any) -> Any:
+        values = [value for _, value in args]
+        runtime = values.pop(0) if nest.least else None
+        first = nest.ndim + sum(1 + nest.ndim for _ in nest.arrays) - nest.sums
+        scalars = slice(first, first + len(nest.scalars))
+        values[scalars] = [narrowed(builder, value, code) for value, code in zip(values[scalars], nest.scalars)]
+        fixed = isinstance(values[0], ir.Constant)
+        values = with_rows_last(builder, nest, values) if set(nest.lasts) == {ANY} and not fixed else values
+        if not nest.least or not can_share(nest) or fixed:
+            return _Writer(builder, nest, with_long_rows(builder, nest, values)).write()
+        units = units_of(len(nest.arrays), [name for name, _, _ in nest.steps], nest.sums)
+        buffer = scalars.stop + 2 if nest.sums and len(values) > scalars.stop + sum(
+            1 + 2 * axes for _, axes in nest.tables) + len(nest.rolled) else -1
+        answer = write_shared(builder, nest, runtime, values, moving(nest), nest.ndim, units, nest.least, buffer,
+                              lambda inner, own: _Writer(inner, nest, own).write(),
+                              lambda inner, own: with_long_rows(inner, nest, own),
+                              not nest.sums and gains_by_width([name for name, _, _ in nest.steps]))
+        return answer if nest.tables or nest.watched or nest.ends else ir.Constant(I64, 0)
+    return Intrinsic(INT, None, build)

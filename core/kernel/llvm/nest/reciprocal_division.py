@@ -1,0 +1,189 @@
+"""Rows of doubles divided by numbers that are the same for a whole row, exactly rounded, without a division each.
+
+With the reciprocal of ``d`` in two parts, ``q = fma(a, lower, a * rest)`` is one of the two floats around ``a / d``; ``y`` is the
+reciprocal in one part, rounded to nearest. Then ``q * d - a`` is a float, and ``fma(q * d - a, -y, q)`` is the quotient, rounded
+to nearest (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34,
+1990); written in this order zeros keep their signs. That holds while nothing overflows or underflows on the way: for divisors
+and dividends of ordinary size, and dividends that are zero. Rows are done by blocks; from the first block on that has another
+dividend the rest of the row is divided.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import platform
+from typing import Any, Callable, Dict, List, Optional
+
+import numpy as np
+from llvmlite import ir
+from pijit.core.kernel.llvm.nest.elements import converted, memory_type
+from pijit.core.kernel.llvm.float_intrinsics import other_sign
+from pijit.core.kernel.llvm.fp_status import copy_status, set_status
+from pijit.core.kernel.llvm.intrinsics import F8, I8, I32, I64
+from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
+
+BLOCK = 512
+"""Elements that are computed before anybody looks whether all quotients hold."""
+
+FEW = 64
+"""Elements of a row that is worth a reciprocal."""
+
+_WORD = ir.IntType(64)
+_DIVISORS = 400
+_DIVIDENDS = 500
+"""Divisors lie between 2 ** -400 and 2 ** 400, the sizes of dividends above 2 ** -500: the least product on the way, of the
+least dividend and what the least reciprocal lacks, is normal. What overflows is not finite in the end."""
+
+
+def divisors(writer: Any, fixed: Dict[int, Any]) -> Dict[int, Any]:
+    """The numbers that a row of a nest is divided by, by step: those among ``fixed``, which are the same for all of it."""
+    found = {}
+    for number, (name, codes, numbers) in enumerate(writer.nest.steps, writer.first_step):
+        if name == "truediv" and codes[0] == "d" and number not in fixed and numbers[1] in fixed:
+            value = converted(writer.builder, fixed[numbers[1]], writer.kinds[numbers[1]], np.dtype(codes[1]))
+            if not _is_power_of_two(value):
+                found[number] = value
+    return found if found and fuses_products() else {}
+
+
+def _is_power_of_two(value: Any) -> bool:
+    """Whether a number is known to be one: LLVM multiplies by its reciprocal."""
+    return isinstance(value, ir.Constant) and math.frexp(value.constant)[0] in (0.5, -0.5)
+
+
+@functools.lru_cache(maxsize=None)
+def fuses_products() -> bool:
+    """Whether the processor rounds ``a * b + c`` once, and tells its flags by an instruction of its own."""
+    from pijit.core.kernel.llvm.codegen import has_feature
+
+    return platform.machine().lower() in ("x86_64", "amd64") and has_feature("fma")
+
+
+def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[int, Any],
+              divided_by: Dict[int, Any]) -> None:
+    """A row of a nest, with quotients by numbers by their steps; a block that may be read while it is written waits in
+    memory of the function's own."""
+    builder, dtype, quotients = writer.builder, writer.dtypes[-1], _Quotients(writer.builder, divided_by)
+    held = None if writer.nest.families else local(builder, memory_type(dtype), BLOCK)
+
+    def place_held(index: Any) -> Any:
+        return builder.bitcast(builder.gep(held, [index]), I8.as_pointer())
+
+    def put(index: Any, held_at: Any = None) -> None:
+        places = writer.places(rows, index, lasts)
+        writer.store(places[-1] if held_at is None else place_held(held_at), writer.value(places[:-1], fixed))
+
+    def compute(first: Any, index: Any) -> None:
+        writer.divided = quotients.divided
+        put(builder.add(first, index), None if held is None else index)
+        writer.divided = {}
+
+    def keep(first: Any, index: Any) -> None:
+        target = writer.places(rows, builder.add(first, index), lasts)[-1]
+        writer.store(target, writer.load(place_held(index), dtype))
+
+    done = quotients.write(size, compute, None if held is None else keep)
+    loop(builder, builder.sub(size, done), lambda index: put(builder.add(done, index)))
+
+
+class _Divisor:
+    """A number that a row is divided by: its reciprocal, rounded to nearest, with the other sign, and rounded down, and what
+    that lacks. That is not below zero, so zeros keep their sign."""
+
+    def __init__(self, builder: Any, value: Any) -> None:
+        one, word = ir.Constant(F8, 1.0), builder.bitcast(value, _WORD)
+        self.fits = builder.and_(builder.icmp_signed("<=", _bits(-_DIVISORS), word),
+                                 builder.icmp_signed("<=", word, _bits(_DIVISORS)))
+        self.value = builder.select(self.fits, value, one)
+        minus, reciprocal = builder.fneg(self.value), builder.fdiv(one, self.value)
+        above = builder.fcmp_ordered("<", _fma(builder, minus, reciprocal, one), ir.Constant(F8, 0.0))
+        bits = builder.sub(builder.bitcast(reciprocal, _WORD), builder.zext(above, _WORD))
+        self.minus_reciprocal, self.lower = builder.fneg(reciprocal), builder.bitcast(bits, F8)
+        self.rest = builder.fmul(_fma(builder, minus, self.lower, one), reciprocal)
+
+
+class _Quotients:
+    """Writes the rows of one nest that divide; ``divided`` is what takes the place of divisions meanwhile, by step."""
+
+    def __init__(self, builder: Any, divided_by: Dict[int, Any]) -> None:
+        self.builder = builder
+        self.small, self.special = local(builder, _WORD, 1), local(builder, _WORD, 1)
+        self.before = local(builder, I32, 1)
+        known = {value: _Divisor(builder, value) for value in divided_by.values()}
+        self.holds = functools.reduce(builder.and_, [divisor.fits for divisor in known.values()])
+        self.divided = {step: functools.partial(self._quotient, known[value]) for step, value in divided_by.items()}
+
+    def _quotient(self, divisor: _Divisor, dividend: Any) -> Any:
+        """What a division is replaced by; notes whether it is certain to be the quotient."""
+        builder = self.builder
+        size = builder.and_(builder.bitcast(dividend, _WORD), ir.Constant(_WORD, 2 ** 63 - 1))
+        below = builder.sub(size, _bits(-_DIVIDENDS))
+        self._note(self.small, builder.and_(below, builder.neg(size)))  # negative but for zero
+        near = _fma(builder, dividend, divisor.lower, builder.fmul(dividend, divisor.rest))
+        off = _fma(builder, near, divisor.value, other_sign(builder, dividend))  # of fneg LLVM 11 would lose that of zero
+        quotient = _fma(builder, off, divisor.minus_reciprocal, near)
+        self._note(self.special, builder.bitcast(builder.fsub(quotient, quotient), _WORD))
+        return quotient
+
+    def _note(self, place: Any, word: Any) -> None:
+        self.builder.store(self.builder.or_(self.builder.load(place), word), place)
+
+    def _certain(self) -> Any:
+        builder, zero = self.builder, ir.Constant(_WORD, 0)
+        return builder.and_(builder.icmp_signed(">=", builder.load(self.small), zero),
+                            builder.icmp_signed("==", builder.load(self.special), zero))
+
+    def write(self, size: Any, compute: Callable[[Any, Any], None],
+              keep: Optional[Callable[[Any, Any], None]] = None) -> Any:
+        """Blocks of a row from its beginning; how many elements are done.
+
+        ``compute(first, index)`` writes what the element ``first + index`` comes to by `divided`, and ``keep(first, index)``
+        moves it to where it belongs, when the whole block is certain.
+        """
+        builder, done = self.builder, local(self.builder, I64, 1)
+        builder.store(_number(0), done)
+        worth = builder.icmp_signed("<=", _number(FEW), size)
+        with builder.if_then(builder.and_(self.holds, worth)):
+            start, end = builder.append_basic_block("quotients"), builder.append_basic_block("quotients.end")
+            builder.branch(start)
+            builder.position_at_end(start)
+            first = builder.load(done)
+            left = builder.sub(size, first)
+            count = builder.select(builder.icmp_signed("<", left, _number(BLOCK)), left, _number(BLOCK))
+            kept, given_up = builder.append_basic_block("quotients.kept"), builder.append_basic_block("quotients.given_up")
+            builder.cbranch(self._block(first, count, compute), kept, given_up)
+            builder.position_at_end(given_up)
+            set_status(builder, self.before)
+            builder.branch(end)
+            builder.position_at_end(kept)
+            if keep is not None:
+                loop(builder, count, functools.partial(keep, first))
+            following = builder.add(first, count)
+            builder.store(following, done)
+            builder.cbranch(builder.icmp_signed("<", following, size), start, end)
+            builder.position_at_end(end)
+        return builder.load(done)
+
+    def _block(self, first: Any, count: Any, compute: Callable[[Any, Any], None]) -> Any:
+        """Compute a block; whether all its quotients are certain."""
+        builder = self.builder
+        copy_status(builder, self.before)
+        for place in (self.small, self.special):
+            builder.store(ir.Constant(_WORD, 0), place)
+        loop(builder, count, functools.partial(compute, first))
+        return self._certain()
+
+
+def _number(value: int) -> Any:
+    return ir.Constant(I64, value)
+
+
+def _bits(exponent: int) -> Any:
+    """The bits of a power of two, as an integer."""
+    return ir.Constant(_WORD, (1023 + exponent) << 52)
+
+
+def _fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    signature = ir.FunctionType(a.type, [a.type] * 3)
+    return builder.call(builder.module.declare_intrinsic("llvm.fma", [a.type], signature), [a, b, c])

@@ -1,0 +1,90 @@
+"""Sums of rows of two to four elements, such as points in space: the elements of a row are written out.
+
+A loop over so few elements takes longer to begin and to end than to run. Where rows lie one behind the other, or one row
+is the same for all, LLVM computes several rows at once; each sum is what it is otherwise. For results with rows of their
+own that gained too little for the time that LLVM takes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Sequence
+
+from llvmlite import ir
+from pijit.core.kernel.llvm.intrinsics import I64
+from pijit.core.kernel.llvm.nest.pairwise_sum import loop
+
+SHORT = (3, 2, 4)
+"""So many elements a row may have, the likeliest first."""
+
+
+def can_be_short(writer: Any) -> bool:
+    """Whether a nest adds up rows, whose elements can be computed by vectors."""
+    nest = writer.nest
+    return bool(nest.sums) and nest.ndim > 1 and not (nest.whole or nest.tables or nest.beside)
+
+
+def write_rows(writer: Any, rows: List[Any], lasts: str, otherwise: Callable[[], None],
+               counts: Sequence[int] = SHORT) -> None:
+    """The last two axes, where all rows have one of these counts of elements; else what ``otherwise`` writes.
+
+    ``lasts`` are the kinds of last strides, all known.
+    """
+    if not counts:
+        otherwise()
+        return
+    with writer.builder.if_else(_fits(writer, counts[0], lasts)) as (then, other):
+        with then:
+            _write(writer, counts[0], rows, lasts)
+        with other:
+            write_rows(writer, rows, lasts, otherwise, counts[1:])
+
+
+def _stride(writer: Any, array: int) -> Any:
+    """The stride from one row to the next."""
+    return writer.strides[array][writer.nest.ndim - 2]
+
+
+def _is_same(writer: Any, array: int) -> bool:
+    """Whether one row of an array is certain to serve all."""
+    stride = _stride(writer, array)
+    return isinstance(stride, ir.Constant) and stride.constant == 0
+
+
+def _steps(writer: Any, count: int, lasts: str) -> List[Any]:
+    """The strides from one row to the next that loops rely on."""
+    steps = []
+    for k, last in enumerate(lasts):
+        single = last == "0"  # a column, or the sums
+        apart = writer.dtypes[k].itemsize if single else count * writer.stride(k, last).constant
+        steps.append(0 if _is_same(writer, k) else apart)
+    return [ir.Constant(I64, step) for step in steps]
+
+
+def _fits(writer: Any, count: int, lasts: str) -> Any:
+    """Whether rows have so many elements and lie one behind the other."""
+    builder = writer.builder
+    holds = builder.icmp_signed("==", writer.sizes[-1], ir.Constant(I64, count))
+    for k, step in enumerate(_steps(writer, count, lasts)):
+        holds = builder.and_(holds, builder.icmp_signed("==", _stride(writer, k), step))
+    return holds
+
+
+def _write(writer: Any, count: int, rows: List[Any], lasts: str) -> None:
+    """Rows one behind the other; an operand that is the same for all of them is loaded once."""
+    builder, steps, rows = writer.builder, _steps(writer, count, lasts), writer.pointers(rows)
+    same = [k for k in range(len(rows) - 1) if _is_same(writer, k)]
+    known = []
+    for number in range(count):
+        places = writer.places(rows, ir.Constant(I64, number), lasts)
+        known.append(writer.known())
+        known[-1].update({k: writer.load(places[k], writer.dtypes[k]) for k in same})
+
+    def body(index: Any) -> None:
+        here = [builder.gep(row, [builder.mul(index, step)]) for row, step in zip(rows, steps)]
+        total = writer.nothing()
+        for number, fixed in enumerate(known):
+            value = writer.value(writer.places(here[:-1], ir.Constant(I64, number), lasts), fixed)
+            total = builder.add(total, value) if isinstance(value.type, ir.IntType) else builder.fadd(total, value)
+        writer.store(here[-1], total)
+
+    loop(builder, writer.sizes[-2], body)

@@ -1,0 +1,155 @@
+"""Loop nests whose outermost axis several threads share.
+
+The nest becomes a function of its own. A nest that is large enough hands its operands to the runtime
+(``native/pool.h``), which calls that function for parts of the axis, from several threads at once. Each element is
+computed by the same instructions from the same operands as in one thread, wherever the parts end: rows of an axis are
+whole, and a single axis is cut at multiples of ALIGNMENT, as LLVM computes the elements behind the last whole vector
+by other code.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Sequence
+
+from llvmlite import ir
+from pijit.core import _launcher
+from pijit.core.kernel.llvm.intrinsics import I64
+from pijit.core.kernel.llvm.nest.pairwise_sum import local
+
+LEAST = {"auto": 2 ** 21, True: 2 ** 14, False: 0}
+"""From how much work on threads are used, by the option `parallel`; 0: never. A unit is about 1/32 ns: an operand or
+an operation of one element where all is in the cache. Two threads were faster than one from 40 to 60 us on."""
+
+_SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, "gather": 16}
+_SUM = 12
+
+ALIGNMENT = 1024
+
+FEW = 2
+"""So many threads compute a whole result and copy it no faster than one does both by blocks, in half the processors'
+time."""
+
+
+def gains_little(least: int) -> bool:
+    """Whether one thread is as fast as all where that spares a way to memory and back, and nobody asked for threads."""
+    return least == LEAST["auto"] and _launcher.threads()[0] <= FEW
+
+
+def is_alone(least: int) -> bool:
+    """Whether one thread computes all."""
+    return least == 0 or _launcher.threads()[0] == 1
+
+
+def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
+    """How much work an element of a nest is."""
+    return operands + sum(_SLOW.get(name.rstrip("0123456789"), 1) for name in operations) + _SUM * sums
+
+
+FEWEST = 3
+"""Operations for each element from which on they take longer than to load what they are done with."""
+
+
+def gains_by_width(operations: Sequence[str]) -> bool:
+    """Whether vectors as wide as registers are worth it: LLVM takes half of that, for processors that slow down then."""
+    from pijit.core.kernel.llvm.codegen import has_feature
+
+    cheap = not any(name.rstrip("0123456789") in _SLOW for name in operations)
+    return cheap and len(operations) >= FEWEST and has_feature("avx512fp16")
+
+
+_VOID = ir.VoidType()
+_BODY = ir.FunctionType(_VOID, [I64, I64, I64, I64])
+_RUN = ir.FunctionType(I64, [I64] * 6)
+
+
+def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], moving: Sequence[Any], sizes: int,
+                 units: int, least: int, buffer: int, write: Callable[[Any, List[Any]], Any],
+                 alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands,
+                 wide: bool = False) -> Any:
+    """Write a nest that threads share where it is large; the result has the bits of all their results.
+
+    Arguments:
+        key: what makes `write` write the same for operands of the same types, of which the same are constants: it is
+            written once for all such nests of a kernel.
+        runtime: the address of the runtime's ``parallel``.
+        operands: what the nest is made of; the first ``sizes`` are its sizes.
+        moving: (position of an address, position of its stride along the first axis) among the operands.
+        units: how much work an element is.
+        least: from how much work on.
+        buffer: the position of an address that each thread has of its own, or -1.
+        write: writes the nest for operands, and gives its result.
+        alone: the operands for one thread.
+        wide: whether vectors are to be as wide as registers.
+    """
+    passed = [k for k, value in enumerate(operands) if not isinstance(value, ir.Constant)]
+    written = vars(builder.module).setdefault("written_nests", {})
+    given_kinds = tuple(str(value if isinstance(value, ir.Constant) else value.type) for value in operands)
+    if (key, given_kinds) not in written:
+        nest = _nest(builder, operands, passed, write)
+        if wide:
+            set.add(nest.attributes, '"prefer-vector-width"="512"')  # llvmlite knows no attributes that are words
+        written[key, given_kinds] = nest, _part(builder, nest, operands, passed, moving, buffer)
+    nest, part = written[key, given_kinds]
+    work = ir.Constant(I64, units)
+    for size in operands[:sizes]:
+        work = builder.mul(work, size)
+    given = [operands[k] for k in passed]
+    words = local(builder, I64, len(given) + 1)
+    answer = builder.gep(words, [ir.Constant(I64, len(given))])
+    with builder.if_else(builder.icmp_signed("<", work, ir.Constant(I64, least))) as (small, large):
+        with small:
+            own = alone(builder, operands)
+            builder.store(builder.call(nest, [own[k] for k in passed]), answer)
+        with large:
+            builder.store(ir.Constant(I64, 0), answer)
+            for number, value in enumerate(given):
+                builder.store(value, builder.bitcast(builder.gep(words, [ir.Constant(I64, number)]),
+                                                     value.type.as_pointer()))
+            run = builder.inttoptr(runtime, _RUN.as_pointer())
+            builder.call(run, [builder.ptrtoint(part, I64), builder.ptrtoint(words, I64), operands[0],
+                               ir.Constant(I64, ALIGNMENT if sizes == 1 else 1), work, ir.Constant(I64, least)])
+    return builder.load(answer)
+
+
+def _nest(builder: Any, operands: List[Any], passed: Sequence[int], write: Callable[[Any, List[Any]], Any]) -> Any:
+    """The function that is the nest."""
+    nest = _function(builder, "nest", ir.FunctionType(I64, [operands[k].type for k in passed]))
+    nest.attributes.add("noinline")
+    inner = ir.IRBuilder(nest.append_basic_block("entry"))
+    inner.ret(write(inner, _replaced(operands, passed, nest.args)))
+    return nest
+
+
+def _function(builder: Any, name: str, kind: Any) -> Any:
+    function = ir.Function(builder.module, kind, builder.module.get_unique_name(name))
+    function.linkage = "internal"
+    return function
+
+
+def _replaced(operands: List[Any], passed: Sequence[int], values: Sequence[Any]) -> List[Any]:
+    replaced = list(operands)
+    for k, value in zip(passed, values):
+        replaced[k] = value
+    return replaced
+
+
+def _part(builder: Any, nest: Any, operands: List[Any], passed: Sequence[int], moving: Sequence[Any],
+          buffer: int) -> Any:
+    """The function that does part of the first axis: a `PoolBody`."""
+    part = _function(builder, "part", _BODY)
+    begin, end, words, own = part.args
+    inner = ir.IRBuilder(part.append_basic_block("entry"))
+    words = inner.inttoptr(words, I64.as_pointer())
+    loaded = _replaced(operands, passed, [
+        inner.load(inner.bitcast(inner.gep(words, [ir.Constant(I64, number)]), operands[k].type.as_pointer()))
+        for number, k in enumerate(passed)])
+    loaded[0] = inner.sub(end, begin)
+    for address, stride in moving:
+        loaded[address] = inner.add(loaded[address], inner.mul(begin, loaded[stride]))
+    if buffer >= 0:
+        is_own = inner.icmp_unsigned("!=", own, ir.Constant(I64, 0))
+        loaded[buffer] = inner.select(is_own, own, loaded[buffer])
+    answer = inner.gep(words, [ir.Constant(I64, len(passed))])
+    inner.atomic_rmw("or", answer, inner.call(nest, [loaded[k] for k in passed]), "monotonic")
+    inner.ret_void()
+    return part

@@ -1,0 +1,71 @@
+"""What the runtime is told of operands that NumPy's operators, or kernels, compute into; see native/elision.h."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, NEVER, UNKNOWN
+from pijit.core.graph.passes.fusion import is_exact
+from pijit.core.graph.types import Array
+
+_ASK_FOUND, _ASK_INPUT, _FREE, _AS_NUMPY, _INTO_SHIFT = 4, 5, 16, 32, 8
+
+
+def as_numpy_orders(emitter: Any, op: Op, operands: List[Any], words: List[List[str]]) -> List[List[str]]:
+    """The words of both operands of a product, those of the right one first if NumPy multiplies it in place: where it
+    is a large temporary and the left one is none. Leaves where it is not known whether an array is one."""
+    found = [_may_be_computed_into(emitter, op, number) for number in (0, 1)]
+    left, right = operands
+    if found[1] is False or found[0] is True or left.array is not None and left.ndim != right.ndim:
+        return words
+    count = "(%d)" % op.result.type.dtype.itemsize
+    for size in right.array.shape:
+        count = "imul(%s, %s)" % (count, size)
+    tests = ["%s >= %d" % (emitter.let(count), ELIDED_BYTES)]
+    if left.array is not None:
+        tests += ["%s == %s" % pair for pair in zip(left.array.shape, right.array.shape)]
+    swaps = emitter.let(" and ".join(tests))
+    if None in found:
+        emitter.guard(op, swaps)
+        return words
+    return [[one if one == other else emitter.let("choose(%s, %s, %s)" % (swaps, other, one))
+             for one, other in zip(*pair)] for pair in (words, words[::-1])]
+
+
+def _may_be_computed_into(emitter: Any, op: Op, number: int) -> Optional[bool]:
+    """Whether NumPy computes the result into an operand if that is large enough; None if it is not known."""
+    into = _computes_into(emitter, op, number)
+    return into == ALWAYS if into in (NEVER, ALWAYS) else None
+
+
+def _computes_into(emitter: Any, op: Op, number: int) -> int:
+    """What native/elision.h wants to know of an operand: ``into`` of the operation, or that the object tells."""
+    value = op.args[number]
+    into: int = op.attrs["into"][number] if "into" in op.attrs and value not in emitter.roots else NEVER
+    if into != ALWAYS or value in emitter.made:
+        return into
+    if value in emitter.params:
+        return UNKNOWN
+    return _ASK_INPUT if value in emitter.inputs else _ASK_FOUND
+
+
+def like_size(emitter: Any, op: Op, number: int, address: str, itemsize: int) -> int:
+    """The word that tells alloc_like an operand's item size and what may be computed into it."""
+    into, value = _computes_into(emitter, op, number), op.args[number]
+    free = _freedom(emitter, op, value)
+    if into in (_ASK_FOUND, _ASK_INPUT) or free:
+        emitter.line("st_i8(%s, 8, %s)" % (address, emitter.arrays[value].object))
+    return itemsize + (into + free << _INTO_SHIFT)
+
+
+def _freedom(emitter: Any, op: Op, value: Value) -> int:
+    """Whether the result may be computed into an operand, if that turns out to have its shape and strides; of
+    complex numbers only where NumPy does it, for their loops may choose another way then."""
+    same = op.name == "ufunc" and isinstance(value.type, Array) and value.type == op.result.type
+    complex_rows = value.type.dtype.kind == "c" and value.type.layout == "C" if same else False
+    if not same or op in emitter.fused or not (is_exact(op) or complex_rows) or value not in emitter.given_up(op):
+        return 0
+    if not emitter.privacy.hands_on(value, op.result):
+        return 0
+    return _FREE + _AS_NUMPY if complex_rows else _FREE

@@ -1,0 +1,179 @@
+"""Which references to arrays and objects a kernel gives up, and where: without it, a loop over arrays would grow
+memory.
+
+Inside loops every array or object that an operation makes, every view that becomes an object, and every block
+parameter owns one reference in the frame. It is released after the value's last use, or on the edge where
+the value is not live any more; a jump that passes an array on to a parameter hands its reference over, or
+takes another one. Outside loops only arrays that no other block needs are released after their last use, so that what is
+made next gets their memory, which is in the cache; the launcher releases what is left. A view keeps the array that it
+looks into alive, and a container that was read from another one is borrowed from that one.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, Iterable, List, Set, Tuple
+
+from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
+from pijit.core.graph.ops import EFFECTS, FOUND, VIEWS
+from pijit.core.graph.types import Array, Object, Things
+from pijit.core.kernel.plan.control_tree import Flow
+
+COUNTED = (Array, Object)
+LASTING = EFFECTS | {"invoke", "product"}
+"""What may end the life of objects, also by other threads, which may run meanwhile."""
+KEEP_ALL = frozenset("store assign ufunc_into append insert extend reverse set_add store_byte".split())
+"""Effects that give up no object."""
+KEEP_ITEMS = KEEP_ALL | {"store_attr", "store_global", "store_cell", "store_key", "store_int"}
+"""Effects that take no item out of a list, and no key out of a dict or set."""
+ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick",
+                         "rows", "shares", "concatenate", "roll"))
+"""Operations that pass nothing of an array on but its elements."""
+
+TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", "gufunc", "product", "gather",
+                         "pick", "rows", "listed", "elements", "concatenate", "roll"))
+
+
+class Lifetimes:
+    """The release points of one graph; ``used`` are the values that something names.
+
+    ``groups`` maps the last operation of a group (see graph/passes/fusion.py) to all of it: they run
+    together, there.
+    """
+
+    def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
+        flow = Flow(graph)
+        self._groups = groups
+        self._effects = {op.name for block in flow.order for op in block.ops if op.name in LASTING}
+        self._looping: Set[Block] = set().union(*flow.loops.values()) if flow.loops else set()
+        self._root: Dict[Value, Value] = {}
+        for block in flow.order:
+            for op in block.ops:
+                if op.name in VIEWS or self._is_borrowed(op):
+                    self._root[op.result] = self._root.get(op.args[0], op.args[0])
+        self.owners = self._find_owners(used)
+        self._live_in: Dict[Block, Set[Value]] = {}
+        self._after: Dict[Op, List[Value]] = {}
+        self._source: Dict[Jump, Block] = {}
+        self._private = _private(flow)
+        if not self.owners and not any(map(_made_in, flow.order)):
+            return
+        self._live_in = self._liveness(flow)
+        for block in flow.order:
+            if block in self._looping:
+                self._source.update((jump, block) for jump in block.terminator.targets())
+            else:
+                self.owners |= self._temporaries(block)
+            self._place_in(block)
+
+    def holds(self, op: Op) -> bool:
+        """Whether the frame owns an object that was read: a string, or one of any class that an effect may end. No
+        effect ends the life of a container but of a key, nor one on attributes and dicts that of an item of a list."""
+        kind = op.result.type
+        if op.name == "entry_key" and isinstance(kind, Object) and kind.python is tuple:
+            return not self._effects <= KEEP_ITEMS
+        if not isinstance(kind, Things):
+            return isinstance(kind, Object) and kind.python is str
+        return not self._effects <= (KEEP_ITEMS if op.name == "load_item" else KEEP_ALL)
+
+    def _is_borrowed(self, op: Op) -> bool:
+        return op.name in FOUND and isinstance(op.result.type, Object) and not self.holds(op)
+
+    def after(self, op: Op) -> List[Value]:
+        """The values whose reference is released when ``op`` is done."""
+        return self._after.get(op, [])
+
+    def given_up(self, op: Op, group: List[Op]) -> List[Value]:
+        """Operands of an operation of a group that ufuncs have made and that nothing else can still name: their
+        memory is free once the operation has read it."""
+        ending = set(self.after(op)).union(self.after(group[-1]))
+        rest = group[group.index(op):]
+        return [value for value in dict.fromkeys(op.args) if value in ending and value in self._private
+                and not any(value in later.args for later in rest[1:])
+                and not any(later.exit is not None and value in later.exit.values() for later in rest)]
+
+    def edge(self, jump: Jump) -> Tuple[List[Value], List[Value]]:
+        """(values to take one more reference to, values to release) before the jump's parameters change."""
+        source, target = self._source.get(jump), jump.block
+        passed = [value for param, value in zip(target.params, jump.args) if param in self.owners]
+        if source is None or target not in self._looping:
+            return passed, []
+        dying = self._live_out(source) - self._live_in[target]
+        retain, release = list(passed), []
+        for value in sorted(dying & self.owners, key=lambda value: value.id):
+            if value in retain:
+                retain.remove(value)
+            else:
+                release.append(value)
+        return retain, release
+
+    def _find_owners(self, used: Set[Value]) -> Set[Value]:
+        owners: Set[Value] = set()
+        for block in self._looping:
+            owners.update(param for param in block.params if isinstance(param.type, COUNTED) and param in used)
+            made = [op for op in block.ops if op.result is not None and isinstance(op.result.type, COUNTED)]
+            owners.update(op.result for op in made if not self._is_borrowed(op))
+        return owners
+
+    def _temporaries(self, block: Block) -> Set[Value]:
+        """The arrays that a block outside of loops makes and needs no longer at its end."""
+        return _made_in(block) - self._live_out(block)
+
+    def _counted(self, values: Iterable[Value]) -> Set[Value]:
+        found = {value for value in values if isinstance(value.type, COUNTED)}
+        return found | {self._root[value] for value in found if value in self._root}
+
+    def _op_uses(self, op: Op) -> Set[Value]:
+        uses: Set[Value] = set()
+        for member in self._groups.get(op, [op]):
+            uses |= self._counted(member.args)
+            if member.exit is not None:
+                uses |= self._counted(member.exit.values())
+        return uses
+
+    def _terminator_uses(self, block: Block) -> Set[Value]:
+        uses = self._counted(block.terminator.values())
+        for jump in block.terminator.targets():
+            uses |= self._counted(jump.args)
+        return uses
+
+    def _live_out(self, block: Block) -> Set[Value]:
+        """What is live before the block's terminator."""
+        live = self._terminator_uses(block)
+        for jump in block.terminator.targets():
+            live |= self._live_in[jump.block]
+        return live
+
+    def _liveness(self, flow: Flow) -> Dict[Block, Set[Value]]:
+        self._live_in = {block: set() for block in flow.order}
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(flow.order):
+                live = self._live_out(block)
+                for op in reversed(block.ops):
+                    live.discard(op.result)
+                    live |= self._op_uses(op)
+                live -= set(block.params)
+                if live != self._live_in[block]:
+                    self._live_in[block], changed = live, True
+        return self._live_in
+
+    def _place_in(self, block: Block) -> None:
+        live = self._live_out(block)
+        for op in reversed(block.ops):
+            ending = (self._op_uses(op) | ({op.result} if op.result is not None else set())) - live
+            self._after[op] = sorted(ending & self.owners, key=lambda value: value.id)
+            live.discard(op.result)
+            live |= self._op_uses(op)
+
+
+def _made_in(block: Block) -> Set[Value]:
+    """The arrays that a block makes."""
+    return {op.result for op in block.ops if op.name in TEMPORARIES and isinstance(op.result.type, Array)}
+
+
+def _private(flow: Flow) -> Set[Value]:
+    """The results of ufuncs and sums of which nothing but elements is ever read."""
+    making = ("ufunc", "where", "reduce", "gufunc", "gather", "pick", "rows")
+    made = {op.result for block in flow.order for op in block.ops if op.name in making}
+    return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])

@@ -1,0 +1,257 @@
+"""Runs of statements that compute into arrays that were there before, which may be done for some rows after the others.
+
+An element of such a statement needs rows near by: of arrays that earlier statements of the run have written, or that
+later ones will write. So the run has phases, each of which is a block of rows behind the one before it. Which rows
+are needed, slices with constant starts tell.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.ops import VIEWS
+from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.emit.exponent_bounds import can_look, float_arrays
+from pijit.core.kernel.emit.fused_nest import find_leaves
+from pijit.core.kernel.llvm.nest.threads import is_alone
+from pijit.core.kernel.plan.tiling import AHEAD, find_users
+
+MOST_PHASES = 4
+MOST_ROWS = 1024
+"""No row is farther from the one that needs it."""
+
+_STORING = ("assign", "ufunc_into")
+_TELLING = ("raised", "compare", "flag", "require")
+
+Rows = Tuple[Value, Optional[int]]
+"""The array that was made or came in, and the number of the first of its rows, if it is known."""
+
+
+class StoreRun(NamedTuple):
+    """Operations that go block by block.
+
+    Attributes:
+        phases: those that are written in blocks, by how many blocks they are behind; the last one of a group stands for
+            all of it.
+        groups: the last operations of the groups among them.
+        ahead: those that are written before: of scalars, and views of what is there.
+        first: the one that leaves to before all of them.
+        made: what the groups make, and the phase that makes it.
+        slots: for how many blocks there must be memory for it; 0: for all.
+        roots: the arrays that elements are read of or written to, but for those that are made.
+        reach: how many rows a block has at least.
+        order: where all operations of the block are.
+    """
+
+    phases: List[List[Op]]
+    groups: List[Op]
+    ahead: List[Op]
+    first: Op
+    made: Dict[Value, int]
+    slots: Dict[Value, int]
+    roots: List[Value]
+    reach: int
+    order: Dict[Op, int]
+
+    @property
+    def stores(self) -> List[Op]:
+        return [op for op in self.groups if stores(op)]
+
+    def ops(self) -> List[Op]:
+        """All that are written in blocks or before, in order."""
+        return sorted(sum(self.phases, self.ahead), key=self.order.__getitem__)
+
+
+def stores(op: Op) -> bool:
+    """Whether an operation writes to an array that was there before."""
+    return op.name in _STORING
+
+
+def find_store_runs(emitter: Any, graph: Graph) -> Dict[Op, StoreRun]:
+    """The runs of a graph, by their first operation."""
+    if not is_alone(emitter.flavour.least):
+        return {}  # threads share whole arrays
+    users, escaping = find_users(graph)
+    makers = {op.result: op for block in graph.blocks for op in block.ops}
+    found: Dict[Op, StoreRun] = {}
+    for block in graph.blocks:
+        search = _Search(emitter, block, makers)
+        for op in block.ops:
+            if op is emitter.group_of(op)[-1] and not search.takes(op):
+                search.end(users, escaping, found)
+                search.takes(op)
+        search.end(users, escaping, found)
+    return found
+
+
+class _Accesses(NamedTuple):
+    """What a group does: its phase, and the rows of arrays that it reads and writes."""
+
+    phase: int
+    reads: List[Rows]
+    writes: List[Rows]
+
+
+class _Search:
+    """Collects the runs of one block."""
+
+    def __init__(self, emitter: Any, block: Block, makers: Dict[Optional[Value], Op]) -> None:
+        self.emitter = emitter
+        self.makers = makers
+        self.position = {op: number for number, op in enumerate(block.ops)}
+        self.effects = count_effects(block)
+        self._start()
+
+    def _start(self) -> None:
+        self.phases: List[List[Op]] = []
+        self.groups: List[Op] = []
+        self.ahead: List[Op] = []
+        self.accesses: List[_Accesses] = []
+        self.told: Set[Optional[Value]] = set()  # what flags behind a store tell
+        self.made: Dict[Value, int] = {}
+        self.reach = 1
+
+    # ---- one operation ----
+
+    def takes(self, op: Op) -> bool:
+        """Whether an operation goes on with the run, or begins one."""
+        if self.emitter.is_group(op) or op.name == "ufunc":
+            return self._takes_group(op)
+        if not self.groups:
+            return False
+        if op.name in _TELLING and (op.name == "raised" or self.told.intersection(op.args)):
+            self.phases[-1].append(op)
+            self.told.add(op.result)
+            return True
+        scalars = op.name in AHEAD and all(isinstance(value.type, Scalar) for value in op.args)
+        looks = op.name in ("view", "dim") and op.args[0] not in self.made
+        if not scalars and not looks or self.told.intersection(op.args):
+            return False
+        self.ahead.append(op)
+        return True
+
+    def _takes_group(self, op: Op) -> bool:
+        group = self.emitter.group_of(op)
+        value = op.args[0] if stores(op) else op.result
+        if not all(member.name == "ufunc" or member is op and stores(op) for member in group) \
+                or float_arrays(group) is None or watched(group) or not isinstance(value.type, Array) or value.type.ndim == 0 \
+                or any(member.exit is None or member.attrs.get("ordered") for member in group):
+            return False
+        if not self.emitter.is_group(op) and value.type.layout != "C" or self.groups and value.type.ndim != self._ndim:
+            return False
+        self._ndim = value.type.ndim
+        accesses = self._stored(op, value) if stores(op) else _Accesses(0, [], [])
+        if accesses is None:
+            return False
+        for leaf in find_leaves(group)[0]:
+            rows = self._rows(leaf)
+            if rows is None:
+                return False
+            accesses.reads.append(rows)
+        accesses = self._in_phase(accesses)
+        if accesses is None or self._reads_near(accesses):
+            return False
+        self._add(op, accesses)
+        return True
+
+    def _stored(self, op: Op, target: Value) -> Optional[_Accesses]:
+        """What a store writes, if that can be done row by row."""
+        root, first = self._rows(target) or (target, None)
+        dtype = op.args[1].type.dtype if op.name == "assign" else op.attrs["types"][-1]
+        if first is None or root in self.made or root.type.layout != "C" or not can_look(root) \
+                or target.type.dtype != dtype or not (root in self.emitter.inputs or root in self.emitter.made):
+            return None
+        return _Accesses(0, [], [(root, first)])
+
+    def _add(self, op: Op, accesses: _Accesses) -> None:
+        while len(self.phases) <= accesses.phase:
+            self.phases.append([])
+        self.phases[-1].append(op)
+        self.groups.append(op)
+        self.accesses.append(accesses)
+        if not stores(op):
+            self.made[op.result] = accesses.phase
+
+    # ---- rows ----
+
+    def _rows(self, value: Value) -> Optional[Rows]:
+        """Which rows an operand has; None where the run cannot go by them."""
+        emitter = self.emitter
+        if value in self.made:
+            return value, 0
+        root = emitter.roots.get(value, value)
+        if root in self.made:
+            return None
+        known = value.type.dtype.kind != "f" or root in emitter.calm.made or can_look(root)
+        return (root, self._first_row(value)) if known and value.type.ndim <= self._ndim else None
+
+    def _first_row(self, value: Value) -> Optional[int]:
+        """The number of the first row of a view among those of the array that it looks into, if it is certain."""
+        op = self.makers.get(value)
+        if value.type.ndim != self._ndim:
+            return None
+        if op is None or op.name not in VIEWS:
+            return 0
+        index = op.attrs.get("index", ()) if op.name == "view" else ()
+        if not index or any(part[:1] not in ("s", "e") for part in index) or op.args[0].type.ndim != self._ndim \
+                or index[0] == "e" and len(index) > self._ndim or index[0][3:] not in ("-", ""):
+            return None
+        before = self._first_row(op.args[0])
+        if index[0] == "e" or index[0][1] == "-":
+            return before
+        start = self.makers.get(op.args[1])
+        known = before is not None and start is not None and start.name == "const" and start.attrs["value"] >= 0
+        return before + start.attrs["value"] if known else None  # type: ignore[operator, union-attr]
+
+    def _in_phase(self, accesses: _Accesses) -> Optional[_Accesses]:
+        """The same in the phase in which rows that it needs are there, and those that it writes are not needed any more."""
+        phase = len(self.phases) - 1 if self.phases else 0
+        for before in self.accesses:
+            pairs = [(one, other) for one in before.writes for other in accesses.reads]
+            pairs += [(one, other) for one in before.reads + before.writes for other in accesses.writes]
+            for (root, one), (other, two) in pairs:
+                if root is not other:
+                    continue
+                if one is None or two is None or abs(two - one) > MOST_ROWS:
+                    return None
+                ahead = two - one
+                self.reach = max(self.reach, abs(ahead))
+                phase = max(phase, before.phase + (ahead > 0))
+        return accesses._replace(phase=phase) if phase < MOST_PHASES else None
+
+    def _reads_near(self, accesses: _Accesses) -> bool:
+        """Whether a store reads other rows of what it writes."""
+        return any(root is other and one != two for root, one in accesses.writes for other, two in accesses.reads)
+
+    # ---- a run ----
+
+    def end(self, users: Dict[Value, Set[Op]], escaping: Set[Value], found: Dict[Op, StoreRun]) -> None:
+        """Note the run, if it is one."""
+        if any(map(stores, self.groups)) and self._shares():
+            run = self._run(users, escaping)
+            if not effect_between(self.effects, self.position[run.first], self.position[self.groups[0]]):
+                found[self.groups[0]] = run
+        self._start()
+
+    def _shares(self) -> bool:
+        """Whether several groups need the same array."""
+        needed = [{root for root, _ in accesses.reads + accesses.writes}.union(
+            () if stores(op) else (op.result,)) for op, accesses in zip(self.groups, self.accesses)]
+        return len(set().union(*needed)) < sum(map(len, needed))
+
+    def _run(self, users: Dict[Value, Set[Op]], escaping: Set[Value]) -> StoreRun:
+        members = [member for op in self.groups for member in self.emitter.group_of(op)]
+        last = max(self.position[op] for phase in self.phases for op in phase)
+        ahead = [op for op in self.ahead if self.position[op] < last]
+        inside = set(members).union(ahead, *self.phases)
+        slots = {}
+        for value, phase in self.made.items():
+            lasts = value in escaping or not inside.issuperset(users.get(value, ()))
+            needed = [one.phase for one in self.accesses if (value, 0) in one.reads]
+            slots[value] = 0 if lasts else max(needed + [phase]) - phase + 1
+        roots = dict.fromkeys(root for one in self.accesses for root, _ in one.writes + one.reads)
+        first = min(members, key=self.position.__getitem__)
+        return StoreRun(self.phases, self.groups, ahead, first, self.made, slots,
+                        [root for root in roots if root not in self.made], self.reach, self.position)

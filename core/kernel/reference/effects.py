@@ -1,0 +1,459 @@
+"""Effects on Python objects for the Python back end: as native/effects.h, they decline where code of the user's would
+run.
+
+What declines raises, and the operation's exit is taken.
+"""
+
+from __future__ import annotations
+
+import builtins
+import heapq
+import sys
+import types
+import weakref
+from typing import Any, Dict
+
+import numpy as np
+from pijit.core import _launcher
+from pijit.core.graph.draws import DRAWS
+from pijit.core.graph.types import Array
+from pijit.core.kernel.reference.runtime import fitting
+from pijit.guards._evaluate import attribute_rule, find
+from pijit.guards.facts import WRITEABLE, is_exactly
+from pijit.guards.held import is_heap_type
+from pijit.guards.reading import class_value, instance_dict, own_value, read_attribute
+from pijit.guards.source import UNBOUND
+
+_QUIET = (int, float, complex, bool, str, bytes, type(None))
+_HELD_HERE = 3
+"""References to an object that is looked at: the place's, the parameter's, the argument's of getrefcount."""
+
+
+class Declined(Exception):
+    """Only bytecode can do it."""
+
+
+def _dies_quietly(old: Any) -> bool:
+    """Whether the end of an object runs no code of the user's."""
+    plain = is_exactly(old, _QUIET) or issubclass(type(old), np.number) and not is_heap_type(type(old))
+    return plain or _is_plain_array(old)
+
+
+def _replace(old: Any, count: int = _HELD_HERE) -> None:
+    """Raises if giving up the last reference to an object could run code of the user's."""
+    if sys.getrefcount(old) <= count + 1 and not _dies_quietly(old):
+        raise Declined
+
+
+def _is_plain_array(value: Any) -> bool:
+    """An array that nobody watches and that holds no objects, as the one that it looks into."""
+    return value is None or (type(value) is np.ndarray and not value.dtype.hasobject
+                             and weakref.getweakrefcount(value) == 0 and _is_plain_array(value.base))
+
+
+def append(target: Any, value: Any) -> None:
+    list.append(target, value)
+
+
+def store_item(target: Any, index: int, value: Any) -> None:
+    _replace(target[index])
+    target[index] = value
+
+
+def _give_up_attr(owner: Any, name: str) -> None:
+    """Raises unless the attribute is plain, and what it holds may go."""
+    kind = type(owner)
+    found = class_value(kind, name)
+    hooks = ("__setattr__", "__delattr__")
+    if issubclass(kind, types.ModuleType) or any(class_value(kind, hook) is not class_value(object, hook)
+                                                 for hook in hooks):
+        raise Declined
+    if class_value(type(found), "__set__") is not UNBOUND:
+        if type(found) is not types.MemberDescriptorType:
+            raise Declined
+        _replace(getattr(owner, name, None))
+    elif sys.getrefcount(owner.__dict__) > 2:
+        raise Declined
+    else:
+        _replace(_value(owner.__dict__, name))
+
+
+def store_attr(owner: Any, name: str, value: Any) -> None:
+    kind = type(owner)
+    if kind is types.ModuleType:
+        _replace(_value(owner.__dict__, name))
+        owner.__dict__[name] = value
+        return
+    if issubclass(kind, type) and class_value(kind, "__setattr__") is type.__setattr__:
+        _replace(own_value(owner, name))
+        type.__setattr__(owner, name, value)
+        return
+    _give_up_attr(owner, name)
+    object.__setattr__(owner, name, value)
+
+
+def delete_attr(owner: Any, name: str) -> None:
+    _give_up_attr(owner, name)
+    object.__delattr__(owner, name)
+
+
+def store_global(name: str, value: Any) -> None:
+    scope = sys._getframe(2).f_globals
+    _replace(_value(scope, name))
+    scope[name] = value
+
+
+def delete_global(name: str) -> None:
+    scope = sys._getframe(2).f_globals
+    _replace(_value(scope, name))
+    del scope[name]
+
+
+def store_cell(cell: Any, value: Any) -> None:
+    try:
+        _replace(cell.cell_contents)
+    except ValueError:
+        pass
+    cell.cell_contents = value
+
+
+def delete_cell(cell: Any) -> None:
+    _replace(cell.cell_contents)
+    del cell.cell_contents
+
+
+def _give_up_part(target: Any, part: slice) -> None:
+    """Raises unless all items of a part of a list may go."""
+    if not all(map(_dies_quietly, target[part])):
+        raise Declined
+
+
+def store_slice(target: Any, part: slice, items: Any) -> None:
+    _give_up_part(target, part)
+    target[part] = items
+
+
+def delete_slice(target: Any, part: slice) -> None:
+    _give_up_part(target, part)
+    del target[part]
+
+
+def delete_item(target: Any, index: int) -> None:
+    _replace(target[index])
+    del target[index]
+
+
+def insert(target: Any, index: int, value: Any) -> None:
+    target.insert(index, value)
+
+
+def extend(target: Any, items: Any) -> None:
+    target.extend(items)
+
+
+def reverse(target: Any) -> None:
+    target.reverse()
+
+
+def _require_no_namespace(target: Any) -> None:
+    """Raises for the dict of a module's global variables, and of the builtins: guards tell what these are."""
+    if type(target) is dict and (target is builtins.__dict__ or "__builtins__" in target):
+        raise Declined
+
+
+def clear(target: Any) -> None:
+    """Of a list, a dict or a set."""
+    _require_no_namespace(target)
+    if not all(_dies_quietly(item) for item in (target.values() if type(target) is dict else target)):
+        raise Declined
+    target.clear()
+
+
+def _value(target: Any, key: Any, default: Any = None) -> Any:
+    """What a dict has under a key; raises where looking it up would run code of a key."""
+    found = find(target, key)
+    return default if found is UNBOUND else found
+
+
+def has_key(target: Any, key: Any) -> bool:
+    """Of a dict or a set."""
+    return find(target, key) is not UNBOUND
+
+
+def store_key(target: Any, key: Any, value: Any) -> None:
+    _require_no_namespace(target)
+    _replace(_value(target, key))
+    target[key] = value
+
+
+def delete_key(target: Any, key: Any) -> None:
+    _require_no_namespace(target)
+    _replace(_value(target, key))
+    del target[key]
+
+
+def discard_key(target: Any, key: Any) -> None:
+    _require_no_namespace(target)
+    if _value(target, key, UNBOUND) is not UNBOUND:
+        delete_key(target, key)
+
+
+def update(target: Any, more: Any) -> None:
+    _require_no_namespace(target)
+    if not all(type(key) in (int, str) and _dies_quietly(_value(target, key)) for key in more):
+        raise Declined
+    target.update(more)
+
+
+def set_add(target: Any, value: Any) -> None:
+    find(target, value)
+    target.add(value)
+
+
+def set_discard(target: Any, value: Any) -> None:
+    find(target, value)
+    target.discard(value)
+
+
+def set_remove(target: Any, value: Any) -> None:
+    find(target, value)
+    target.remove(value)
+
+
+def sort(target: Any, backwards: int) -> None:
+    kinds = {type(item) for item in target}
+    if len(kinds) > 1 or not all(_is_comparable(item) for item in target):
+        raise Declined
+    target.sort(reverse=bool(backwards))
+
+
+def find_item(owner: Any, value: Any) -> int:
+    for index, item in enumerate(owner):
+        if _items_equal(item, value):
+            return index
+    return -1
+
+
+def count_items(owner: Any, value: Any) -> int:
+    return sum(_items_equal(item, value) for item in owner)
+
+
+def new_set(items: Any) -> Any:
+    return set(items)
+
+
+def _is_comparable(item: Any) -> bool:
+    return _dies_quietly(item) and is_exactly(item, (int, float, bool, str)) or _is_numpy(item)
+
+
+def _is_numpy(item: Any) -> bool:
+    return issubclass(type(item), np.number) and not is_heap_type(type(item))
+
+
+def _items_equal(item: Any, value: Any) -> bool:
+    """Whether two items are equal; raises where code of the user's, or of NumPy's for texts, would run."""
+    if not all(_is_comparable(one) or one is None for one in (item, value)):
+        raise Declined
+    if any(is_exactly(one, (str, type(None))) for one in (item, value)):
+        if _is_numpy(item) or _is_numpy(value):
+            raise Declined
+        return type(item) is type(value) and item == value
+    return bool(item == value)
+
+
+def load_item(owner: Any, index: int, kind: Any) -> Any:
+    return _found(owner[index], kind)
+
+
+def load_attr(owner: Any, name: str, kind: Any) -> Any:
+    found = read_attribute(owner, name) if attribute_rule(owner) == "instance" else UNBOUND
+    if found is UNBOUND:
+        raise Declined
+    return _found(found, kind)
+
+
+def lacks_own(owner: Any, name: str) -> bool:
+    return name not in (instance_dict(owner) or {})
+
+
+def load_key(owner: Any, key: Any, kind: Any) -> Any:
+    return _found(_value(owner, key, UNBOUND), kind)
+
+
+def entry_key(owner: Any, behind: int, kind: Any) -> Any:
+    return _found(_launcher.next_entry(owner, behind - 1)[1], kind)
+
+
+def entry_value(owner: Any, behind: int, kind: Any) -> Any:
+    return _found(_launcher.next_entry(owner, behind - 1)[2], kind)
+
+
+def next_entry(owner: Any, position: int) -> int:
+    found = _launcher.next_entry(owner, position)
+    return found[0] if found is not None else 0
+
+
+def take_entry(owner: Any) -> None:
+    if issubclass(type(owner), set):
+        owner.pop()
+        return
+    _require_no_namespace(owner)
+    owner.popitem()
+
+
+def deque_item(owner: Any, index: int, kind: Any) -> Any:
+    return _found(owner[index], kind)
+
+
+def deque_take(owner: Any, index: int) -> None:
+    del owner[index]
+
+
+def deque_drop(owner: Any, index: int) -> None:
+    _let_go(owner[index])
+    del owner[index]
+
+
+def _let_go(item: Any) -> None:
+    """Raises if the end of an item of a deque may be noticed."""
+    for part in item if type(item) is tuple else (item,):
+        _replace(part, _HELD_HERE + 1)
+
+
+def _make_room(owner: Any, index: int) -> None:
+    if owner.maxlen is not None and len(owner) >= owner.maxlen:
+        if not owner.maxlen:
+            raise Declined
+        _let_go(owner[index])
+
+
+def deque_append(owner: Any, value: Any) -> None:
+    _make_room(owner, 0)
+    owner.append(value)
+
+
+def deque_appendleft(owner: Any, value: Any) -> None:
+    _make_room(owner, -1)
+    owner.appendleft(value)
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether comparing an item runs no code of the user's and does not warn."""
+    if type(item) is tuple:
+        return all(map(_is_plain, item))
+    return is_exactly(item, (int, float, bool, str)) or is_exactly(item, (np.float64, np.int64)) and item == item
+
+
+def _require_order(items: Any) -> None:
+    """Raises unless all items compare with each other."""
+    if not all(map(_is_plain, items)):
+        raise Declined
+    sorted(items)
+
+
+def heap_push(target: Any, value: Any) -> None:
+    _require_order(target + [value])
+    heapq.heappush(target, value)
+
+
+def heap_drop(target: Any) -> None:
+    _require_order(target)
+    heapq.heappop(target)
+
+
+def hold(value: Any) -> None:
+    """The kernel's own variable holds it."""
+    if type(value) is list and not all(map(_dies_quietly, value)):
+        raise Declined
+
+
+def plain_items(items: Any) -> None:
+    """Leave unless NumPy runs no code of the user's when it makes an array of these."""
+    for item in items:
+        if type(item) in (list, tuple):
+            plain_items(item)
+        elif not (is_exactly(item, (int, float, complex, bool, str, np.ndarray)) or _is_numpy(item)):
+            raise Declined
+
+
+def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
+    return _found(_value(owner, key, value), kind)
+
+
+def pop_item(target: Any, index: int, kind: Any) -> Any:
+    found = _found(target[index], kind)
+    del target[index]
+    return found
+
+
+def pop_key(target: Any, key: Any, kind: Any) -> Any:
+    _require_no_namespace(target)
+    found = _found(_value(target, key, UNBOUND), kind)
+    del target[key]
+    return found
+
+
+def pop_default(target: Any, key: Any, value: Any, kind: Any) -> Any:
+    _require_no_namespace(target)
+    found = _found(_value(target, key, value), kind)
+    target.pop(key, None)
+    return found
+
+
+def setdefault(target: Any, key: Any, value: Any, kind: Any) -> Any:
+    _require_no_namespace(target)
+    found = _found(_value(target, key, value), kind)
+    target.setdefault(key, value)
+    return found
+
+
+def _found(value: Any, kind: Any) -> Any:
+    """The object that a read finds; raises unless it is exactly of a type."""
+    if not isinstance(kind, Array):
+        return fitting(value, kind)
+    if type(value) is not np.ndarray or not _is_array(value, kind):
+        raise Declined
+    return value
+
+
+def _is_array(value: np.ndarray, kind: Array) -> bool:
+    flags = value.flags
+    layout = {"C": flags.c_contiguous, "F": flags.f_contiguous and not flags.c_contiguous, "A": True}[kind.layout]
+    alike = value.dtype.isnative and value.dtype.num == kind.dtype.num and value.ndim == kind.ndim
+    if not _dies_quietly(value):
+        raise Declined
+    return alike and layout and flags.aligned and (flags.num & WRITEABLE or not kind.writeable)
+
+
+def draw(method: int, generator: Any, *arguments: Any) -> Any:
+    return getattr(generator, DRAWS[method].method)(*arguments)
+
+
+EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell",
+                "delete_attr", "delete_global", "delete_cell", "delete_item", "store_slice", "delete_slice",
+                "insert", "extend",
+                "reverse", "clear_list", "store_key", "delete_key", "discard_key", "update", "clear_dict", "set_add",
+                "set_discard", "set_remove", "clear_set", "list_take", "sort",
+                "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
+                "deque_append", "deque_appendleft", "hold", "plain_items", "take_entry", "heap_push", "heap_drop")
+"""The operations that are calls of the functions of these names."""
+
+NAMES: Dict[str, Any] = {
+    "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
+    "store_global": store_global,
+    "store_cell": store_cell, "delete_attr": delete_attr, "delete_global": delete_global, "delete_cell": delete_cell,
+    "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
+    "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "discard_key": discard_key, "update": update, "clear_dict": clear,
+    "set_add": set_add, "set_discard": set_discard, "set_remove": set_remove, "clear_set": clear,
+    "list_take": deque_take, "load_attr": load_attr, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
+    "store_int": store_key, "entry_key": entry_key, "entry_value": entry_value,
+    "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
+    "pop_key": pop_key, "pop_default": pop_default, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
+    "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
+    "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
+    "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items, "take_entry": take_entry,
+    "taken_entry": _launcher.taken_entry,
+    "new_set": new_set, "has_key": has_key,
+    "lacks_own": lacks_own,
+    "collect_pair": store_key, "collect_member": set_add,
+}

@@ -1,0 +1,302 @@
+"""What functions of the Python back end call."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import operator
+import types
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+from pijit.core import _launcher
+from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Things
+from pijit.core.kernel.emit.scalars import LIBM
+from pijit.guards.facts import WRITEABLE
+
+POLL_EVERY = 1000
+
+_polls = itertools.count(1)
+_LOW, _HIGH = -2 ** 63, 2 ** 63 - 1
+_PYTHON = {kind.dtype: python for python, kind in PYTHON_SCALARS.items()}
+
+
+def fit(value: int) -> int:
+    """``value``; raises OverflowError outside int64."""
+    if not _LOW <= value <= _HIGH:
+        raise OverflowError("beyond 64 bits")
+    return value
+
+
+def wrap(value: int) -> int:
+    """The low 64 bits of ``value`` as a signed integer."""
+    return (value - _LOW) % 2 ** 64 + _LOW
+
+
+def cast(value: Any, dtype: np.dtype, family: str, checked: bool) -> Any:
+    """``value`` converted as C does; when ``checked``, raises if it does not fit."""
+    converted = np.asarray(value).astype(dtype)
+    if checked and dtype.kind in "iu":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        if not int(low) <= int(value) <= int(high):
+            raise OverflowError("does not fit")
+    if checked and dtype.kind == "f" and np.isinf(converted) and not np.isinf(value):
+        raise OverflowError("does not fit")
+    whole = isinstance(value, (int, np.integer))
+    if checked and dtype.kind == "f" and whole and int(converted) != int(value):
+        raise OverflowError("not exact")
+    return converted[()] if family == "np" else _PYTHON[dtype](converted)
+
+
+def nonzero(value: Any) -> Any:
+    """``value`` as a divisor; raises on 0, where NumPy's scalars and ufuncs warn differently."""
+    if not value:
+        raise ZeroDivisionError(value)
+    return value
+
+
+def libm(name: str, finite: bool, *args: float) -> float:
+    """The libm function through ``math``; raises when the result is not finite although the arguments are,
+    or in any case with ``finite``."""
+    if name not in LIBM:
+        raise ValueError(name)
+    result = getattr(math, name)(*args)
+    if not math.isfinite(result) and (finite or all(map(math.isfinite, args))):
+        raise ValueError("not finite")
+    return result
+
+
+def power(by: str, base: float, exponent: float) -> float:
+    """``base ** exponent`` as Python or NumPy computes it of doubles; raises where that raises, warns or is no float."""
+    result = np.float64(base) ** np.float64(exponent) if by == "numpy" else base ** exponent
+    if isinstance(result, complex):
+        raise ValueError("complex")
+    return float(result)
+
+
+ENTRY_ITERATORS = tuple(type(iter(view)) for view in ({}, {}.values(), {}.items(), set()))
+
+
+def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
+    """A field of an iterator, or of one that it iterates, or the array that it iterates."""
+    if type(iterator) in ENTRY_ITERATORS:
+        return dict(zip((0, "position", "left", "used"), _launcher.dict_iterator(iterator)))[path[0]]
+    state = iterator.__reduce__()
+    if not isinstance(path[0], str):
+        part = state[1][path[0]]
+        return iterator_part(part, path[1:]) if len(path) > 1 else part
+    if path[0] == "count":
+        return state[1][1]
+    numbers, index = state[1][0], state[2] or 0  # from CPython 3.12 on it begins where the iterator is, and there is none
+    return index if path[0] == "index" else {"start": numbers.start, "step": numbers.step,
+                                             "length": len(numbers)}[path[0]]
+
+
+def make_iterator(index: int, start: int, step: int, length: int) -> Any:
+    """A range iterator at a position."""
+    iterator = iter(range(start, start + step * length, step))
+    iterator.__setstate__(index)
+    return iterator
+
+
+
+def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
+    """The ufunc with the loop of ``types``; a 0-d array instead of a scalar where ``array`` says so."""
+    result = function(*args, signature=types, casting="unsafe")
+    return np.asarray(result) if array else result
+
+
+def ufunc_fits(function: Any, types: str, number: int, args: Tuple[Any, ...]) -> np.ndarray:
+    """The ufunc's results in a new array like one of the operands, into which they must fit."""
+    result = np.empty(args[number].shape, types[-1])
+    return function(*args, out=result, signature=types, casting="unsafe")  # type: ignore[no-any-return]
+
+
+def by_operator(function: Any, types: str, into: Tuple[int, ...], ordered: bool, args: Tuple[Any, ...]) -> Any:
+    """As `ufunc`, where NumPy's operator may compute into an operand: its strides count and products begin with it.
+
+    Raises:
+        ValueError: it is not known which operand that is, and would count.
+    """
+    fresh = ufunc(function, types, True, args)
+    taken = _computed_into(args, into, fresh)
+    if taken == [None]:
+        return fresh
+    if LEAVES in [into[k] for k in taken if k is not None] or len(taken) > 1 and ordered:
+        raise ValueError("the order of a product is not known")
+    layouts = {fresh.strides if k is None else args[k].strides for k in taken}
+    if len(layouts) > 1:
+        raise ValueError("the layout of a result is not known")
+    if taken == [1] and ordered:
+        args = args[::-1]
+    result = np.ndarray(fresh.shape, fresh.dtype, strides=layouts.pop())
+    return function(*args, out=result, signature=types, casting="unsafe")
+
+
+def _computed_into(args: Tuple[Any, ...], into: Tuple[int, ...], fresh: np.ndarray) -> List[Optional[int]]:
+    """The numbers of the operands that NumPy may compute into, in its order; None where it may make a new array."""
+    alike = all(np.ndim(arg) == 0 or np.shape(arg) == fresh.shape for arg in args)
+    found: List[Optional[int]] = []
+    for number, (arg, state) in enumerate(zip(args, into)):
+        if alike and state != NEVER and fresh.nbytes >= ELIDED_BYTES and np.ndim(arg) > 0 and arg.flags.owndata:
+            found.append(number)
+            if state != UNKNOWN:
+                return found
+    return found + [None]
+
+
+def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
+    """The same into ``out``, which is untouched when it raises."""
+    before = out.copy("K")
+    try:
+        function(*args, out=out, signature=types, casting="unsafe")
+    except BaseException:
+        out[...] = before
+        raise
+
+
+def add_at(target: np.ndarray, index: np.ndarray, value: Any) -> None:
+    """``np.add.at``, untouched when it raises."""
+    before = target.copy("K")
+    try:
+        np.add.at(target, index, value)
+    except BaseException:
+        target[...] = before
+        raise
+
+
+def assign(target: np.ndarray, value: Any) -> None:
+    """``target[...] = value``, untouched when it raises."""
+    if not isinstance(value, np.ndarray):
+        value = cast(value, target.dtype, "np", True)
+    target[...] = np.asarray(value).astype(target.dtype)
+
+
+def reduce(array: np.ndarray, function: Any, axis: Any, keepdims: bool, types: str) -> Any:
+    return function.reduce(array, axis=axis, keepdims=keepdims, dtype=np.dtype(types[-1]))
+
+
+def scan(array: np.ndarray, function: Any, dtype: np.dtype) -> Any:
+    return function.accumulate(array, axis=-1, dtype=dtype)
+
+
+def alloc(shape: Tuple[int, ...], dtype: np.dtype, fill: Any, order: str) -> np.ndarray:
+    make = {None: np.empty, 0: np.zeros, 1: np.ones}[fill]
+    return make(shape, dtype, order)
+
+
+def infinite(value: complex) -> bool:
+    """Whether a part is infinite."""
+    return math.isinf(value.real) or math.isinf(value.imag)
+
+
+def new_cell(content: Any) -> Any:
+    return (lambda: content).__closure__[0]  # type: ignore[index]
+
+
+def new_function(code: Any, globals: Any, name: str, defaults: Any, named: Any, annotations: Any, *cells: Any) -> Any:
+    function = types.FunctionType(code, globals, code.co_name, defaults, cells or None)
+    function.__qualname__, function.__kwdefaults__ = name, named
+    if type(annotations) is tuple:
+        annotations = dict(zip(annotations[::2], annotations[1::2]))
+    if annotations is not None:
+        function.__annotations__ = annotations
+    return function
+
+
+def new_object(maker: Any, names: Tuple[str, ...], *values: Any) -> Any:
+    plain = len(values) - len(names)
+    return maker(*values[:plain], **dict(zip(names, values[plain:])))
+
+
+def new_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
+    """The object at an address, or where it is 0 a new one with these attributes."""
+    if origin:
+        return ctypes.cast(origin, ctypes.py_object).value
+    return changed_instance(0, kind, names, *values)
+
+
+def changed_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
+    """The object at an address, or where it is 0 a new one, with these attributes, or of a class of tuples with these
+    items."""
+    if issubclass(kind, tuple):
+        return tuple.__new__(kind, values)
+    made = ctypes.cast(origin, ctypes.py_object).value if origin else object.__new__(kind)
+    for name, value in zip(names, values):
+        object.__setattr__(made, name, value)
+    return made
+
+
+def require(flag: bool) -> None:
+    if not flag:
+        raise AssertionError
+
+
+def poll() -> None:
+    """Raises now and then: requests are seen here as everywhere in Python, but what was read before may have
+    changed."""
+    if next(_polls) % POLL_EVERY == 0:
+        raise AssertionError
+
+
+def invoke(function: Any, keywords: Tuple[str, ...], kind: Any, values: Tuple[Any, ...]) -> Any:
+    """A library function's result, the last values by keyword; raises unless it is of a type."""
+    split = len(values) - len(keywords)
+    return fitting(function(*values[:split], **dict(zip(keywords, values[split:]))), kind)
+
+
+def fitting(value: Any, kind: Any) -> Any:
+    """``value``; raises unless it is of a type."""
+    if isinstance(kind, Array):
+        orders = {"C": value.flags.c_contiguous, "F": value.flags.f_contiguous, "A": True}
+        found = Array(value.dtype, value.ndim, kind.layout, bool(value.flags.num & WRITEABLE))
+        if type(value) is not np.ndarray or found != kind or not orders[kind.layout] or not value.flags.aligned:
+            raise TypeError("another array")
+    elif not isinstance(kind, Things):
+        wanted = kind.python if isinstance(kind, Object) else PYTHON_CLASS.get(kind, kind.dtype.type)
+        if type(value) is not wanted or wanted is int and value != wrap(value):
+            raise TypeError("another object")
+    return value
+
+
+def elements(values: Tuple[Any, ...], shape: Tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A new array of numbers."""
+    made = np.empty(shape, dtype)
+    made.ravel()[:] = values
+    return made
+
+
+def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndarray:
+    """An array of the numbers in a list, or in its rows; raises unless each is of its type."""
+    made = np.empty((len(items), width)[:kind.ndim], kind.dtype)
+    for at, row in enumerate(items):
+        several = row if kind.ndim == 2 else [row]
+        if kind.ndim == 2 and len(row) != width:
+            raise ValueError("another length")
+        for k, item in enumerate(several):
+            fitting(item, kinds[k if len(kinds) > 1 else 0])
+        made[at] = row
+    return made
+
+
+def ignoring(flags: int, compute: Callable[[], Any]) -> Any:
+    """What is computed where these floating-point flags are ignored."""
+    kinds = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+    with np.errstate(**{kind: "ignore" for kind, flag in kinds.items() if flags & flag}):
+        return compute()
+
+
+NAMES: Dict[str, Any] = {
+    "ignoring": ignoring,
+    "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "power": power, "nonzero": nonzero,
+    "iterator_part": iterator_part,
+    "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_fits": ufunc_fits, "by_operator": by_operator, "ufunc_into": ufunc_into,
+    "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
+    "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
+    "new_instance": new_instance, "changed_instance": changed_instance,
+    "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "concatenate": np.concatenate,
+    "roll": np.roll,
+    "fitting": fitting, "set_items": operator.setitem, "add_at": add_at, "shares": np.may_share_memory,
+}

@@ -1,0 +1,64 @@
+"""What kernels are called: `f_1` is the first kernel of `f`, `k1` for short, in whatever tells of it.
+
+Numbers are given before anything is compiled, so that the option `interpret` means the same kernel in each run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Set, Tuple
+
+from pijit.core.capture.driver import Capture
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.build.guards import launch_arguments, segment_program
+from pijit.core.graph.kernel_key import graph_key
+from pijit.core.graph.passes import Stages
+
+
+class Numbering:
+    """Numbers the graphs of an entry that are to be kernels, from 1, capture by capture and in program order.
+
+    Those that an earlier capture has as well, or that take other operands off the stack, keep the number 0.
+
+    Arguments:
+        name: that of the function.
+        alone: whether there is one capture, which has nothing twice.
+        stages: what passes have made of the graphs, by their names.
+    """
+
+    def __init__(self, name: str, alone: bool, stages: Stages) -> None:
+        self._name = name.strip("<>")
+        self._alone = alone
+        self._stages = stages
+        self._kernels = self._ways = 0
+        self._known: Set[Any] = set()
+        self._depths: Dict[int, Tuple[int, int]] = {}
+
+    def add(self, result: Capture) -> None:
+        """Number the graphs of the next capture."""
+        names: Dict[str, str] = {}
+        for candidate in result.candidates:
+            captured = candidate.captured
+            if candidate.error is None and captured is not None and not self._is_repeated(captured):
+                self._kernels += 1
+                names.update(captured.renamed("%s_%d" % (self._name, self._kernels), self._kernels))
+        for candidate in result.reentries.values():
+            captured = candidate.captured
+            if captured is not None:
+                self._ways += 1
+                names.update(captured.renamed("%s_back_%d" % (self._name, self._ways), self._ways))
+        renamed = {names.get(name, name): stages for name, stages in self._stages.items()}
+        self._stages.clear()
+        self._stages.update(renamed)
+
+    def _is_repeated(self, captured: Captured) -> bool:
+        if self._alone:
+            return False
+        depth = captured.depth, captured.head_depth
+        exits = tuple((e.target, e.locals, e.stack, e.side, e.poll, e.rest, e.given, e.deleted, e.empty)
+                      for e in captured.graph.exits)
+        guards = segment_program(captured, launch_arguments(captured)).guards
+        key = captured.start, graph_key(captured.graph).unnamed, exits, guards
+        if key in self._known or self._depths.setdefault(captured.start, depth) != depth:
+            return True
+        self._known.add(key)
+        return False

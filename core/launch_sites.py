@@ -1,0 +1,119 @@
+"""The launchers of compiled segments, and the sites where linked code calls them.
+
+A function whose calls return values of several kinds is captured once per kind; the segments of all captures that
+begin at one instruction share its site, and their guards choose. Captures are known by their number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+from pijit.core._launcher import Launcher
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.assembler.emit import USUAL_EXIT
+from pijit.core.bytecode.linker.link import Call, ExitPlan, Site, held_back
+from pijit.core.bytecode.linker.osr import move_points
+from pijit.core.capture.state.osr_arguments import remembered
+from pijit.core.capture.build.graph_builder import state_at
+from pijit.core.capture.driver import Candidate, Capture
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.build.exits import ROUNDS
+from pijit.core.capture.profile.type_feedback import Pending
+from pijit.core.capture.build.guards import is_unsure, launch_arguments, may_wait, segment_program
+from pijit.core.capture.state.frame_state import is_confined
+from pijit.core.errors import Break
+from pijit.core.frameless_calls import returning_exits
+from pijit.core.kernel.compile import Kernel
+
+Kept = Tuple[int, Candidate, Kernel]
+"""A segment that became a kernel: the number of its capture first."""
+
+
+class Way(NamedTuple):
+    """A re-entry that was made."""
+
+    launcher: Any
+    site: Site
+    kernel: Kernel
+    captured: Captured
+
+
+class Made(NamedTuple):
+    """A launcher, its segment and its kernel."""
+
+    launcher: Any
+    captured: Captured
+    kernel: Kernel
+
+
+def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Made], List[Any]]:
+    """The sites, all launchers by site, the one asked last first, and these: when such a one fails, all have."""
+    by_start: Dict[int, List[Kept]] = {}
+    for one in kept:
+        by_start.setdefault(one[1].captured.start, []).append(one)
+    sites: List[Site] = []
+    all_made: List[Made] = []
+    last: List[Any] = []
+    for start, found in sorted(by_start.items()):
+        found.sort(key=lambda one: one[1].region.head.version.likely)
+        made = [make_launcher(candidate.captured, kernel, number, function,
+                              returning=returning_exits(candidate.captured, kernel, function))
+                for number, candidate, kernel in found]
+        all_made += [Made(launcher, candidate.captured, kernel)
+                     for (launcher, _), (_, candidate, kernel) in zip(made, found)]
+        last.append(made[0][0])
+        captured = found[0][1].captured
+        # Versions for later iterations and later captures come last and serve most calls: they are asked first, and
+        # those for loops without rounds last.
+        sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in reversed(made))))
+    return sites, all_made, last
+
+
+def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Function, prepare: Any = None,
+                  returning: Tuple[int, ...] = (), gate: bool = False) -> Tuple[Any, Call]:
+    """The launcher of a segment of the capture with this number, and how linked code calls it."""
+    arguments = launch_arguments(captured)
+    slots = tuple(function.varnames.index(root.name) for root in arguments if is_unsure(root, captured))
+    passed = tuple((root.kind, root.name) for root in arguments if not is_unsure(root, captured))
+    program = segment_program(captured, arguments)
+    exits = captured.graph.exits
+    order = sorted({which for which, _ in kernel.exits}, key=lambda n: (exits[n].poll, exits[n].side, n))
+    numbers = tuple(order.index(which) or USUAL_EXIT for which, _ in kernel.exits)
+    width = max(len(codes) for _, codes in kernel.exits)
+    rounds = [e.locals.index(ROUNDS) if ROUNDS in e.locals else None for e in exits]
+    plans = [ExitPlan(e.target, tuple(None if name == ROUNDS else name for name in e.locals), e.stack, e.side, e.poll,
+                      None if e.way is None else (number, e.way), e.rest, e.given, e.deleted, e.empty)
+             for e in (exits[which] for which in order)]
+    held = held_back(plans)
+    polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
+    launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
+                        tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
+                        prepare, returning, tuple(held.get(which) for which in numbers), slots,
+                        kernel.flavour.nogil and not (captured.has_loop and may_wait(program)),
+                        tuple(rounds[which] for which, _ in kernel.exits), gate)
+    return launcher, Call(launcher.callable, passed, width, tuple(plans), numbers)
+
+
+def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Way:
+    """A re-entry of the capture with this number."""
+    captured = candidate.captured
+    # Guards cannot tell in which round of an unrolled loop around it bytecode arrives; a poll leads to the right one.
+    has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.head).stack))
+    launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)
+    site = Site(captured.start, captured.depth, captured.head_depth, (call,), launcher if has_gate else None)
+    return Way(launcher, site, kernel, captured)
+
+
+def make_movers(result: Capture, pending: Pending,
+            observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
+    """What makes the movers of the loops where a call can move to newer code, by header; where not, and why."""
+    cfg = result.cfg
+    pending.arrived = remembered(cfg.function, result.analysis.entry)
+    points = move_points(cfg)
+    inside = {cfg.blocks[loop.header].start: frozenset(index for index in observers
+                                                       if cfg.block_of[index] in loop.body)
+              for loop in cfg.loops}
+    if pending.arrived is None:
+        points = dict.fromkeys(points, "an argument was bound anew")
+    return ({header: pending.mover(header, inside[header]) for header, because in points.items() if because is None},
+            [(header, Break("PJ403", because=because)) for header, because in points.items() if because is not None])

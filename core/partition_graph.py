@@ -1,0 +1,199 @@
+"""How a function was split, as boxes and edges: kernels, bytecode between them, control and data among them."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple
+
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.analysis.use_def import ARGUMENT, STORE, UseDef
+from pijit.core.capture.build.segment import Captured
+
+GLUE = frozenset(["LOAD_FAST", "LOAD_CONST", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
+                  "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP", "RETURN_VALUE", "STORE_FAST"])
+"""A run of bytecode of these alone is no box."""
+
+OPERANDS = "(operands)"
+"""What goes from box to box on the operand stack."""
+
+CONTROL, DATA = "control", "data"
+
+
+class Box(NamedTuple):
+    """A part of the split: ``kind`` is "start", "kernel", "bytecode" or "end".
+
+    ``takes`` are the locals that it reads, ``first`` and ``last`` its lines; ``number`` is the kernel's, or -1.
+    """
+
+    id: int
+    kind: str
+    number: int
+    first: int
+    last: int
+    instructions: int
+    takes: Tuple[str, ...]
+
+
+class Edge(NamedTuple):
+    """``kind`` is "control", or "data" with the locals that are written in one box and read in the other."""
+
+    source: int
+    target: int
+    kind: str
+    names: Tuple[str, ...] = ()
+
+
+class Split(NamedTuple):
+    """The boxes in program order, the first one being the start and the last one the end, and the edges."""
+
+    boxes: Tuple[Box, ...]
+    edges: Tuple[Edge, ...]
+
+
+class Part(NamedTuple):
+    """What is kept of a kernel: where it begins, its instructions, the locals it takes, where its ways out lead, and
+    whether they leave something on the operand stack."""
+
+    number: int
+    start: int
+    indices: FrozenSet[int]
+    targets: Dict[int, bool]
+    takes: Tuple[str, ...]
+
+
+def parts_of(made: Iterable[Captured]) -> Tuple[Part, ...]:
+    """The parts of the segments that became kernels. Side exits repeat and polls interrupt: they lead nowhere."""
+    return tuple(
+        Part(captured.number, captured.start, frozenset(captured.region.instructions()),
+             {exit.target: exit.stack > 0 for exit in captured.graph.exits if not (exit.side or exit.poll)},
+             tuple(sorted({root.name for root in map(_base, captured.inputs) if root.kind == "local"})))
+        for captured in made)
+
+
+def _base(path: Any) -> Any:
+    while hasattr(path, "base"):
+        path = path.base
+    return path if hasattr(path, "kind") else _NOWHERE
+
+
+class _Nowhere(NamedTuple):
+    kind: str = ""
+    name: str = ""
+
+
+_NOWHERE = _Nowhere()
+
+
+class _Splitter:
+    """Makes the split of one function."""
+
+    def __init__(self, cfg: CFG, parts: Sequence[Part]) -> None:
+        self.cfg = cfg
+        self.instructions = cfg.function.instructions
+        self.usedef = UseDef(cfg)
+        self.parts = parts
+        runs = [run for run in self._runs() if any(self.instructions[i].opname not in GLUE for i in run)]
+        self.starts: Dict[int, List[int]] = {}
+        self.run_at: Dict[int, int] = {}
+        self.boxes = [Box(0, "start", -1, *self._lines([0]), 0, ())]
+        pieces: List[Tuple[int, bool, Any]] = [(part.start, False, part) for part in parts]
+        pieces += [(run[0], True, run) for run in runs]
+        self.contents: Dict[int, Any] = {}
+        for _, is_run, content in sorted(pieces, key=lambda one: one[:2]):
+            number = len(self.boxes)
+            self.contents[number] = content
+            self.boxes.append(self._run_box(number, content) if is_run else self._kernel_box(number, content))
+            if is_run:
+                self.run_at.update((i, number) for i in content)
+            else:
+                self.starts.setdefault(content.start, []).append(number)
+        self.end = len(self.boxes)
+        self.boxes.append(Box(self.end, "end", -1, *self._lines([len(self.instructions) - 1]), 0, ()))
+
+    def _runs(self) -> List[List[int]]:
+        """Neighbouring instructions that are in no kernel."""
+        inside = {i for part in self.parts for i in part.indices}
+        runs: List[List[int]] = []
+        for i, block in enumerate(self.cfg.block_of):
+            if block is not None and i not in inside:
+                if runs and runs[-1][-1] == i - 1:
+                    runs[-1].append(i)
+                else:
+                    runs.append([i])
+        return runs
+
+    def _lines(self, indices: Iterable[int]) -> Tuple[int, int]:
+        lines = [line for line in (self.instructions[i].lineno for i in indices) if line] or [0]
+        return min(lines), max(lines)
+
+    def _kernel_box(self, number: int, part: Part) -> Box:
+        return Box(number, "kernel", part.number, *self._lines(part.indices), len(part.indices), part.takes)
+
+    def _run_box(self, number: int, run: List[int]) -> Box:
+        return Box(number, "bytecode", -1, *self._lines(run), len(run), tuple(sorted(dict(self._reads(run)))))
+
+    def _reads(self, run: Iterable[int]) -> Iterator[Tuple[str, int]]:
+        """The locals that a run of bytecode reads, and where."""
+        return ((self.instructions[i].value, i) for i in run if self.instructions[i].opname == "LOAD_FAST")
+
+    def _reached(self, targets: Iterable[int]) -> Set[int]:
+        """The boxes where control arrives from these instructions."""
+        found: Set[int] = set()
+        seen: Set[int] = set()
+        todo = list(targets)
+        while todo:
+            i = todo.pop()
+            if i in seen:
+                continue
+            seen.add(i)
+            if i in self.starts:
+                found.update(self.starts[i])
+            elif i in self.run_at:
+                found.add(self.run_at[i])
+            elif self.instructions[i].opname == "RETURN_VALUE":
+                found.add(self.end)
+            else:
+                todo += self.cfg.successors[i]
+        return found
+
+    def edges(self) -> Iterator[Edge]:
+        for target in sorted(self._reached([0])):
+            yield Edge(0, target, CONTROL)
+        for number, content in self.contents.items():
+            targets = content.targets if isinstance(content, Part) else self._leaving(content)
+            for target in sorted(self._reached(targets) | ({self.end} if self._returns(content) else set())):
+                yield Edge(number, target, CONTROL)
+        for (source, target), names in sorted(self._data().items()):
+            yield Edge(source, target, DATA, tuple(sorted(names)))
+
+    def _leaving(self, run: List[int]) -> List[int]:
+        return [target for i in run for target in self.cfg.successors[i] if target not in run]
+
+    def _returns(self, content: Any) -> bool:
+        return not isinstance(content, Part) and any(self.instructions[i].opname == "RETURN_VALUE" for i in content)
+
+    def _data(self) -> Dict[Tuple[int, int], Set[str]]:
+        """The locals that go from box to box; what the function was called with comes from the start."""
+        found: Dict[Tuple[int, int], Set[str]] = {}
+        writers = [(number, set(content.indices if isinstance(content, Part) else content))
+                   for number, content in self.contents.items()]
+        for number, content in self.contents.items():
+            reads = ([(name, content.start) for name in content.takes] if isinstance(content, Part)
+                     else self._reads(content))
+            for name, at in reads:
+                for definition in self.usedef.reaching(at, name):
+                    sources = [source for source, indices in writers
+                               if definition.kind == STORE and definition.at in indices]
+                    sources += [0] * (definition.kind == ARGUMENT)
+                    for source in sources:
+                        if source != number:
+                            found.setdefault((source, number), set()).add(name)
+            pushing = [i for i, pushes in content.targets.items() if pushes] if isinstance(content, Part) else []
+            for target in self._reached(pushing) - {number, self.end}:
+                found.setdefault((number, target), set()).add(OPERANDS)
+        return found
+
+
+def split_of(cfg: CFG, parts: Sequence[Part]) -> Split:
+    """The split of a function into these kernels."""
+    splitter = _Splitter(cfg, parts)
+    return Split(tuple(splitter.boxes), tuple(splitter.edges()))
