@@ -8,6 +8,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, NamedTuple, Tuple
 
 import numpy as np
+
 import pijit
 from benchmarks.measure import seconds_per_call
 

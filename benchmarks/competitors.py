@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numba
 import numpy as np
+
 import pijit
 from benchmarks.case import Case
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from benchmarks.case import LOOPS, Case, noise, side
 from benchmarks.loops import BITS
 

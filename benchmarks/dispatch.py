@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numba
 import numpy as np
+
 import pijit
 from benchmarks import breaks as cost_of_breaks
 from benchmarks.first_calls import in_new_processes

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from typing import Dict, Tuple
 
-from benchmarks import (algebra, complexes, elementwise, gathers, images, loops, networks, objects, particles,
-                        reductions, sparse, stencils, transforms)
+from benchmarks import (
+                        algebra,
+                        complexes,
+                        elementwise,
+                        gathers,
+                        images,
+                        loops,
+                        networks,
+                        objects,
+                        particles,
+                        reductions,
+                        sparse,
+                        stencils,
+                        transforms,
+)
 from benchmarks.case import SIZES, Case
 
 FAMILIES: Dict[str, Tuple[Case, ...]] = {

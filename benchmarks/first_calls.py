@@ -13,6 +13,7 @@ import time
 from typing import Any, Callable, Dict, List
 
 import numpy as np
+
 import pijit
 
 SOURCES = ("def f(x, y):\n    return x * %d.0 + y\n",

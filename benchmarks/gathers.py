@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from benchmarks.case import Case, noise, uniform, vectors
 
 WORD = np.dtype(np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from benchmarks.case import INTEGERS, LOOPS, Case, grids, noise, side, uniform
 
 BITS = {"L1": 6 << 10, "L2/L3": 96 << 10, "memory": 1 << 20}

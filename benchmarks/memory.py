@@ -10,6 +10,7 @@ import warnings
 from typing import Any, Callable, List, NamedTuple, Optional
 
 import numpy as np
+
 import pijit
 from benchmarks.breaks import STAY
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterable, List, Sequence
 
 import numba
 import numpy as np
+
 import pijit
 from benchmarks.measure import geometric_mean
 from benchmarks.rows import COPY, LOOPS, Row

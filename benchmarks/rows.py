@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+
 import pijit
 from benchmarks.case import Case, uniform
 from benchmarks.competitors import Competitors

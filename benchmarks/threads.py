@@ -13,6 +13,7 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
+
 import pijit
 from benchmarks.measure import seconds_per_call
 

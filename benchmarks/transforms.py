@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from benchmarks.case import Case, grids, noise, side, uniform
 
 

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.capture.driver import Capture
-from pijit.core.errors import Break
 from pijit.core.capture_records import BreakReport, break_report
+from pijit.core.errors import Break
 
 CONSEQUENCES = ("PJ212", "PJ218")
 """Breaks that a version may have because of what led to it."""

@@ -7,21 +7,21 @@ import time
 import types
 from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
+from pijit.core.break_causes import line_of
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.capture.driver import Candidate, Capture
-from pijit.core.capture.build.segment import Captured, InlinedCall
 from pijit.core.capture.build.exits import ROUNDS
 from pijit.core.capture.build.guards import guards_for, pair_guard
-from pijit.core.break_causes import line_of
+from pijit.core.capture.build.segment import Captured, InlinedCall
+from pijit.core.capture.driver import Candidate, Capture
+from pijit.core.capture_records import BreakReport, InlinedReport, SegmentReport, WayReport
 from pijit.core.effect_reports import effect_reports
 from pijit.core.errors import Break
 from pijit.core.graph.passes import Stages
 from pijit.core.graph.passes.simplify import side_exits
 from pijit.core.graph.printer import format_graph
 from pijit.core.kernel.compile import Kernel
-from pijit.core.reasons import reason
-from pijit.core.capture_records import BreakReport, InlinedReport, SegmentReport, WayReport
 from pijit.core.partition_graph import Split, parts_of, split_of
+from pijit.core.reasons import reason
 
 IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
                   "ROT_FOUR", "COPY", "SWAP", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
-from pijit.core.capture.build.segment import Captured
 from pijit.core.break_causes import line_of
-from pijit.core.graph.ops import EFFECTS
+from pijit.core.capture.build.segment import Captured
 from pijit.core.capture_records import EffectReport
+from pijit.core.graph.ops import EFFECTS
 
 ELEMENTS = "store of array elements"
 ITEM, ENTRY = "store of a list's item", "store of a dict's entry"

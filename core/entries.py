@@ -8,32 +8,32 @@ import weakref
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core import _hook
-from pijit.core.bytecode.codec.decode import Function
-from pijit.core.bytecode.linker.link import Landings, Probe, Site, link
-from pijit.core.bytecode.linker.continuation import Announce
-from pijit.core.capture.driver import Candidate, Capture, capture
-from pijit.core.capture.build.segment import Captured
-from pijit.core.capture.state.uncaptured_effects import unpacked
-from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, Pending, Seen
-from pijit.core.capture.build.guards import entry_program, lines_of
-from pijit.core.capture.inline.inliner import Inliner
-from pijit.core.capture.values.lattice import Abstract
 from pijit.core.break_causes import break_causes, break_reports
+from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.linker.continuation import Announce
+from pijit.core.bytecode.linker.link import Landings, Probe, Site, link
+from pijit.core.capture.build.guards import entry_program, lines_of
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.driver import Candidate, Capture, capture
+from pijit.core.capture.inline.inliner import Inliner
+from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, Pending, Seen
+from pijit.core.capture.state.uncaptured_effects import unpacked
+from pijit.core.capture.values.lattice import Abstract
+from pijit.core.capture_records import Entry
+from pijit.core.capture_report import CaptureRecord, Clock, segment_reports, way_report
+from pijit.core.entry_timing import patience
 from pijit.core.errors import Break, LinkError, first_line, is_strict
 from pijit.core.exit_counts import counted
 from pijit.core.frameless_calls import enlist_head, head_of
-from pijit.core.internal_functions import stand_in
 from pijit.core.graph.kernel_key import graph_key
 from pijit.core.graph.passes import recorded
+from pijit.core.internal_functions import stand_in
 from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_graph
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.options import flavour_of
-from pijit.core.loop_timing import measure_loops
 from pijit.core.kernel_names import Numbering
-from pijit.core.capture_records import Entry
-from pijit.core.capture_report import CaptureRecord, Clock, segment_reports, way_report
 from pijit.core.launch_sites import Way, make_movers, make_sites, make_way
-from pijit.core.entry_timing import patience
+from pijit.core.loop_timing import measure_loops
 
 if TYPE_CHECKING:
     from pijit.core.pipeline import State

@@ -10,9 +10,9 @@ from typing import Any, Callable, Iterable, Optional
 
 from pijit.core._hook import Trial
 from pijit.core.capture.build.segment import Captured
+from pijit.core.capture_records import Entry
 from pijit.core.kernel.options import has_fast_loop
 from pijit.core.reasons import reason
-from pijit.core.capture_records import Entry
 
 LIMIT_NS = {"auto": 1000000, True: 0}
 """By value of the option: calls that take longer are not measured. Plain Python may take a thousand times as long."""

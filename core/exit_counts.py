@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
 
-from pijit.core.kernel.compile import Kernel
 from pijit.core.capture_records import ExitCounts, ExitReport, MissReport, ReentryReport
+from pijit.core.kernel.compile import Kernel
 
 OFTEN = "PJ310"
 FEW = 2

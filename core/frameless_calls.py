@@ -11,9 +11,9 @@ from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.build import cost_model
-from pijit.core.capture.driver import Capture
-from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.build.guards import launch_arguments, rebase
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.driver import Capture
 from pijit.core.capture.values.provenance import Root
 from pijit.core.kernel.compile import Kernel
 

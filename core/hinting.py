@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict
 
 import numpy as np
+
 from pijit.core.graph.types import PYTHON_SCALARS
 from pijit.core.pythons import why_not_python
 

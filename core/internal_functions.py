@@ -7,8 +7,8 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core import _hook
-from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.assembler.emit import Emit
+from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, replace_code
 
 

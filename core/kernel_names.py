@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Set, Tuple
 
-from pijit.core.capture.driver import Capture
-from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.build.guards import launch_arguments, segment_program
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.driver import Capture
 from pijit.core.graph.kernel_key import graph_key
 from pijit.core.graph.passes import Stages
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 from pijit.core._launcher import Launcher
-from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.assembler.emit import USUAL_EXIT
+from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.linker.link import Call, ExitPlan, Site, held_back
 from pijit.core.bytecode.linker.osr import move_points
-from pijit.core.capture.state.osr_arguments import remembered
-from pijit.core.capture.build.graph_builder import state_at
-from pijit.core.capture.driver import Candidate, Capture
-from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.build.exits import ROUNDS
-from pijit.core.capture.profile.type_feedback import Pending
+from pijit.core.capture.build.graph_builder import state_at
 from pijit.core.capture.build.guards import is_unsure, launch_arguments, may_wait, segment_program
+from pijit.core.capture.build.segment import Captured
+from pijit.core.capture.driver import Candidate, Capture
+from pijit.core.capture.profile.type_feedback import Pending
 from pijit.core.capture.state.frame_state import is_confined
+from pijit.core.capture.state.osr_arguments import remembered
 from pijit.core.errors import Break
 from pijit.core.frameless_calls import returning_exits
 from pijit.core.kernel.compile import Kernel

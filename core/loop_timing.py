@@ -14,10 +14,10 @@ from pijit.core import _hook
 from pijit.core._launcher import LoopTrial
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.capture.analysis.regions import Region
+from pijit.core.entry_timing import is_measured, time_text
 from pijit.core.errors import Break
 from pijit.core.kernel.compile import Kernel
 from pijit.core.launch_sites import Made, Way
-from pijit.core.entry_timing import is_measured, time_text
 
 if TYPE_CHECKING:
     from pijit.core.pipeline import State

@@ -21,25 +21,25 @@ from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
 from pijit.core.bytecode.assembler.emit import to_go_on
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.capture.profile.hints import Hints
+from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.osr_arguments import bound_anew, slots_at_entry
-from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
-from pijit.core.capture.profile.hints import Hints
 from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture_records import Entry, break_report
 from pijit.core.entries import Start, make_entry
+from pijit.core.entry_timing import trial_of
 from pijit.core.errors import Break, FullGraphError, LinkError, RecompileError, first_line, report_internal
 from pijit.core.exit_counts import exit_counts
-from pijit.core.internal_functions import stand_in, twin_of
-from pijit.core.hinting import TypeHintWarning
-from pijit.core.kernel.compile import Kernel
-from pijit.core.kernel.fork_safety import Turn
-from pijit.core.kernel.compile_permission import TooEarly
-from pijit.core.kernel.shared import kernels_of
 from pijit.core.graph_mode import one_graph
-from pijit.core.reasons import REASONS, Reason, reason
-from pijit.core.capture_records import Entry, break_report
 from pijit.core.guard_churn import Churn
-from pijit.core.entry_timing import trial_of
+from pijit.core.hinting import TypeHintWarning
+from pijit.core.internal_functions import stand_in, twin_of
+from pijit.core.kernel.compile import Kernel
+from pijit.core.kernel.compile_permission import TooEarly
+from pijit.core.kernel.fork_safety import Turn
+from pijit.core.kernel.shared import kernels_of
+from pijit.core.reasons import REASONS, Reason, reason
 from pijit.guards.cache import CacheLimitWarning, EntryCache, warn_limit
 from pijit.guards.program import NO_GUARD
 

@@ -7,14 +7,14 @@ import types
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.capture.profile.type_feedback import Pending, Seen
+from pijit.core.capture_records import Entry
 from pijit.core.entries import make_entry
 from pijit.core.errors import report_internal
-from pijit.core.internal_functions import bound_locals
 from pijit.core.graph.passes import recorded
-from pijit.core.hinting import TypeHintWarning
 from pijit.core.graph_mode import one_graph
+from pijit.core.hinting import TypeHintWarning
+from pijit.core.internal_functions import bound_locals
 from pijit.core.pipeline import State
-from pijit.core.capture_records import Entry
 
 
 def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[List[Entry], List[str]]:

@@ -14,12 +14,39 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy
 
 from pijit.guards._evaluate import count_own
-from pijit.guards.facts import (ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, LAYOUTS, SINGLETONS, WARN_ON_WRITE, WRITEABLE,
-                                constant_key, count, describe, is_constant, is_exactly, layout_of, layout_words,
-                                type_name, was_type)
+from pijit.guards.facts import (
+    ALIGNED,
+    C_CONTIGUOUS,
+    F_CONTIGUOUS,
+    LAYOUTS,
+    SINGLETONS,
+    WARN_ON_WRITE,
+    WRITEABLE,
+    constant_key,
+    count,
+    describe,
+    is_constant,
+    is_exactly,
+    layout_of,
+    layout_words,
+    type_name,
+    was_type,
+)
 from pijit.guards.held import Held
-from pijit.guards.source import (UNBOUND, Attr, Cell, Global, Item, Local, NoPlaceError, Record, Source,
-                                 SourceError, is_absent, is_plain_tuple)
+from pijit.guards.source import (
+    UNBOUND,
+    Attr,
+    Cell,
+    Global,
+    Item,
+    Local,
+    NoPlaceError,
+    Record,
+    Source,
+    SourceError,
+    is_absent,
+    is_plain_tuple,
+)
 
 __all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsIdentical", "IsType", "IsUnbound",
            "LengthIs", "OwnCountIs"]

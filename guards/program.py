@@ -13,8 +13,22 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Opt
 
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
-from pijit.guards.source import (Attr, Cell, ClassAttr, Constant, Global, Inner, Item, KeyAt, Local, Scope, Source,
-                                 SourceError, TypeOf, closure_of)
+from pijit.guards.source import (
+    Attr,
+    Cell,
+    ClassAttr,
+    Constant,
+    Global,
+    Inner,
+    Item,
+    KeyAt,
+    Local,
+    Scope,
+    Source,
+    SourceError,
+    TypeOf,
+    closure_of,
+)
 
 __all__ = ["GuardProgram", "evaluation_order", "failures_by_source", "mirror_disagreements", "set_mirror"]
 

@@ -22,8 +22,19 @@ import numpy
 
 from pijit.guards._evaluate import UNBOUND, attribute_rule, present_dict
 from pijit.guards.facts import describe, is_exactly, is_heap_type, type_name
-from pijit.guards.reading import (NoPlaceError, SourceError, class_value, dict_item, instance_dict, is_plain_tuple,
-                                  mro_of, own_attribute, read_attribute, read_class_attribute, read_item)
+from pijit.guards.reading import (
+    NoPlaceError,
+    SourceError,
+    class_value,
+    dict_item,
+    instance_dict,
+    is_plain_tuple,
+    mro_of,
+    own_attribute,
+    read_attribute,
+    read_class_attribute,
+    read_item,
+)
 
 __all__ = ["Attr", "Cell", "ClassAttr", "Constant", "Global", "Inner", "Item", "KeyAt", "Local", "NoPlaceError",
            "Record", "Scope", "Source", "SourceError", "TypeOf", "UNBOUND", "is_absent", "is_plain_tuple",

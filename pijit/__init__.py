@@ -38,8 +38,16 @@ from pijit.signature import Symbol, Tensor
 
 if TYPE_CHECKING:
     from pijit.core.tape.errors import GradientError, GradientWarning
-    from pijit.gradients import (checkpoint, custom_vjp, grad, no_grad, nondifferentiable, stop_gradient, value_and_grad,
-                                 vjp)
+    from pijit.gradients import (
+        checkpoint,
+        custom_vjp,
+        grad,
+        no_grad,
+        nondifferentiable,
+        stop_gradient,
+        value_and_grad,
+        vjp,
+    )
 
 _LATER = dict({name: "pijit.gradients" for name in ("checkpoint", "custom_vjp", "grad", "no_grad", "nondifferentiable",
                                                     "stop_gradient", "value_and_grad", "vjp")},

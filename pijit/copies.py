@@ -12,6 +12,7 @@ import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
 
 import numpy as np
+
 from pijit.guards.facts import WRITEABLE
 
 _ALIGNMENT = 64  # of the copied memory relative to the original: arrays stay aligned or misaligned

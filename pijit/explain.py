@@ -8,8 +8,8 @@ import sys
 import types
 from typing import Any, Callable, Sequence, Tuple
 
-from pijit.core.pythons import why_not_python
 from pijit.core.capture_records import ExitCounts
+from pijit.core.pythons import why_not_python
 from pijit.core.reasons import REASONS
 from pijit.decorator import called_methods, is_written
 from pijit.differential import plain_twin, unbound

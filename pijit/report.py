@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
-from pijit.core.errors import place
 from pijit.core.capture_records import ExitCounts
+from pijit.core.errors import place
 from pijit.names import count_of
 
 PLAIN = "py"

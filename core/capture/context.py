@@ -7,12 +7,12 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.capture.profile.hints import Said
-from pijit.core.capture.state.heap_locations import Places, scope_place
-from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.profile.samples import Seen
-from pijit.core.capture.values.value_specialisation import Steering
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Opaque
+from pijit.core.capture.state.heap_locations import Places, scope_place
 from pijit.core.capture.values.budgets import Work
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Opaque
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.value_specialisation import Steering
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.source import Cell, Global, Scope

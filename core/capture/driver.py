@@ -7,26 +7,26 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
-from pijit.core.capture.build import cost_model
+from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 from pijit.core.capture.analysis.fixpoint import Analysis
+from pijit.core.capture.analysis.regions import Piece, Region, form_regions
+from pijit.core.capture.build import cost_model
 from pijit.core.capture.build.graph_builder import GraphBuilder, state_at
-from pijit.core.capture.build.segment import Captured, Refusal, Unhandled
-from pijit.core.capture.state.entry_state import entry_state
-from pijit.core.capture.context import Facts
 from pijit.core.capture.build.guards import launch_arguments
-from pijit.core.capture.profile.hints import Hinted, Hints, Said
+from pijit.core.capture.build.reentry import ReentryBuilder
+from pijit.core.capture.build.segment import Captured, Refusal, Unhandled
+from pijit.core.capture.context import Facts
 from pijit.core.capture.inline.inliner import Inliner
+from pijit.core.capture.profile.hints import Hinted, Hints, Said
+from pijit.core.capture.profile.samples import Seen, Unlike
+from pijit.core.capture.state.entry_state import entry_state
+from pijit.core.capture.state.frame_state import State
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.state.saved_locals import maybe_empty
-from pijit.core.capture.build.reentry import ReentryBuilder
-from pijit.core.capture.profile.samples import Seen, Unlike
-from pijit.core.capture.analysis.regions import Piece, Region, form_regions
-from pijit.core.capture.state.frame_state import State
-from pijit.core.capture.values.value_specialisation import Steering
-from pijit.core.capture.values.lattice import Abstract
 from pijit.core.capture.values.budgets import TRIES, Exhausted, Work, too_many
+from pijit.core.capture.values.lattice import Abstract
+from pijit.core.capture.values.value_specialisation import Steering
 from pijit.core.errors import Break
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify

@@ -6,6 +6,7 @@ import sys
 from typing import Any, Dict, NamedTuple, Tuple
 
 import numpy as np
+
 from pijit.core.graph.types import FLOAT, INT, Scalar, numpy_scalar
 from pijit.guards.facts import type_module
 

@@ -11,6 +11,7 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.types import Array
 

@@ -6,6 +6,7 @@ import struct
 from typing import Any, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import PRINTED, Branch, Graph, Leave, Output, SideExit
 from pijit.core.graph.printer import format_graph
 from pijit.guards.facts import is_exactly

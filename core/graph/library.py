@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
+
 from pijit.core.graph import library_helpers
 
 

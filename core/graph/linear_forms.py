@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.types import Scalar
 

@@ -7,6 +7,7 @@ import weakref
 from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
+
 from pijit.guards.facts import type_name
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Graph, Output, SideExit, Value
 from pijit.core.graph.types import (
     BOOL,

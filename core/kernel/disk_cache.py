@@ -24,6 +24,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
+
 from pijit._version import __version__
 from pijit.core.kernel.file_ownership import Distrust, check_folders_above, check_owner, make_private
 

@@ -9,8 +9,8 @@ from pijit.core.graph.loops import loops_of
 from pijit.core.graph.verify import dominators
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
-from pijit.core.kernel.llvm.nest.threads import LEAST
 from pijit.core.kernel.emit.scalars import ROWS
+from pijit.core.kernel.llvm.nest.threads import LEAST
 
 
 class Flavour(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, Dict, Sequence, Tuple
 
 import llvmlite.binding as llvm
 import numpy as np
+
 from pijit.core.graph.gufuncs import LINALG
 
 _HERE = "pijit.here."

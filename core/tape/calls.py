@@ -9,8 +9,15 @@ from __future__ import annotations
 import collections
 import functools
 import operator
-from types import (BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, ModuleType,
-                   WrapperDescriptorType)
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
@@ -19,15 +26,26 @@ from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS, METHODS
 from pijit.core.tape import operations
 from pijit.core.tape.array_protocols import converted, function_override, ufunc_override
 from pijit.core.tape.attributes import attribute
-from pijit.core.tape.callables import (CONTAINERS, HANDLERS, ITERATING, ITERATING_METHODS, KEEPS, NATIVE_FUNCTIONS,
-                                       NATIVE_MODULES, OTHER_THREADS, OWN_MODULES, READING, WRITERS, keeps_identities)
+from pijit.core.tape.callables import (
+    CONTAINERS,
+    HANDLERS,
+    ITERATING,
+    ITERATING_METHODS,
+    KEEPS,
+    NATIVE_FUNCTIONS,
+    NATIVE_MODULES,
+    OTHER_THREADS,
+    OWN_MODULES,
+    READING,
+    WRITERS,
+    keeps_identities,
+)
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.iteration import listed, mapping, streamed
 from pijit.core.tape.operations import apply_elementwise, as_refusal, into, load, taint
 from pijit.core.tape.records import elementwise_give, function_give, record_result, record_store
 from pijit.core.tape.special_methods import in_class, python_method, real_number, stand_in
 from pijit.core.tape.state import STATE, reached, watching
-
 
 _MAKERS = tuple(kind.__new__ for kind in CONTAINERS)
 

@@ -13,11 +13,17 @@ import numpy as np
 from pijit.core.graph.derivatives import FUNCTIONS
 from pijit.core.graph.derivatives.adjoints import spread
 from pijit.core.tape import operations
-from pijit.core.tape.calls import call, record
+from pijit.core.tape.attributes import (
+    attribute,
+    delete_attribute,
+    delete_object_attribute,
+    object_attribute,
+    set_object_attribute,
+    store_attribute,
+)
 from pijit.core.tape.callables import HANDLERS
+from pijit.core.tape.calls import call, record
 from pijit.core.tape.errors import refusal
-from pijit.core.tape.attributes import (attribute, delete_attribute, delete_object_attribute, object_attribute,
-                                        set_object_attribute, store_attribute)
 from pijit.core.tape.iteration import iterate, iterator_of
 from pijit.core.tape.operations import BINARY, INPLACE, apply_elementwise, delete, load, store, taint
 from pijit.core.tape.records import frozen, record_result

@@ -15,8 +15,15 @@ from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
 from pijit.core.tape.array_protocols import converted, foreign
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.iteration import streamed
-from pijit.core.tape.records import (elementwise_give, frozen, function_give, record_result, record_store,
-                                     stored_value_give, winners_of)
+from pijit.core.tape.records import (
+    elementwise_give,
+    frozen,
+    function_give,
+    record_result,
+    record_store,
+    stored_value_give,
+    winners_of,
+)
 from pijit.core.tape.special_methods import call_recorded, index_value, python_method, stand_in
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import NUMBERS, Run, Tape

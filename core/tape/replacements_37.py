@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any, Dict, Optional
 
 from pijit.core.tape import attributes, calls, iteration, managers, special_methods
-from pijit.core.tape.replacements import (OPERATORS, Lines, Row, before, common_rows, compared, contained,
-                                          operator_helper)
+from pijit.core.tape.replacements import (
+    OPERATORS,
+    Lines,
+    Row,
+    before,
+    common_rows,
+    compared,
+    contained,
+    operator_helper,
+)
 
 
 def replacement(one: Any) -> Optional[Lines]:

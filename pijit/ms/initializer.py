@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Tuple, Type as Class
+from typing import Any, Dict, Tuple
+from typing import Type as Class
 
 import numpy as np
 

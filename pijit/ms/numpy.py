@@ -7,26 +7,100 @@ from typing import Any
 import numpy as _np
 
 from pijit.ms.arrays import as_array
-from pijit.ms.dtype import (as_numpy, bool_, complex64, complex128, float16, float32, float64, int8, int16, int32,  # noqa: F401
-                            int64, uint8, uint16, uint32, uint64)
+from pijit.ms.dtype import (  # noqa: F401
+    as_numpy,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from pijit.ms.ops.creation import arange as _arange
 from pijit.ms.ops.creation import eye, full, linspace, ones, ones_like, rand, randint, randn, zeros, zeros_like  # noqa: F401
-from pijit.ms.ops.elementwise import (abs, add, ceil, cos, cosh, equal, exp, expm1, floor, greater, greater_equal,  # noqa: F401
-                                      less, less_equal, log, log1p, log2, log10, logical_and, logical_not, logical_or,
-                                      logical_xor, maximum, minimum, not_equal, reciprocal, round, sign, sin, sinh, sqrt,
-                                      square, tan, tanh, trunc, where)
+from pijit.ms.ops.elementwise import (  # noqa: F401
+    abs,
+    add,
+    ceil,
+    cos,
+    cosh,
+    equal,
+    exp,
+    expm1,
+    floor,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    log,
+    log1p,
+    log2,
+    log10,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    not_equal,
+    reciprocal,
+    round,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
+    trunc,
+    where,
+)
 from pijit.ms.ops.elementwise import div as divide  # noqa: F401
 from pijit.ms.ops.elementwise import mul as multiply  # noqa: F401
 from pijit.ms.ops.elementwise import neg as negative  # noqa: F401
 from pijit.ms.ops.elementwise import pow as power  # noqa: F401
 from pijit.ms.ops.elementwise import sub as subtract  # noqa: F401
-from pijit.ms.ops.movement import (broadcast_to, diag, expand_dims, flip, repeat_interleave, reshape, roll, split,  # noqa: F401
-                                   squeeze, stack, swapaxes, tile, tril, triu)
+from pijit.ms.ops.movement import (  # noqa: F401
+    broadcast_to,
+    diag,
+    expand_dims,
+    flip,
+    repeat_interleave,
+    reshape,
+    roll,
+    split,
+    squeeze,
+    stack,
+    swapaxes,
+    tile,
+    tril,
+    triu,
+)
 from pijit.ms.ops.movement import concat as concatenate  # noqa: F401
 from pijit.ms.ops.movement import transpose as _transpose
 from pijit.ms.ops.products import dot, matmul, outer, tensor_dot  # noqa: F401
-from pijit.ms.ops.reductions import all, any, argmax, argmin, cumsum, mean, prod, std, var  # noqa: F401
-from pijit.ms.ops.reductions import reduce_max, reduce_min, reduce_sum
+from pijit.ms.ops.reductions import (  # noqa: F401
+    all,
+    any,
+    argmax,
+    argmin,
+    cumsum,
+    mean,
+    prod,
+    reduce_max,
+    reduce_min,
+    reduce_sum,
+    std,
+    var,
+)
 from pijit.ms.tensor import Tensor, made
 
 absolute = abs

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.behaviour.cases import CUT, X, Y, Case, each, expect, group
+from tests.behaviour.cases import CUT, Case, X, Y, each, expect, group
 from tests.harness import check, fail_unless_captured, jitted, same
 
 

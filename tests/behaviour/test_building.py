@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each
+from tests.behaviour.cases import Case, X, Y, each
 
 
 def joined_lists(xs, ys, x):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.behaviour import elsewhere
-from tests.behaviour.cases import X, Y, Case, each
+from tests.behaviour.cases import Case, X, Y, each
 
 
 def one(x):

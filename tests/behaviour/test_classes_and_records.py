@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each
+from tests.behaviour.cases import Case, X, Y, each
 
 Point = collections.namedtuple("Point", "w b name")
 Pair = collections.namedtuple("Pair", ["first", "second"])

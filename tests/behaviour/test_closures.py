@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each, group
+from tests.behaviour.cases import Case, X, Y, each, group
 from tests.harness import check, fail_unless_captured, jitted, same
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each
+from tests.behaviour.cases import Case, X, Y, each
 
 GRID = np.arange(12.0).reshape(3, 4)
 

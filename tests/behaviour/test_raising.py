@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, Swallow, each
+from tests.behaviour.cases import Case, Swallow, X, Y, each
 
 
 def uncaught(x, k):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.behaviour.cases import X, Case, each, group
+from tests.behaviour.cases import Case, X, each, group
 from tests.harness import jitted, same
 
 

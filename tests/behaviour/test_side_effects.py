@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.behaviour import elsewhere
-from tests.behaviour.cases import X, Y, Case, each, group
+from tests.behaviour.cases import Case, X, Y, each, group
 from tests.harness import fail_unless_captured, jitted, same
 
 

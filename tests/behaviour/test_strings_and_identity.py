@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from tests.behaviour.cases import X, Y, Case, each, group
+from tests.behaviour.cases import Case, X, Y, each, group
 from tests.harness import jitted, same
 
 

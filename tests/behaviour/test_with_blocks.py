@@ -2,7 +2,7 @@
 
 import contextlib
 
-from tests.behaviour.cases import X, Y, Case, each
+from tests.behaviour.cases import Case, X, Y, each
 
 
 class Manager:

@@ -3,11 +3,11 @@
 import sys
 from types import FunctionType
 
-from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.linker.link import Call, Site, link
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.bytecode.linker.verify import why_wrong
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 
 
 def cfg_of(function):

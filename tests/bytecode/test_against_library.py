@@ -3,13 +3,10 @@
 import bytecode
 import pytest
 
-from pijit.core.bytecode.analysis import blocks
-from pijit.core.bytecode.codec import decode
-from pijit.core.bytecode.codec import encode
+from pijit.core.bytecode.analysis import blocks, liveness, use_def
+from pijit.core.bytecode.codec import decode, encode
 from pijit.core.bytecode.flow import control_flow
 from pijit.core.bytecode.instructions import line_table
-from pijit.core.bytecode.analysis import liveness
-from pijit.core.bytecode.analysis import use_def
 
 
 def code_objects():

@@ -1,9 +1,20 @@
 """Blocks, order, dominators and loops; graph facts are stated by source line, which all versions share."""
 
 import pytest
+from bytecode_samples import (
+    NAMES,
+    SAMPLES,
+    at,
+    break_in_try,
+    conditional,
+    for_else,
+    nested_loops,
+    straight,
+    try_everything,
+    while_else,
+    with_statement,
+)
 
-from bytecode_samples import (NAMES, SAMPLES, at, break_in_try, conditional, for_else, nested_loops, straight,
-                              try_everything, while_else, with_statement)
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
 

@@ -2,8 +2,8 @@ import dis
 import sys
 
 import pytest
-
 from bytecode_samples import NAMES, SAMPLES, keywords
+
 from pijit.core.bytecode.codec.decode import count_arguments, decode
 from pijit.core.bytecode.codec.encode import replace_code
 

@@ -9,8 +9,8 @@ if sys.version_info >= (3, 11):
     pytest.skip("later versions have other instructions", allow_module_level=True)
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
-from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.assembler.emit import Emit, SiteStack
+from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, link
 

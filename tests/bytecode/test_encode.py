@@ -3,9 +3,20 @@ import sys
 from types import FunctionType
 
 import pytest
+from bytecode_samples import (
+    NAMES,
+    SAMPLES,
+    at,
+    conditional,
+    executed,
+    for_else,
+    keywords,
+    outcome,
+    straight,
+    try_everything,
+    while_else,
+)
 
-from bytecode_samples import (NAMES, SAMPLES, at, conditional, executed, for_else, keywords, outcome,
-                              straight, try_everything, while_else)
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label, Op, reencode, replace_code

@@ -2,8 +2,8 @@ import dis
 import sys
 
 import pytest
-
 from bytecode_samples import NAMES, SAMPLES, executed, for_else, nested_finally, with_statement
+
 from pijit.core.bytecode.analysis.blocks import build_cfg, innermost_handler
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Op, replace_code

@@ -14,12 +14,31 @@ if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
 from link_samples_311 import cfg_of, leaving, made
-from pijit.core.bytecode.rewrite.generator_to_loop import (
-    ALL, ANY, BEST, DEFAULT, DICT, EXTREMES, FIRST, KEY, LIST, LOST, NOTHING, PRODUCT, REDUCE, RESULT, SET, SUM, consumed, variable)
+
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Op
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, delegating, only_yield, plan, resumed
+from pijit.core.bytecode.rewrite.generator_to_loop import (
+    ALL,
+    ANY,
+    BEST,
+    DEFAULT,
+    DICT,
+    EXTREMES,
+    FIRST,
+    KEY,
+    LIST,
+    LOST,
+    NOTHING,
+    PRODUCT,
+    REDUCE,
+    RESULT,
+    SET,
+    SUM,
+    consumed,
+    variable,
+)
 
 
 def with_values(code, values):

@@ -11,6 +11,7 @@ if sys.version_info < (3, 11):
     pytest.skip("caches and exception tables come with CPython 3.11", allow_module_level=True)
 
 from bytecode_samples import NAMES, NUMBERS, SAMPLES, conditional, fail, for_else, outcome, straight, try_everything
+
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label, Op
 

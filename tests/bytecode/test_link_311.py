@@ -9,7 +9,20 @@ if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
 from link_samples_311 import (
-    Launch, cfg_of, index_of, linked, local, straight, straight_site, nested, in_calls, NUMBERS, loop, two_loops)
+    NUMBERS,
+    Launch,
+    cfg_of,
+    in_calls,
+    index_of,
+    linked,
+    local,
+    loop,
+    nested,
+    straight,
+    straight_site,
+    two_loops,
+)
+
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
 
 

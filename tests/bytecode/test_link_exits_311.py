@@ -8,10 +8,24 @@ if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
 from link_samples_311 import (
-    Launch, Natives, cfg_of, index_of, line_of, linked, made, local, straight, straight_site, in_calls, NUMBERS, loop, until)
+    NUMBERS,
+    Launch,
+    Natives,
+    cfg_of,
+    in_calls,
+    index_of,
+    line_of,
+    linked,
+    local,
+    loop,
+    straight,
+    straight_site,
+    until,
+)
+
+from pijit.core.bytecode.linker.deferred_warning import Report
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Probe, Site, held_back, link
 from pijit.core.bytecode.linker.osr import Given
-from pijit.core.bytecode.linker.deferred_warning import Report
 
 
 @pytest.fixture

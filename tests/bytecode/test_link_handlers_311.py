@@ -8,7 +8,21 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("earlier versions have tests of their own", allow_module_level=True)
 
-from link_samples_311 import Launch, Natives, cfg_of, index_of, line_of, linked, made, local, nested, loop, two_loops, until
+from link_samples_311 import (
+    Launch,
+    Natives,
+    cfg_of,
+    index_of,
+    line_of,
+    linked,
+    local,
+    loop,
+    made,
+    nested,
+    two_loops,
+    until,
+)
+
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, held_back, link
 
 

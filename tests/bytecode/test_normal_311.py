@@ -12,16 +12,16 @@ if sys.version_info < (3, 11):
 
 import dis
 
-from pijit.core.bytecode.instructions import names_311
 from pijit.core.bytecode.analysis.blocks import build_cfg, innermost_handler
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.analysis.use_def import UseDef
+from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler
 from pijit.core.bytecode.codec.layout import stack_size
-from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.instructions import names_311
 from pijit.core.bytecode.instructions.opcodes import CLASS_OF_NAME
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
-from pijit.core.bytecode.analysis.use_def import UseDef
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from tests.bytecode.test_identity_311 import FIELDS, FOLDERS, code_objects, python_files
 
 

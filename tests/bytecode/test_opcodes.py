@@ -5,9 +5,8 @@ import pytest
 
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
-from pijit.core.capture.interpreter import interpreter
 from pijit.core.capture.build.graph_builder import GraphBuilder
-
+from pijit.core.capture.interpreter import interpreter
 
 NORMAL_FORM = sys.version_info >= (3, 11)
 NAMES = opcodes.PRESENT if NORMAL_FORM else frozenset(dis.opmap)

@@ -11,9 +11,16 @@ if sys.version_info < (3, 11):
     pytest.skip("these tables come with CPython 3.11", allow_module_level=True)
 
 from bytecode_samples import NAMES, SAMPLES, straight, try_everything
+
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry, read_exception_table, write_exception_table
-from pijit.core.bytecode.instructions.location_table import MERGED, NO_POSITION, Position, read_locations, write_locations
+from pijit.core.bytecode.instructions.location_table import (
+    MERGED,
+    NO_POSITION,
+    Position,
+    read_locations,
+    write_locations,
+)
 
 FUNCTIONS = pytest.mark.parametrize("function", [function for function, _ in SAMPLES], ids=NAMES)
 

@@ -10,12 +10,12 @@ if sys.version_info < (3, 11):
 
 from bytecode_samples import SAMPLES
 from link_samples_311 import Launch, cfg_of, index_of
-from pijit.core.bytecode.linker import verify_311
-from pijit.core.bytecode.linker import verify
+
 from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound, unproved_loads
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label, Op, replace_code
 from pijit.core.bytecode.instructions.exception_table import read_exception_table, write_exception_table
+from pijit.core.bytecode.linker import verify, verify_311
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
 from pijit.core.bytecode.linker.verify import why_wrong
 

@@ -10,10 +10,9 @@ import pytest
 
 import pijit
 from pijit.core import entries, errors
-from pijit.core.bytecode.linker import verify_37
-from pijit.core.bytecode.linker import verify
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Label, Op, replace_code
+from pijit.core.bytecode.linker import verify, verify_37
 from pijit.core.bytecode.linker.verify import why_wrong
 from tests.bytecode import bytecode_samples
 from tests.harness import jitted, kernel_count

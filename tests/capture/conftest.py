@@ -8,8 +8,7 @@ import pytest
 from pijit.core import entries
 from pijit.core.capture.build import cost_model
 from pijit.core.kernel.emit import kernel_emitter
-from pijit.core.kernel.reference import emitter
-from pijit.core.kernel.reference import runtime
+from pijit.core.kernel.reference import emitter, runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",

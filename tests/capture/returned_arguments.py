@@ -4,7 +4,6 @@ In a call, ``x`` is what is tested: an array, list or number. ``y`` is like x, a
 ``i`` holds integers, ``s`` is a square array, and ``w`` gives the kernel work.
 """
 
-import numpy as np
 
 from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS, INTO, MODULES

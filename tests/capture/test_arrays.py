@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted
 from tests.capture.test_scalars import BINARY, EVERY, agree, define
+from tests.harness import check, fail_unless_captured, jitted
 
 DTYPES = ("?", "b", "B", "h", "H", "i", "I", "l", "L", "f", "d")
 SHAPE = (3, 4)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.harness import check, fail_unless_captured
 
 from pijit.core.kernel.emit import tiled_loops
-from pijit.core.kernel.plan import tiling
 from pijit.core.kernel.llvm.nest import nontemporal
+from pijit.core.kernel.plan import tiling
+from tests.harness import check, fail_unless_captured
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
 VECTOR, PLANE = np.linspace(-3.0, 3.0, 23), np.linspace(-2.0, 2.0, 66).reshape(11, 6)

@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted, kernel_count
 from tests.capture.test_arrays import DTYPES, array, layouts
 from tests.capture.test_scalars import EVERY, VALUES, agree, cases, define, impossible
+from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 PAIRS = ("min(a, b)", "max(a, b)", "min(a, b, a)", "max(1, a, b)", "divmod(a, b)", "min(a)", "max((a, b))", "round(a, 1)",
          "min(a, b, key=abs)", "math.pow(a, b)", "math.atan2(a, b)", "math.hypot(a, b)", "np.maximum(a, b)",

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from tests.harness import HIT, MISS, assert_calls, assert_nothing_breaks, check, fail_unless_captured, jitted, mode_config
+from tests.harness import (
+    HIT,
+    MISS,
+    assert_calls,
+    assert_nothing_breaks,
+    check,
+    fail_unless_captured,
+    jitted,
+    mode_config,
+)
 
 X = np.linspace(-2.0, 3.0, 37)
 PYTHON = {"backend": "python"}

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted
 from tests.capture.test_scalars import agree
+from tests.harness import check, fail_unless_captured, jitted
 
 X = np.array([1.5, -2.0, 0.25, 8.0])
 

@@ -6,8 +6,8 @@ import weakref
 
 import numpy as np
 import pytest
-
 from effects_common import CUT, launches
+
 from pijit.guards._evaluate import present_dict
 from tests.harness import check, fail_unless_captured, jitted
 

@@ -6,8 +6,8 @@ import types
 
 import numpy as np
 import pytest
-
 from effects_common import CUT, launches
+
 from pijit.differential import plain_twin
 from tests.harness import check, fail_unless_captured, jitted
 

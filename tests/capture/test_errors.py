@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core import entries, pipeline
-from pijit.core import launch_sites
-from pijit.core.capture.build import graph_builder
+from pijit.core import entries, launch_sites, pipeline
 from pijit.core.capture import driver
+from pijit.core.capture.build import graph_builder
 from pijit.core.capture.interpreter import type_propagation
 from pijit.core.errors import InternalError
 from pijit.core.graph import passes

@@ -6,9 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
+from effects_common import CUT
 
 import pijit
-from effects_common import CUT
 from pijit.core import pipeline
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, MAX_RENEWALS
 from pijit.differential import plain_twin

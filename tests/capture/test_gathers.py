@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured
 from tests.capture.test_scalars import define
+from tests.harness import check, fail_unless_captured
 
 NUMBA = {"backend": "numba", "force_breaks": None, "perf_statistics": False, "cache_limit": 64}
 INDEX = np.array([3, 0, -1, 2, 2, -6, 5])

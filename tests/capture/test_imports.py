@@ -24,7 +24,9 @@ def whole_module(x):
 
 
 def names(x, n):
-    from math import exp, pi as half_turn
+    from math import exp
+    from math import pi as half_turn
+
     from numpy import float32, linalg
     s = 0.0
     for i in range(n):
@@ -34,8 +36,9 @@ def names(x, n):
 
 def packages(x):
     import os.path
-    import numpy.linalg as algebra
+
     import numpy.fft
+    import numpy.linalg as algebra
     return algebra.norm(x) + x.sum(), os.path.join, numpy.linalg is algebra
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured
 from tests.capture.test_gathers import NUMBA
 from tests.capture.test_scalars import EVERY, define
+from tests.harness import check, fail_unless_captured
 
 CUBE = np.arange(60.0).reshape(3, 4, 5)
 ARRAYS = [CUBE, CUBE[::-1, ::2, 1:], np.asfortranarray(CUBE), np.arange(24).reshape(2, 3, 4), CUBE[:, :0],

@@ -11,7 +11,6 @@ from tests.capture.test_inlining import X, both
 from tests.capture.test_scalars import define
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
-
 LOCK = threading.Lock()
 
 

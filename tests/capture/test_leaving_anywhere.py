@@ -4,8 +4,16 @@ import sys
 
 import pytest
 
-from tests.capture import test_inlining_cells, test_inlining_effects, test_inlining_outcomes, test_inlining_rests
-from tests.capture import test_deques, test_generator_loops, test_long_dict_loops, test_special_methods
+from tests.capture import (
+    test_deques,
+    test_generator_loops,
+    test_inlining_cells,
+    test_inlining_effects,
+    test_inlining_outcomes,
+    test_inlining_rests,
+    test_long_dict_loops,
+    test_special_methods,
+)
 from tests.harness import check
 
 MODULES = (test_inlining_rests, test_inlining_cells, test_inlining_outcomes, test_special_methods,

@@ -13,9 +13,9 @@ import pijit
 from pijit.core.capture.models.numpy import library
 from pijit.core.capture.typing import result_types
 from pijit.core.graph.library import CLIP_WARNS, FUNCTIONS, Function
-from tests.harness import check, fail_unless_captured, jitted, kernel_count
 from tests.capture.test_arrays import array
 from tests.capture.test_scalars import agree, define
+from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 ALONE = {"backend": "python", "force_breaks": None}
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured, kernel_count
 from tests.capture.test_scalars import define
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured, kernel_count
 
 ALONE = {"backend": "python", "force_breaks": None, "cache_limit": 64}
 NUMBA = {"backend": "numba", "force_breaks": None, "perf_statistics": False, "cache_limit": 64}

@@ -9,8 +9,8 @@ import pytest
 
 import pijit
 from pijit.core import _launcher
-from tests.harness import check, fail_unless_captured, jitted
 from tests.capture.test_scalars import define
+from tests.harness import check, fail_unless_captured, jitted
 
 DIRECT = {"force_breaks": None, "perf_statistics": False, "cache_limit": 64}
 SIZES = (0, 1, 2, 5, 17)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import pijit
-
 from tests.capture.effects_common import CUT, launches
 from tests.harness import check, fail_unless_captured, nothing_breaks, same_answers
 

@@ -6,9 +6,10 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from tests.harness import check, fail_unless_captured, jitted
+
 from pijit.core.kernel import compile
 from pijit.core.kernel.llvm.nest import reciprocal_division
+from tests.harness import check, fail_unless_captured, jitted
 
 NUMBA = {"backend": "numba", "force_breaks": None}
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 5e-324, -5e-324, 1e-300, 2.0 ** -501, 2.0 ** -500, 1e300, -1.7e308]

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.harness import check, fail_unless_captured, jitted
 
 import pijit
+from tests.harness import check, fail_unless_captured, jitted
 
 LINE, PLANE = np.linspace(-1.0, 1.0, 11), np.arange(24.0).reshape(4, 6)
 

@@ -7,12 +7,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
+
 from pijit.core.kernel import compile
 from pijit.core.kernel.emit import deferred_fill
-from pijit.core.kernel.llvm.nest import row_ends
-from pijit.core.kernel.llvm.nest import nontemporal
+from pijit.core.kernel.llvm.nest import nontemporal, row_ends
 from pijit.core.kernel.llvm.nest.threads import LEAST
-
 from tests.harness import fail_unless_captured, jitted
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False, "cache": False, "cache_limit": 64}

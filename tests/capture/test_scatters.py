@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured
 from tests.capture.test_gathers import INDEX, NUMBA, steps, table
 from tests.capture.test_scalars import define
+from tests.harness import check, fail_unless_captured
 
 STORES = ("x[i] = v", "x[i] = 2", "x[i] += v", "x[i] *= 0.5", "np.add.at(x, i, v)", "np.add.at(x, i, x[0])",
           "np.put(x, i, 1)", "x[i] = x[i] + v; x[i[1:]] = v[:-1]")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import pijit
-
 from tests.capture.effects_common import CUT
 from tests.capture.test_polls import NATIVE
 from tests.harness import jitted, kernel_count

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured
 from tests.capture.test_scalars import define
+from tests.harness import check, fail_unless_captured
 
 CONFIG = {"backend": "numba", "force_breaks": None, "perf_statistics": False}
 CALLS = ("np.dot(data[a:b], x[columns[a:b]])", "data[a:b] @ x[columns[a:b]]", "x[columns[a:b]].dot(data[a:b])")

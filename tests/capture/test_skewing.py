@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.harness import check, fail_unless_captured
 
 from pijit.core.kernel.emit import skewed_loops
 from pijit.core.kernel.plan import skewing
+from tests.harness import check, fail_unless_captured
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False}
 U, V = np.linspace(0.0, 1.0, 29 * 6).reshape(29, 6) % 0.37, np.linspace(1.0, 0.0, 29 * 6).reshape(29, 6) % 0.41

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured
 from tests.capture.test_gathers import NUMBA
 from tests.capture.test_scalars import define
+from tests.harness import check, fail_unless_captured
 
 STORES = ("u[1:] -= c * (u[1:] - u[:-1])", "u[:-1] = (u[1:] + u[:-1]) * c",
           "u[1:-1] = c * (u[2:] - 2.0 * u[1:-1] + u[:-2])",

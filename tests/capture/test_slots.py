@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from pijit.core.kernel.llvm import codegen
 from tests.harness import check, fail_unless_captured, jitted
 

@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from pijit.core import _launcher
 
+from pijit.core import _launcher
 from tests.harness import check, fail_unless_captured, jitted
 
 KEPT_AT_MOST = 128 << 20

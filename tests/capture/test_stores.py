@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured
 from tests.capture.test_gathers import NUMBA
 from tests.capture.test_polls import alarm
 from tests.capture.test_scalars import define
+from tests.harness import check, fail_unless_captured
 
 LARGE = {"d": [2.0 ** 1020, 1.7e308, np.inf, np.nan, -np.inf], "f": [2.0 ** 125, 3e38, np.inf, np.nan]}
 

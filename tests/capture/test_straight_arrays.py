@@ -5,10 +5,7 @@ import linecache
 import numpy as np
 import pytest
 
-from pijit.core.graph.passes import recorded
-from pijit.core.graph.passes import fusion
-from pijit.core.graph.passes import rematerialize
-from pijit.core.graph.passes import hoist_exits
+from pijit.core.graph.passes import fusion, hoist_exits, recorded, rematerialize
 from pijit.core.kernel.llvm.nest import threads as parallel
 from tests.harness import check, fail_unless_captured, jitted
 

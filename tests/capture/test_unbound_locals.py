@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from effects_common import CUT, launches
 
 import pijit
-from effects_common import CUT, launches
 from pijit.core._launcher import Launcher
 from tests.harness import check, fail_unless_captured
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.capture.test_generator_loops import M, PYTHON, X
+from tests.capture.test_generator_loops import PYTHON, M, X
 from tests.harness import assert_nothing_breaks, check, fail_unless_captured
 
 

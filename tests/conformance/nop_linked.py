@@ -27,8 +27,8 @@ import bytecode  # noqa: F401  # what verifies linked code is not linked itself
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.encode import Assembler
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.bytecode.linker.verify import why_wrong
+from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 
 MANY = sys.maxsize >> 1
 #: What may push an item without a value: beside a function that is no method (with statements look up methods from 3.14 on), or for

@@ -23,8 +23,8 @@ from types import CodeType, ModuleType
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from decorating import Decorating, attached
-from pijit.core import _hook
-from pijit.core import pipeline
+
+from pijit.core import _hook, pipeline
 from pijit.core.bytecode.codec.encode import reencode, replace_code
 from pijit.options import Options
 

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any, Dict, List, Sequence
 
 from decorating import Decorating, attached, imported
+
 from pijit.core import _hook, pipeline
 from pijit.options import Options
 

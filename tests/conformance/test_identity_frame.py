@@ -4,7 +4,6 @@ import importlib.util
 import os
 
 import pytest
-
 from cpython_tests import MODULES, VERSION, expected_failures, run_module
 
 KINDS = ("plain", "shadow")

@@ -7,8 +7,8 @@ import importlib.util
 import os
 
 import pytest
-
 from cpython_tests import MODULES, VERSION, expected_failures, run_module
+
 from pijit.core import _hook
 
 # Cut at every instruction, a capture costs most; modules that count objects or watch frames say little then.

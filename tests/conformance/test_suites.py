@@ -4,7 +4,6 @@ import importlib.util
 import os
 
 import pytest
-
 import suites
 from suites import SUITES, Log, compare, differences, main, table
 

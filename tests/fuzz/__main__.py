@@ -10,8 +10,8 @@ import sys
 import tempfile
 from typing import Any, Dict, List, Optional
 
-from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 from pijit.core import errors
+from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 from tests.fuzz.campaign import Campaign
 
 BATCH = 300  # programs for one seed

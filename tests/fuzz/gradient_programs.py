@@ -13,8 +13,8 @@ from typing import Any, List, Optional
 
 import numpy as np
 
-from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 from pijit import GradientError, value_and_grad
+from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 
 UNARY = ("np.sin({})", "np.tanh({})", "np.exp(0.3 * {})", "np.sqrt(1.5 + {} * {})", "-{}", "abs({} + 0.3)", "{} ** 2",
          "np.log(2.0 + {} * {})", "np.arctan({})", "np.square({})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Dict
 
-
 IMPORTS: Dict[str, str] = {
     "np": "import numpy as np", "math": "import math", "numbers": "import numbers", "operator": "import operator",
     "warnings": "import warnings",

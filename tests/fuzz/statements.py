@@ -9,7 +9,6 @@ from typing import Dict, NamedTuple, Tuple
 
 from tests.fuzz.expressions import Templates
 
-
 SIMPLE: Templates = {
     "core": ("{vec=} = {vec}", "{num=} = {num}", "{int=} = {int}", "{vec!} += {vec}", "{num!} += {num}",
              "{vec!} *= {num}",

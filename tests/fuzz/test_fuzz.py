@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from pijit.compare import Difference
-
 from tests.fuzz import __main__ as command
 from tests.fuzz import campaign as campaigns
 from tests.fuzz.campaign import Campaign

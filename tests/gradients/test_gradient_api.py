@@ -19,7 +19,17 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit import GradientError, GradientWarning, custom_vjp, grad, no_grad, nondifferentiable, stop_gradient, value_and_grad, vjp
+from pijit import (
+    GradientError,
+    GradientWarning,
+    custom_vjp,
+    grad,
+    no_grad,
+    nondifferentiable,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
 from pijit.core.reasons import REASONS
 
 X = np.array([1.0, 2.0, 3.0])

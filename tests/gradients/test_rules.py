@@ -6,12 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from gradient_comparison import compare, weighted
 
 from pijit import grad
 from pijit.commands import derivatives_page
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
-
-from gradient_comparison import compare, weighted
 
 RANDOM = np.random.RandomState(0)
 A = RANDOM.standard_normal((3, 4))

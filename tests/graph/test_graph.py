@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from pijit.core.graph.ir import Branch, Jump, Leave, Graph, Op, Output, SideExit, Value
+from pijit.core.graph.ir import Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.kernel_key import graph_key
 from pijit.core.graph.passes import run_passes
-from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.passes.compare_magnitude import compare_sizes
+from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.printer import format_graph
-from pijit.core.graph.types import Array, BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, numpy_scalar
+from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, numpy_scalar
 from pijit.core.graph.verify import InvalidGraph, verify, why_invalid
 from pijit.core.kernel.compile import compile_graph
 

@@ -6,10 +6,20 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pijit.guards.cache import EntryCache
 from pijit.guards.axes import AxisLength, SameAxis
-from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
-                                LengthIs, OwnCountIs)
+from pijit.guards.cache import EntryCache
+from pijit.guards.guard import (
+    Equals,
+    FunctionCode,
+    IntRange,
+    IsAbsent,
+    IsArray,
+    IsIdentical,
+    IsType,
+    IsUnbound,
+    LengthIs,
+    OwnCountIs,
+)
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Constant, Global, Item, Local, TypeOf

@@ -12,8 +12,18 @@ import numpy as np
 import pytest
 
 from pijit.guards.axes import ENDLESS, AxisLength, SameAxis
-from pijit.guards.guard import (Equals, FunctionCode, IntRange, IsAbsent, IsArray, IsIdentical, IsType, IsUnbound,
-                                LengthIs, OwnCountIs)
+from pijit.guards.guard import (
+    Equals,
+    FunctionCode,
+    IntRange,
+    IsAbsent,
+    IsArray,
+    IsIdentical,
+    IsType,
+    IsUnbound,
+    LengthIs,
+    OwnCountIs,
+)
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import UNBOUND, Attr, Cell, Global, Item, Local

@@ -9,8 +9,14 @@ import pytest
 from pijit.guards import _evaluate
 from pijit.guards.guard import Equals, IsArray, IsIdentical, IsType, LengthIs
 from pijit.guards.pairs import NoOverlap, SameShape
-from pijit.guards.program import (FETCHES, GuardProgram, evaluation_order, failures_by_source, mirror_disagreements,
-                                  set_mirror)
+from pijit.guards.program import (
+    FETCHES,
+    GuardProgram,
+    evaluation_order,
+    failures_by_source,
+    mirror_disagreements,
+    set_mirror,
+)
 from pijit.guards.source import UNBOUND, Attr, Constant, Global, Item, Local, TypeOf
 
 X, Y, Z = Local(0, "x"), Local(1, "y"), Local(2, "z")

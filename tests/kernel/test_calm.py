@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
+
 from pijit.core import _launcher
 from pijit.core.kernel.emit import exponent_bounds
-from pijit.core.kernel.llvm import intrinsics
-from pijit.core.kernel.llvm import codegen
+from pijit.core.kernel.llvm import codegen, intrinsics
 
 NUMBERS = [0.0, 5e-324, 1e-310, 0.3, 0.5, 1.0, -1.5, 2.0, 3e5, -2.0 ** 900, 1.7e308, math.inf, -math.inf, math.nan]
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kernel_graphs import Builder
+
 from pijit.core.graph.types import Array
 
 KERNELS = {}

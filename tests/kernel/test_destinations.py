@@ -4,13 +4,14 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kernel_graphs import BACKENDS, Builder
+
 from pijit.core import _launcher
-from pijit.core.graph.types import Array, FLAG, FLOAT, WORD, numpy_scalar
-from pijit.core.kernel.emit import exponent_bounds
+from pijit.core.graph.types import FLAG, FLOAT, WORD, Array, numpy_scalar
+from pijit.core.kernel.emit import exponent_bounds, inplace_store
 from pijit.core.kernel.llvm.nest import delayed_store
-from pijit.core.kernel.emit import inplace_store
 
 MADE = {}
 SLICE = "svv-"

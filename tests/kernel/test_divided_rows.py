@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from kernel_graphs import Builder
-from pijit.core.graph.types import Array, WORD, numpy_scalar
+
+from pijit.core.graph.types import WORD, Array, numpy_scalar
 
 F8 = np.dtype(float)
 

@@ -7,13 +7,14 @@ import re
 import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
+
 from pijit.core.graph.library import CLIP
 from pijit.core.graph.passes.fusion import find_groups, watched
-from pijit.core.graph.types import Array, INT, numpy_scalar
+from pijit.core.graph.types import INT, Array, numpy_scalar
 from pijit.core.graph.verify import verify
-from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.abi import Layout
 from pijit.core.kernel.emit.kernel_emitter import NumbaEmitter
+from pijit.core.kernel.llvm import codegen
 
 VECTOR = Array(np.dtype("d"), 1, "C")
 

@@ -4,9 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kernel_graphs import BACKENDS, Builder
-from pijit.core.graph.types import Array, FLOAT, INT, WORD, numpy_scalar
+
+from pijit.core.graph.types import FLOAT, INT, WORD, Array, numpy_scalar
 
 NUMPY_WARNS_OF_CASTS = tuple(map(int, np.__version__.split(".")[:2])) >= (1, 24)
 DTYPES = "?bBhHiIlLqQfd"

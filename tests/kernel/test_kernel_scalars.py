@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
+
 from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, half_of, numpy_scalar
 
 INT_EDGES = (0, 1, -1, 2, 3, -3, 7, 62, 63, 64, 65, 127, 128, -128, 255, 1 << 31, -(1 << 31), (1 << 32) - 1,

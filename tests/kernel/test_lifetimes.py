@@ -7,7 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 from kernel_graphs import BACKENDS, Builder
-from pijit.core.graph.types import Array, FLAG, FLOAT, WORD, numpy_scalar
+
+from pijit.core.graph.types import FLAG, FLOAT, WORD, Array, numpy_scalar
 
 VECTOR = Array(np.dtype("d"), 1, "C")
 STRIDED = Array(np.dtype("d"), 1, "A")

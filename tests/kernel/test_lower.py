@@ -4,11 +4,9 @@ import ctypes
 import struct
 
 import pytest
-from pijit.core.kernel.llvm import complex_intrinsics
-from pijit.core.kernel.llvm import float_intrinsics
-from pijit.core.kernel.llvm import intrinsics
-from pijit.core.kernel.llvm import codegen
+
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm import codegen, complex_intrinsics, float_intrinsics, intrinsics
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS)
 

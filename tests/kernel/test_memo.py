@@ -4,8 +4,9 @@ import threading
 
 import numpy as np
 from kernel_graphs import Builder
+
 from pijit.core.graph.ir import Output
-from pijit.core.graph.types import Array, INT
+from pijit.core.graph.types import INT, Array
 from pijit.core.kernel import compile as compiler
 
 

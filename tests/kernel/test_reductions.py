@@ -4,8 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kernel_graphs import BACKENDS, Builder
+
 from pijit.core.graph.types import Array, numpy_scalar
 from pijit.core.kernel.compile import supports
 

@@ -14,13 +14,13 @@ import tempfile
 import numpy as np
 import pytest
 from kernel_graphs import Builder
+
 from pijit.__main__ import main
 from pijit.core.graph.types import Array
-from pijit.core.kernel import symbols
-from pijit.core.kernel.llvm import codegen
-from pijit.core.kernel import disk_cache
+from pijit.core.kernel import disk_cache, symbols
 from pijit.core.kernel.abi import Layout
 from pijit.core.kernel.emit.kernel_emitter import NumbaEmitter
+from pijit.core.kernel.llvm import codegen
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 NOBODY = 65534

@@ -6,8 +6,9 @@ from unittest import mock
 import numpy as np
 import pytest
 from kernel_graphs import Builder
+
 from pijit.core.graph.library import CLIP
-from pijit.core.graph.types import Array, WORD, numpy_scalar
+from pijit.core.graph.types import WORD, Array, numpy_scalar
 from pijit.core.kernel import compile
 from pijit.core.kernel.llvm.nest import nontemporal
 

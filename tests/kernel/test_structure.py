@@ -2,6 +2,7 @@
 
 import pytest
 from kernel_graphs import BACKENDS, Builder
+
 from pijit.core.graph.ir import Branch, Jump
 from pijit.core.graph.types import FLAG, INT, WORD
 from pijit.core.kernel.errors import CompileError

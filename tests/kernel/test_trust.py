@@ -4,9 +4,9 @@ import os
 import stat
 
 import pytest
+
 from pijit.__main__ import main
-from pijit.core.kernel import disk_cache
-from pijit.core.kernel import file_ownership
+from pijit.core.kernel import disk_cache, file_ownership
 
 KEY = "ab" * 32
 NOBODY = 65534

@@ -8,7 +8,6 @@ import pytest
 from pijit.core import _hook
 from pijit.core.bytecode.codec.encode import replace_code
 
-
 HOOKED = hasattr(_hook, "hold")
 """Whether there is a frame hook: up to CPython 3.10."""
 

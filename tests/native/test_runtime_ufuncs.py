@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from recorded_loops import Recorded
 from runtime_operands import random_array, random_operands, seeds
-
 from test_runtime import run_ufunc
 
 LARGE = [(9000,), (3, 8191), (3, 8192), (2, 9000), (9000, 3), (90, 130), (21, 21, 21), (2, 90, 91), (130, 1, 90)]

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import needs_pipeline
 from pijit import decorator, jit
+from tests.harness import needs_pipeline
 
 
 def plain(x, k=2.0):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import jitted, needs_pipeline
 from pijit.core.reasons import REASONS
 from pijit.explain import Report
+from tests.harness import jitted, needs_pipeline
 
 
 def segment(number, kind, lines, reason=""):

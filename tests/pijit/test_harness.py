@@ -7,10 +7,19 @@ import types
 import numpy as np
 import pytest
 
-from tests import harness
 import pijit
-from tests.harness import (HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted,
-                           kernel_count, needs_pipeline)
+from tests import harness
+from tests.harness import (
+    HIT,
+    MISS,
+    assert_calls,
+    calls_of,
+    check,
+    fail_unless_captured,
+    jitted,
+    kernel_count,
+    needs_pipeline,
+)
 
 
 class Fake:

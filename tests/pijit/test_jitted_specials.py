@@ -4,9 +4,9 @@ import functools
 
 import numpy as np
 import pytest
-from tests.harness import HIT, MISS, assert_calls, fail_unless_captured, jitted, mode_config, same
 
 import pijit
+from tests.harness import HIT, MISS, assert_calls, fail_unless_captured, jitted, mode_config, same
 
 jit = functools.partial(pijit.jit, jit_config=mode_config())
 

@@ -8,9 +8,9 @@ import types
 
 import numpy as np
 import pytest
-from tests.harness import jitted, same
 
 import pijit
+from tests.harness import jitted, same
 
 X = np.arange(20.0)
 MOST = 25

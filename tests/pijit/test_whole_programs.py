@@ -4,12 +4,12 @@ import builtins
 import textwrap
 
 import pytest
-from tests.harness import mode_config
 
 import pijit
 from pijit.core.kernel.compile_permission import TooEarly, set_permission
 from pijit.core.warm_up import Budget
 from pijit.program import NAME, Program
+from tests.harness import mode_config
 
 SOURCE = """
 def once(x):

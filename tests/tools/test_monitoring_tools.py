@@ -3,12 +3,11 @@
 import contextlib
 import sys
 
-import numpy as np
 import pytest
 
 from tests.harness import jitted, needs_pipeline
 from tests.tools import observed_program
-from tests.tools.observed_program import ALL, GOOD, X, ids, inlining, kernel, outcome, runs_of, scaled, stay, twins
+from tests.tools.observed_program import ALL, GOOD, X, ids, inlining, kernel, outcome, runs_of, scaled, twins
 
 MONITORING = getattr(sys, "monitoring", None)
 pytestmark = [needs_pipeline, pytest.mark.skipif(MONITORING is None, reason="sys.monitoring came with 3.12")]

@@ -11,8 +11,8 @@ from types import CodeType
 from typing import Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.flow.stack_depth_311 import ends
 from pijit.core.bytecode.codec.encode import replace_code
+from pijit.core.bytecode.flow.stack_depth_311 import ends
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 
 _LOADS_UNCHECKED = "LOAD_FAST_CHECK" in dis.opmap

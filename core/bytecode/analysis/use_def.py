@@ -3,8 +3,8 @@
 from typing import Dict, FrozenSet, List, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.instructions.instruction import Instr
 from pijit.core.bytecode.analysis.liveness import READS
+from pijit.core.bytecode.instructions.instruction import Instr
 
 ARGUMENT = "argument"
 STORE = "store"

@@ -24,13 +24,39 @@ import sys
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.assembler.emit_311 import USUAL_EXIT, Emit
     from pijit.core.bytecode.assembler.frames_311 import (
-        LANDINGS, REQUESTS_APART, SiteStack, after_call, announcement, arrived, finished, frame_slots, handled_at, has_site,
-        moved_away, moved_in, stack_of, to_go_on)
+        LANDINGS,
+        REQUESTS_APART,
+        SiteStack,
+        after_call,
+        announcement,
+        arrived,
+        finished,
+        frame_slots,
+        handled_at,
+        has_site,
+        moved_away,
+        moved_in,
+        stack_of,
+        to_go_on,
+    )
 else:
     from pijit.core.bytecode.assembler.emit_37 import USUAL_EXIT, Emit
     from pijit.core.bytecode.assembler.frames_37 import (
-        LANDINGS, REQUESTS_APART, SiteStack, after_call, announcement, arrived, finished, frame_slots, handled_at, has_site,
-        moved_away, moved_in, stack_of, to_go_on)
+        LANDINGS,
+        REQUESTS_APART,
+        SiteStack,
+        after_call,
+        announcement,
+        arrived,
+        finished,
+        frame_slots,
+        handled_at,
+        has_site,
+        moved_away,
+        moved_in,
+        stack_of,
+        to_go_on,
+    )
 
 __all__ = ["LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement", "arrived", "finished",
            "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]

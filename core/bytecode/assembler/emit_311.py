@@ -10,8 +10,8 @@ import dis
 from typing import Any, Iterable, List, Optional, Sequence
 
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
-from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT
 from pijit.core.bytecode.codec.read_311 import slot_names
+from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT
 from pijit.core.bytecode.instructions.units_311 import JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
 
 USUAL_EXIT = None

@@ -14,9 +14,9 @@ import sys
 from types import CodeType, MethodType
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from pijit.core.bytecode.assembler import natives
-from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound
+from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.assembler.emit_311 import Emit, cell_slot
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
 from pijit.core.bytecode.instructions.instruction import Instr

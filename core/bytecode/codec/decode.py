@@ -2,8 +2,8 @@
 
 from types import CodeType
 
-from pijit.core.bytecode.instructions.instruction import Function, Instr, count_arguments
 from pijit.core.bytecode.codec.layout import read_instructions
+from pijit.core.bytecode.instructions.instruction import Function, Instr, count_arguments
 
 __all__ = ["Function", "Instr", "count_arguments", "decode"]
 

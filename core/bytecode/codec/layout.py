@@ -13,9 +13,21 @@ import sys
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.codec.layout_311 import (
-        Layout, first_place, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+        Layout,
+        first_place,
+        kind_of_argument,
+        read_instructions,
+        stack_size,
+        why_not_in_front,
+    )
 else:
     from pijit.core.bytecode.codec.layout_37 import (
-        Layout, first_place, kind_of_argument, read_instructions, stack_size, why_not_in_front)
+        Layout,
+        first_place,
+        kind_of_argument,
+        read_instructions,
+        stack_size,
+        why_not_in_front,
+    )
 
 __all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]

@@ -6,14 +6,28 @@ from itertools import accumulate, groupby
 from types import CodeType
 from typing import Dict, List, Optional, Sequence
 
+from pijit.core.bytecode.codec.read_311 import read_instructions
 from pijit.core.bytecode.flow.stack_depth_311 import stack_size
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry, write_exception_table
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.location_table import NO_POSITION, Position, write_locations
-from pijit.core.bytecode.codec.read_311 import read_instructions
 from pijit.core.bytecode.instructions.units_311 import (
-    BACKWARD, BACKWARD_JUMPS, CACHES, CELL_SLOTS, FORWARD_JUMP, HAS_ARGUMENT, JUMPS, LOCAL_OF, SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS,
-    encoded_units, first_place, units_needed, why_not_in_front)
+    BACKWARD,
+    BACKWARD_JUMPS,
+    CACHES,
+    CELL_SLOTS,
+    FORWARD_JUMP,
+    HAS_ARGUMENT,
+    JUMPS,
+    LOCAL_OF,
+    SKIPPED_BY_FOR_ITER,
+    SLOT_PAIRS,
+    SLOTS,
+    encoded_units,
+    first_place,
+    units_needed,
+    why_not_in_front,
+)
 
 __all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "stack_size", "why_not_in_front"]
 

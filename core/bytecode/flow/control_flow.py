@@ -7,7 +7,14 @@ Attributes:
 import sys
 
 from pijit.core.bytecode.flow.block_stack import (
-    EXCEPTION_ITEMS, HANDLER_ITEMS, PROTECTING, BlockEntry, Blocks, Flow, unwound_level)
+    EXCEPTION_ITEMS,
+    HANDLER_ITEMS,
+    PROTECTING,
+    BlockEntry,
+    Blocks,
+    Flow,
+    unwound_level,
+)
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.flow.control_flow_311 import trace_flow

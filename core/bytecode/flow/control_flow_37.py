@@ -14,7 +14,6 @@ from pijit.core.bytecode.flow.block_stack import HANDLER_ITEMS, BlockEntry, Bloc
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import BLOCK_PUSHES, TERMINATORS
 
-
 _KIND_OF_SETUP = {"SETUP_EXCEPT": "except", "SETUP_FINALLY": "finally", "SETUP_WITH": "with",
                   "SETUP_ASYNC_WITH": "with", "SETUP_LOOP": "loop"}
 # Items above the level of the block when the setup has run: what `with` binds, or awaits.

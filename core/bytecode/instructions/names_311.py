@@ -12,7 +12,6 @@ from types import CodeType
 from typing import Any, Callable, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.instructions.instruction import Instr
-from pijit.core.bytecode.codec.read_311 import slot_names
 
 _VERSION = sys.version_info[:2]
 

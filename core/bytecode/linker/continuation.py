@@ -18,8 +18,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
-from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.assembler.emit import Emit, after_call, announcement, arrived, finished, frame_slots, stack_of
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
 

@@ -9,13 +9,21 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.assembler.emit import LANDINGS, REQUESTS_APART, Emit, SiteStack, announcement, finished, handled_at
+from pijit.core.bytecode.assembler import natives
+from pijit.core.bytecode.assembler.emit import (
+    LANDINGS,
+    REQUESTS_APART,
+    Emit,
+    SiteStack,
+    announcement,
+    finished,
+    handled_at,
+)
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
-from pijit.core.bytecode.linker.osr import Given, add_mover, add_start
-from pijit.core.bytecode.linker.deferred_warning import Report, call_report
 from pijit.core.bytecode.linker.continuation import Announce, Rest, call_and_drop, call_rest
+from pijit.core.bytecode.linker.deferred_warning import Report, call_report
+from pijit.core.bytecode.linker.osr import Given, add_mover, add_start
 
 MISS = -1
 

@@ -8,7 +8,6 @@ Attributes:
 import sys
 from types import CodeType
 
-
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.normal_form.normalise_311 import normal_function as decode_normal
     from pijit.core.bytecode.normal_form.split_instructions_311 import plain_code

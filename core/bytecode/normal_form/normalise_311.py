@@ -8,16 +8,25 @@ The instructions before the first `RESUME` are `Function.prologue`: a frame is n
 from __future__ import annotations
 
 from types import CodeType
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Sequence
 
+from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Function, Instr, Unit
-from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.names_311 import (
-    JOINED, METHOD_CALLS, SEQUENCES, Names, Normal, normal, sequence_at, with_attributes, with_names)
+    JOINED,
+    METHOD_CALLS,
+    SEQUENCES,
+    Names,
+    Normal,
+    normal,
+    sequence_at,
+    with_attributes,
+    with_names,
+)
 from pijit.core.bytecode.instructions.operands_311 import operands
-from pijit.core.bytecode.normal_form.split_instructions_311 import moved_entry
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
+from pijit.core.bytecode.normal_form.split_instructions_311 import moved_entry
 
 
 def normal_function(code: CodeType) -> Function:

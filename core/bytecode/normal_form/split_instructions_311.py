@@ -18,9 +18,9 @@ from types import CodeType
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.codec.encode import Assembler
+from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Function, Instr
-from pijit.core.bytecode.codec.layout import read_instructions
 from pijit.core.bytecode.instructions.units_311 import CACHES, JUMPS, units_needed
 
 #: An instruction to be: its name and its encoded argument.

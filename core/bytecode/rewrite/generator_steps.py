@@ -18,15 +18,31 @@ from types import CodeType
 from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Tuple
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
+from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.encode import Assembler, Item
 from pijit.core.bytecode.instructions.instruction import Function
-from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.normal_form.normalise import decode_normal
 
 if sys.version_info >= (3, 11):
-    from pijit.core.bytecode.rewrite.generators_311 import START, begins_by_call, delegating, on_stack, plan, readable, returning
+    from pijit.core.bytecode.rewrite.generators_311 import (
+        START,
+        begins_by_call,
+        delegating,
+        on_stack,
+        plan,
+        readable,
+        returning,
+    )
 else:
-    from pijit.core.bytecode.rewrite.generators_37 import START, begins_by_call, delegating, on_stack, plan, readable, returning
+    from pijit.core.bytecode.rewrite.generators_37 import (
+        START,
+        begins_by_call,
+        delegating,
+        on_stack,
+        plan,
+        readable,
+        returning,
+    )
 
 __all__ = ["START", "Resumed", "StepLiveness", "begins_by_call", "delegating", "only_yield", "plan", "readable", "resumed"]
 

@@ -10,10 +10,10 @@ import sys
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple
 
-from pijit.core.bytecode.rewrite.compensated_sum import COMPENSATES, add_item, with_lost
-from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.assembler.emit import Emit
+from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.rewrite.compensated_sum import COMPENSATES, add_item, with_lost
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.rewrite.generators_311 import GENERATOR, readable, without_yields

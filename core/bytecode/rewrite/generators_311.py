@@ -6,16 +6,16 @@ import dis
 from types import CodeType
 from typing import Dict, List, Sequence, Tuple
 
-from pijit.core.bytecode.analysis.definite_assignment_311 import checked
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.analysis.definite_assignment_311 import checked
 from pijit.core.bytecode.assembler.emit_311 import Emit
-from pijit.core.bytecode.codec.encode import Assembler, Item, replace_code
 from pijit.core.bytecode.assembler.frames_311 import stack_layout
-from pijit.core.bytecode.instructions.instruction import Instr, count_arguments
+from pijit.core.bytecode.codec.encode import Assembler, Item, replace_code
 from pijit.core.bytecode.codec.layout import read_instructions
+from pijit.core.bytecode.instructions.instruction import Instr, count_arguments
+from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
 from pijit.core.bytecode.normal_form.normalise import decode_normal
 from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, plain_code, rewritten
-from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
 
 GENERATOR = 0x20
 START = -1

@@ -7,9 +7,9 @@ from types import CodeType
 from typing import List, Sequence, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.assembler.frames_37 import setup_of
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op, replace_code
-from pijit.core.bytecode.assembler.frames_37 import setup_of
 
 GENERATOR = 0x20
 START = -1

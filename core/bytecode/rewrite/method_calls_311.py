@@ -13,8 +13,8 @@ import dis
 from types import CodeType
 from typing import Dict, Iterable, List, Tuple
 
-from pijit.core.bytecode.instructions.instruction import Function
 from pijit.core.bytecode.codec.layout import read_instructions
+from pijit.core.bytecode.instructions.instruction import Function
 from pijit.core.bytecode.instructions.names_311 import NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, rewritten
 

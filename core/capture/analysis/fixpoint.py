@@ -10,27 +10,23 @@ from __future__ import annotations
 from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG, Block
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.analysis.use_def import UseDef
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
-from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.instructions.opcodes import LOCAL_LOADS
-from pijit.core.bytecode.analysis.use_def import UseDef
-from pijit.core.capture.values.base import Raised, raised_in
-from pijit.core.capture.state.cold_paths import long_behind
-from pijit.core.capture.models.functions.closures import MADE_KNOWN
-from pijit.core.capture.models.iteration.comprehensions import may_be_object
-from pijit.core.capture.state.edges import edges_of, outcome_edges
+from pijit.core.capture.analysis.frame_readers import Onlookers
 from pijit.core.capture.context import Facts
-from pijit.core.capture.state.uncaptured_effects import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.interpreter.exceptions import caught_edges, way_edges, without_raised
 from pijit.core.capture.interpreter.interpreter import Interpreter
-from pijit.core.capture.models.stdlib.context_managers import Manager, forget_managers, stranded
-from pijit.core.capture.analysis.frame_readers import Onlookers
-from pijit.core.capture.models.objects.materialize import after_bytecode_saw
-from pijit.core.capture.state.return_kinds import Cut, Outcomes
-from pijit.core.capture.state.heap_locations import after_bytecode, identity_of, is_place, stored_by
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
-from pijit.core.capture.values.virtual_object import numbered
+from pijit.core.capture.models.functions.closures import MADE_KNOWN
+from pijit.core.capture.models.iteration.comprehensions import may_be_object
+from pijit.core.capture.models.objects.materialize import after_bytecode_saw
+from pijit.core.capture.models.stdlib.context_managers import Manager, forget_managers, stranded
+from pijit.core.capture.state.block_version import Version
+from pijit.core.capture.state.cold_paths import long_behind
+from pijit.core.capture.state.edges import edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import (
     State,
     forget_items,
@@ -41,9 +37,13 @@ from pijit.core.capture.state.frame_state import (
     rounds_of,
     same_values,
 )
+from pijit.core.capture.state.heap_locations import after_bytecode, identity_of, is_place, stored_by
+from pijit.core.capture.state.return_kinds import Cut, Outcomes
+from pijit.core.capture.state.uncaptured_effects import apply_fallback, causes_of, is_shuffle
+from pijit.core.capture.values.base import Raised, raised_in
 from pijit.core.capture.values.generator_frame import is_at_start, is_generating, kept_apart, points_of
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Unbound, Unknown
-from pijit.core.capture.state.block_version import Version
+from pijit.core.capture.values.virtual_object import numbered
 from pijit.core.errors import Break
 
 CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP", "LOAD_CONST",

@@ -17,11 +17,11 @@ from typing import Any, Dict, FrozenSet, List, Optional
 import numpy as np
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.functions.callees import CALLEE_BELOW, sample_of
-from pijit.core.capture.state.uncaptured_effects import is_shuffle, pops
 from pijit.core.capture.models.stdlib.known_managers import ready
+from pijit.core.capture.state.uncaptured_effects import is_shuffle, pops
 from pijit.core.capture.values.lattice import Abstract, Bound, Keywords, Method, Null, Sequence, Unknown, class_of
 from pijit.guards.facts import is_among, is_exactly, is_heap_type
 from pijit.guards.reading import UNBOUND, class_value

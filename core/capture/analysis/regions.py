@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.capture.values.base import raised_in
 from pijit.core.capture.analysis.fixpoint import Analysis
-from pijit.core.capture.state.frame_state import has_generator, is_confined
 from pijit.core.capture.state.block_version import Version
+from pijit.core.capture.state.frame_state import has_generator, is_confined
+from pijit.core.capture.values.base import raised_in
 from pijit.core.errors import Break
 
 

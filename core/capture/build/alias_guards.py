@@ -11,9 +11,9 @@ from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.build.segment import Access, Captured, Pair
 from pijit.core.capture.context import Facts
 from pijit.core.capture.state.heap_locations import CellPlace, OwnedPlace
-from pijit.core.capture.values.virtual_object import Record, has_dict, is_cell
-from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.lattice import Abstract, Opaque, Typed
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.virtual_object import Record, has_dict, is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
 from pijit.guards._evaluate import present_dict

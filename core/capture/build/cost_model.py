@@ -11,8 +11,8 @@ from typing import Any, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.analysis.regions import Region
+from pijit.core.capture.build.segment import Captured
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Leave, Op, Value
 from pijit.core.graph.ops import OPS

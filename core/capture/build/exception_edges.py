@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.base import raised_in
+from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.segment import Unhandled
 from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, Way, way_edges
-from pijit.core.capture.state.return_kinds import Outcome, Outcomes
-from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.return_kinds import Outcome, Outcomes
+from pijit.core.capture.values.base import raised_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
 

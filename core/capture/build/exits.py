@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Callable, Collection, Container, List, Optional, Set, Tuple
 
-from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.continuation import Rest
-from pijit.core.capture.values.base import Parted, Raised
+from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
 from pijit.core.capture.build.segment import Refusal, Unhandled
-from pijit.core.capture.models.objects.materialize import record_output
-from pijit.core.capture.models.iteration.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.models.iteration.generators import function_output, suspended_output
+from pijit.core.capture.models.iteration.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
+from pijit.core.capture.models.objects.materialize import record_output
 from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
-from pijit.core.capture.state.heap_locations import is_place
-from pijit.core.capture.values.virtual_object import Record
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.values.base import Parted, Raised
 from pijit.core.capture.values.generator_frame import Suspended
 from pijit.core.capture.values.lattice import (
     FRAGILE,
@@ -37,7 +37,7 @@ from pijit.core.capture.values.lattice import (
     Unrolled,
     class_of,
 )
-from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Graph, Op, Output, SideExit, Value
 from pijit.core.graph.types import FLAG, INT, SKIP, Type

@@ -5,35 +5,52 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
-from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.build.alias_guards import Aliases
 from pijit.core.capture.analysis.fixpoint import Analysis
-from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
-from pijit.core.capture.build.exception_edges import Catching, arm_alone
-from pijit.core.capture.state.edges import edges_of, outcome_edges
-from pijit.core.capture.build.exits import Exits
-from pijit.core.capture.context import Facts
-from pijit.core.capture.state.uncaptured_effects import reach
-from pijit.core.capture.interpreter.interpreter import Interpreter
-from pijit.core.capture.interpreter.exceptions import caught_edges
-from pijit.core.capture.models.iteration.iterators import iterator_input
-from pijit.core.capture.models.functions.function_values import Closure, named_function
-from pijit.core.capture.state.return_kinds import Outcomes
-from pijit.core.capture.models.objects.composites import found_parted, made_slice, parted_parameters, parted_values
-from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
-from pijit.core.capture.models.objects.materialize import made_object, record_parameters, record_parts
-from pijit.core.capture.values.virtual_object import Display, Record, may_be_stored_into, records_in, renumbered
-from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
 from pijit.core.capture.analysis.regions import Piece, Region
-from pijit.core.capture.state.frame_state import State, forgotten, has_generator
-from pijit.core.capture.values.generator_frame import Suspended
-from pijit.core.capture.values.lattice import WAITING, Abstract, Const, Instance, Known, LoopIterator, Made, Number, Opaque
-from pijit.core.capture.values.lattice import Range, Sequence, SliceDisplay, Tensor, Typed, Unknown, Unrolled
-from pijit.core.capture.values.lattice import number_type, object_type
+from pijit.core.capture.build.alias_guards import Aliases
+from pijit.core.capture.build.exception_edges import Catching, arm_alone
+from pijit.core.capture.build.exits import Exits
 from pijit.core.capture.build.pending_calls import waiting_parameters, waiting_values
+from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
+from pijit.core.capture.context import Facts
+from pijit.core.capture.interpreter.exceptions import caught_edges
+from pijit.core.capture.interpreter.interpreter import Interpreter
+from pijit.core.capture.models.functions.function_values import Closure, named_function
+from pijit.core.capture.models.iteration.iterators import iterator_input
+from pijit.core.capture.models.objects.composites import found_parted, made_slice, parted_parameters, parted_values
+from pijit.core.capture.models.objects.materialize import made_object, record_parameters, record_parts
+from pijit.core.capture.state.edges import edges_of, outcome_edges
+from pijit.core.capture.state.frame_state import State, forgotten, has_generator
+from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
+from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.uncaptured_effects import reach
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.lattice import (
+    WAITING,
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    LoopIterator,
+    Made,
+    Number,
+    Opaque,
+    Range,
+    Sequence,
+    SliceDisplay,
+    Tensor,
+    Typed,
+    Unknown,
+    Unrolled,
+    number_type,
+    object_type,
+)
+from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
+from pijit.core.capture.values.virtual_object import Display, Record, may_be_stored_into, records_in, renumbered
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE

@@ -7,12 +7,11 @@ from typing import Any, Dict, Iterable, List, Tuple
 from typing import Sequence as SequenceType
 
 import numpy as np
-from pijit.core.capture.values.base import HeldMethod
+
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.models.functions.function_values import Closure
 from pijit.core.capture.models.functions.partials import Partial
-from pijit.core.capture.values.virtual_object import Record, has_dict, is_row, names_in_dict
-from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -26,6 +25,8 @@ from pijit.core.capture.values.lattice import (
     Slice,
     Tensor,
 )
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.virtual_object import Record, has_dict, is_row, names_in_dict
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly

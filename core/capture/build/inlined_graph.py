@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Container, Dict, Iterator, List, Optional, Sequence as Items, Set, Tuple
+from typing import Any, Container, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Sequence as Items
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
-from pijit.core.bytecode.rewrite.cells import running_function
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.continuation import Rest
-from pijit.core.capture.values.base import Parted, Thrown
+from pijit.core.bytecode.rewrite.cells import running_function
+from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.graph_builder import GraphBuilder
+from pijit.core.capture.build.pending_calls import stack_outputs
 from pijit.core.capture.build.segment import InlinedCall, Unhandled
 from pijit.core.capture.context import Facts
 from pijit.core.capture.models.stdlib.context_managers import Errors, given
-from pijit.core.capture.state.return_kinds import Outcome, Outcomes
-from pijit.core.capture.state.heap_locations import is_place
-from pijit.core.capture.values.virtual_object import Record
-from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.state.frame_state import State, parts_of
+from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.return_kinds import Outcome, Outcomes
+from pijit.core.capture.values.base import Parted, Thrown
 from pijit.core.capture.values.generator_frame import Suspended
-from pijit.core.capture.values.lattice import Abstract, Const, Keywords, LoopIterator, Range, Sequence, Typed, Unbound
-from pijit.core.capture.values.lattice import Unrolled
-from pijit.core.capture.build.pending_calls import stack_outputs
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Keywords,
+    LoopIterator,
+    Range,
+    Sequence,
+    Typed,
+    Unbound,
+    Unrolled,
+)
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS

@@ -7,8 +7,8 @@ import types
 from typing import Any, List, Optional
 
 from pijit.core.capture.models.stdlib.context_managers import Manager, item_output
-from pijit.core.capture.values.virtual_object import parts_within, with_owner, with_parts
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Bound, Method, Null, class_of
+from pijit.core.capture.values.virtual_object import parts_within, with_owner, with_parts
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.guards.reading import class_value
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from pijit.core.capture.build.graph_builder import GraphBuilder
-from pijit.core.capture.build.exits import ROUNDS
 from pijit.core.capture.analysis.regions import Piece
+from pijit.core.capture.build.exits import ROUNDS
+from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.state.frame_state import State
 from pijit.core.capture.values.lattice import Number
 from pijit.core.graph.ir import Block, Jump, SideExit

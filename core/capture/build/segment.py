@@ -6,10 +6,10 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.capture.values.virtual_object import Record
 from pijit.core.capture.analysis.regions import Region
-from pijit.core.capture.values.lattice import Const
 from pijit.core.capture.values.budgets import check_size, size_of
+from pijit.core.capture.values.lattice import Const
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Op
 

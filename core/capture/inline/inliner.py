@@ -9,39 +9,47 @@ from types import CodeType, FunctionType
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import Block
-from pijit.core.bytecode.rewrite.cells import decode_with_locals
-from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, consumed
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.normal_form.normalise import normal_code
+from pijit.core.bytecode.rewrite.cells import decode_with_locals
 from pijit.core.bytecode.rewrite.generator_steps import Resumed, StepLiveness, delegating, readable, resumed
-from pijit.core.capture.values.base import Thrown, raised_in
+from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, consumed
 from pijit.core.capture.analysis.fixpoint import Analysis
-from pijit.core.capture.state.cold_paths import Aside, is_aside, long_behind
-from pijit.core.capture.state.argument_binding import bind, with_dicts
-from pijit.core.capture.state.inlined_bodies import Body, body_of, body_with
-from pijit.core.capture.models.functions.callees import Callee, CalleeFacts, called_function, calls_unknown, default_of, find_callee, may_compile_alone
-from pijit.core.capture.values.predicates import HasCode
-from pijit.core.capture.state.entry_state import why_not_captured
-from pijit.core.capture.context import Facts, MadeFacts
-from pijit.core.capture.models.iteration.generators import generator_of
-from pijit.core.capture.build.inlined_graph import InlineBuilder
-from pijit.core.capture.models.functions.function_values import Closure, ClosureFacts
-from pijit.core.capture.values.libraries import SWITCHES, in_library, in_standard_library, module_of
-from pijit.core.capture.state.return_kinds import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
-from pijit.core.capture.models.containers.known_stores import Kinds, expect_behind_call, lists_left
-from pijit.core.capture.models.objects.instances import Lent
-from pijit.core.capture.state.heap_locations import is_place
-from pijit.core.capture.interpreter.type_propagation import TypePropagator
-from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
-from pijit.core.capture.values.virtual_object import LENT, is_cell
-from pijit.core.capture.models.functions.recursion import Recursion
 from pijit.core.capture.analysis.regions import Region, whole_region
+from pijit.core.capture.build.inlined_graph import InlineBuilder
+from pijit.core.capture.context import Facts, MadeFacts
+from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.models.containers.known_stores import Kinds, expect_behind_call, lists_left
+from pijit.core.capture.models.functions.callees import (
+    Callee,
+    CalleeFacts,
+    called_function,
+    calls_unknown,
+    default_of,
+    find_callee,
+    may_compile_alone,
+)
+from pijit.core.capture.models.functions.function_values import Closure, ClosureFacts
+from pijit.core.capture.models.functions.recursion import Recursion
 from pijit.core.capture.models.functions.shared_cells import cells_of, shared_names
+from pijit.core.capture.models.iteration.generators import generator_of
+from pijit.core.capture.models.objects.instances import Lent
+from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
+from pijit.core.capture.state.argument_binding import bind, with_dicts
+from pijit.core.capture.state.block_version import Version
+from pijit.core.capture.state.cold_paths import Aside, is_aside, long_behind
+from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.frame_state import State, is_confined, parts_of
-from pijit.core.capture.values.value_specialisation import STEERING
+from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.inlined_bodies import Body, body_of, body_with
+from pijit.core.capture.state.return_kinds import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
+from pijit.core.capture.values.base import Thrown, raised_in
 from pijit.core.capture.values.generator_frame import Suspended
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, Made
-from pijit.core.capture.state.block_version import Version
+from pijit.core.capture.values.libraries import SWITCHES, in_library, in_standard_library, module_of
+from pijit.core.capture.values.predicates import HasCode
+from pijit.core.capture.values.value_specialisation import STEERING
+from pijit.core.capture.values.virtual_object import LENT, is_cell
 from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason
 from pijit.guards.facts import is_exactly

@@ -8,23 +8,40 @@ from collections import Counter
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Sequence
 
 import numpy as np
+
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.numpy.arrays import METHODS
-from pijit.core.capture.models.objects.method_binding import bound_attribute, class_object, loaded_super, super_attribute
-from pijit.core.capture.models.functions.callees import place_of
-from pijit.core.capture.models.scalars.complex import is_complex, part_of
-from pijit.core.capture.values.predicates import ClassHolds, IsObject
 from pijit.core.capture.models.containers.counters import rely_on_method
+from pijit.core.capture.models.functions.callees import place_of
+from pijit.core.capture.models.numpy.arrays import METHODS
 from pijit.core.capture.models.numpy.library import named_items
-from pijit.core.capture.models.objects.introspection import method_of
 from pijit.core.capture.models.objects.instances import record_attribute
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.models.objects.introspection import method_of
+from pijit.core.capture.models.objects.list_elements import as_thing, thing_attribute
+from pijit.core.capture.models.objects.method_binding import (
+    bound_attribute,
+    class_object,
+    loaded_super,
+    super_attribute,
+)
 from pijit.core.capture.models.objects.named_tuples import field_position
 from pijit.core.capture.models.objects.special_methods import PLAIN
-from pijit.core.capture.models.objects.list_elements import as_thing, thing_attribute
-from pijit.core.capture.values.lattice import Abstract, Const, Method, Null, Number, Opaque, Slice, Super, Tensor, Thing
-from pijit.core.capture.values.lattice import class_of
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.scalars.complex import is_complex, part_of
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Method,
+    Null,
+    Number,
+    Opaque,
+    Slice,
+    Super,
+    Tensor,
+    Thing,
+    class_of,
+)
+from pijit.core.capture.values.predicates import ClassHolds, IsObject
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS

@@ -7,43 +7,44 @@ import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
+
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.base import HeldMethod
-from pijit.core.capture.models.numpy.arrays import ARRAY_CALLS, METHODS
-from pijit.core.capture.models.numpy.views import FORM_CALLS
-from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
-from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.models.functions.callees import find_callee, partial_parts
+from pijit.core.capture.interpreter.exceptions import thrown
 from pijit.core.capture.models.containers.characters import CHARACTER_CALLS
-from pijit.core.capture.models.scalars.complex import COMPLEX_CALLS
+from pijit.core.capture.models.containers.counters import COUNTER_CALLS
+from pijit.core.capture.models.containers.heaps import HEAP_CALLS
+from pijit.core.capture.models.containers.sorting import SORTING_CALLS
+from pijit.core.capture.models.containers.strings import TEXT_CALLS
+from pijit.core.capture.models.functions.callees import find_callee, partial_parts
+from pijit.core.capture.models.functions.function_values import Closure
+from pijit.core.capture.models.functions.higher_order import GETTER_CALLS, call_held_getter
+from pijit.core.capture.models.functions.partials import FUNCTIONS_BY_CODE, PARTIAL_CALLS, Partial
+from pijit.core.capture.models.functions.star_arguments import starred_or_break
 from pijit.core.capture.models.iteration.compensated_sums import SUM_STEPS
 from pijit.core.capture.models.iteration.consumers import CONSUMING_CALLS
-from pijit.core.capture.models.numpy.random import draw_of, pythons_draw
-from pijit.core.capture.models.stdlib.environment import ENVIRONMENT_CALLS
-from pijit.core.capture.models.containers.counters import COUNTER_CALLS
-from pijit.core.capture.models.functions.higher_order import GETTER_CALLS, call_held_getter
-from pijit.core.capture.interpreter.exceptions import thrown
-from pijit.core.capture.models.containers.heaps import HEAP_CALLS
-from pijit.core.capture.profile.hints import HINT_CALLS, heed
 from pijit.core.capture.models.iteration.index_iterators import INDEX_CALLS
 from pijit.core.capture.models.iteration.iterator_calls import ITERATION_CALLS
 from pijit.core.capture.models.iteration.itertools_calls import ITERTOOL_CALLS
-from pijit.core.capture.models.numpy.library_effects import call_into, split_output
+from pijit.core.capture.models.numpy.arrays import ARRAY_CALLS, METHODS
 from pijit.core.capture.models.numpy.library import function_of, method_row
-from pijit.core.capture.models.functions.function_values import Closure
-from pijit.core.capture.models.stdlib.context_managers import Manager
-from pijit.core.capture.models.scalars.number_calls import NUMBER_CALLS
-from pijit.core.capture.models.objects.introspection import OBJECT_CALLS, method_of
+from pijit.core.capture.models.numpy.library_effects import call_into, split_output
+from pijit.core.capture.models.numpy.random import draw_of, pythons_draw
+from pijit.core.capture.models.numpy.views import FORM_CALLS
 from pijit.core.capture.models.objects.instances import construct, makes_natively
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.functions.partials import FUNCTIONS_BY_CODE, PARTIAL_CALLS, Partial
-from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS, ready
+from pijit.core.capture.models.objects.introspection import OBJECT_CALLS, method_of
+from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
 from pijit.core.capture.models.objects.named_tuples import ROW_CALLS, ROW_METHODS
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.scalars.complex import COMPLEX_CALLS
 from pijit.core.capture.models.scalars.math import SCALAR_CALLS
-from pijit.core.capture.models.containers.sorting import SORTING_CALLS
-from pijit.core.capture.models.functions.star_arguments import starred_or_break
+from pijit.core.capture.models.scalars.number_calls import NUMBER_CALLS
+from pijit.core.capture.models.stdlib.context_managers import Manager
+from pijit.core.capture.models.stdlib.environment import ENVIRONMENT_CALLS
+from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS, ready
+from pijit.core.capture.profile.hints import HINT_CALLS, heed
 from pijit.core.capture.state.frame_state import State
-from pijit.core.capture.models.containers.strings import TEXT_CALLS
+from pijit.core.capture.values.base import HeldMethod
+from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import (
     Abstract,
     Bound,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.state.heap_locations import HeapPlace
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.heap_locations import HeapPlace
 from pijit.core.capture.values.lattice import Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value

@@ -15,12 +15,12 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import EXCEPTION_ITEMS, HANDLER_ITEMS, BlockEntry
-from pijit.core.capture.values.base import Raised, Thrown, raised_in
-from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.models.stdlib.context_managers import Manager
-from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.state.frame_state import is_confined
+from pijit.core.capture.state.return_kinds import Cut
+from pijit.core.capture.values.base import Raised, Thrown, raised_in
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Sequence, Unknown
+from pijit.core.capture.values.predicates import Holds
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.ops import EFFECTS, SURE

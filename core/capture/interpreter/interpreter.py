@@ -10,45 +10,44 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set
 
+from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
-from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.instructions.opcodes import BINARY, CLASS_OF_NAME, INPLACE, PRESENT, TRY_AND_WITH, UNARY
-from pijit.core.capture.values.base import Parted, Raised, raised_in
-from pijit.core.capture.interpreter.attributes import Attributes
-from pijit.core.capture.models.functions.callees import CALLEE_BELOW
-from pijit.core.capture.interpreter.calls import Calls
-from pijit.core.capture.models.containers.characters import Characters
-from pijit.core.capture.models.iteration.comprehensions import Comprehensions
-from pijit.core.capture.values.predicates import HasValue
-from pijit.core.capture.models.containers.updates import ContainerEffects
-from pijit.core.capture.models.containers.reads import ContainerReads
-from pijit.core.capture.models.containers.contents import Containers
-from pijit.core.capture.interpreter.deletions import Deletions
-from pijit.core.capture.models.containers.literals import Displays
-from pijit.core.capture.interpreter.stores import Effects
 from pijit.core.capture.context import Facts
-from pijit.core.capture.models.predicted_exceptions import foresee
-from pijit.core.capture.models.iteration.generators import Generators
+from pijit.core.capture.interpreter.attributes import Attributes
+from pijit.core.capture.interpreter.calls import Calls
+from pijit.core.capture.interpreter.deletions import Deletions
 from pijit.core.capture.interpreter.exceptions import Handlers, Way
-from pijit.core.capture.models.stdlib.modules import Imports
 from pijit.core.capture.interpreter.loops import Iteration
-from pijit.core.capture.models.numpy.library import LibraryCalls
-from pijit.core.capture.models.stdlib.context_managers import Managers
 from pijit.core.capture.interpreter.match import Matching
-from pijit.core.capture.models.operators import Operators, describe
-from pijit.core.capture.state.return_kinds import Outcome
-from pijit.core.capture.models.objects.special_methods import is_object, method_called, truth_special
-from pijit.core.capture.models.functions.shared_cells import content
 from pijit.core.capture.interpreter.stack_moves import ROTATIONS, StackMoves
-from pijit.core.capture.state.frame_state import State, rounds_of
-from pijit.core.capture.values.generator_frame import Suspended, is_generating, worn
+from pijit.core.capture.interpreter.stores import Effects
 from pijit.core.capture.interpreter.subscripts import Subscripts
+from pijit.core.capture.models.containers.characters import Characters
+from pijit.core.capture.models.containers.contents import Containers
+from pijit.core.capture.models.containers.literals import Displays
+from pijit.core.capture.models.containers.reads import ContainerReads
 from pijit.core.capture.models.containers.strings import Texts
+from pijit.core.capture.models.containers.updates import ContainerEffects
+from pijit.core.capture.models.functions.callees import CALLEE_BELOW
+from pijit.core.capture.models.functions.shared_cells import content
+from pijit.core.capture.models.iteration.comprehensions import Comprehensions
+from pijit.core.capture.models.iteration.generators import Generators
+from pijit.core.capture.models.numpy.library import LibraryCalls
+from pijit.core.capture.models.objects.special_methods import is_object, method_called, truth_special
+from pijit.core.capture.models.operators import Operators, describe
+from pijit.core.capture.models.predicted_exceptions import foresee
+from pijit.core.capture.models.stdlib.context_managers import Managers
+from pijit.core.capture.models.stdlib.modules import Imports
+from pijit.core.capture.state.frame_state import State, rounds_of
+from pijit.core.capture.state.return_kinds import Outcome
+from pijit.core.capture.values.base import Raised, raised_in
+from pijit.core.capture.values.generator_frame import Suspended, is_generating, worn
 from pijit.core.capture.values.lattice import (
     FRAGILE,
-    UNBOUND,
     IMMUTABLE_BY_VALUE,
+    UNBOUND,
     Abstract,
     Borrowed,
     Const,
@@ -66,6 +65,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
     scalar_type,
 )
+from pijit.core.capture.values.predicates import HasValue
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Callable, List
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.base import Parted
 from pijit.core.capture.models.objects.composites import is_unmade
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.values.base import Parted
 from pijit.core.capture.values.lattice import Abstract, Unknown
 from pijit.core.errors import Break
 

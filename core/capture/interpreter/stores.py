@@ -10,19 +10,19 @@ import types
 from typing import Any, Callable, Iterable, List, Optional
 
 import numpy as np
+
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.models.objects.method_binding import set_by_property
-from pijit.core.capture.models.objects.instances import shared, store_in_record
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.class_attributes import as_owner, is_plain_value, searched_for, why_not_shared
-from pijit.core.capture.state.heap_locations import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.models.containers.ranges import made_range
-from pijit.core.capture.values.virtual_object import Record
-from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.models.functions.shared_cells import store_content
-from pijit.core.capture.state.frame_state import State, expect_items, loosen
+from pijit.core.capture.models.objects.instances import shared, store_in_record
 from pijit.core.capture.models.objects.list_elements import as_thing, store_in_thing
+from pijit.core.capture.models.objects.method_binding import set_by_property
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.state.class_attributes import as_owner, is_plain_value, searched_for, why_not_shared
+from pijit.core.capture.state.frame_state import State, expect_items, loosen
+from pijit.core.capture.state.heap_locations import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
+from pijit.core.capture.values.base import Parted
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -37,12 +37,12 @@ from pijit.core.capture.values.lattice import (
     Unknown,
     number_type,
 )
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.guards._evaluate import attribute_rule
 from pijit.guards import source as sources
+from pijit.guards._evaluate import attribute_rule
 from pijit.guards.reading import class_value
-
 
 LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
 """Instructions that push a container which others may lead to as well: any of its class may be the one that

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Callable, List, Optional, Tuple
 
 import numpy as np
+
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import PRESENT
 from pijit.core.capture.models.containers.characters import is_text
-from pijit.core.capture.models.containers.reads import KEYED
-from pijit.core.capture.models.numpy.fancy_indexing import elements_at, elements_where, rows_at, store_elements
 from pijit.core.capture.models.containers.known_stores import store_into_known
-from pijit.core.capture.models.numpy.library_effects import held_by, set_items
-from pijit.core.capture.models.numpy.from_sequences import array_of
-from pijit.core.capture.models.operators import describe, operand_of
-from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.containers.slices import INDEX_MAKERS, index_made, store_part
+from pijit.core.capture.models.numpy.fancy_indexing import elements_at, elements_where, rows_at, store_elements
+from pijit.core.capture.models.numpy.from_sequences import array_of
+from pijit.core.capture.models.numpy.library_effects import held_by, set_items
 from pijit.core.capture.models.objects.special_methods import ask_special, call_special
+from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,

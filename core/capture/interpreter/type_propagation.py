@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.capture.values.base import raised_in
+from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.context import Facts
 from pijit.core.capture.interpreter.interpreter import Interpreter
 from pijit.core.capture.models.objects.instances import shared
-from pijit.core.capture.state.return_kinds import Outcomes
-from pijit.core.capture.values.virtual_object import Record
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.values.base import raised_in
 from pijit.core.capture.values.lattice import Abstract, Sequence, number_type, object_type
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type

@@ -7,16 +7,21 @@ import types
 from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.bytecode.rewrite.generator_to_loop import Nothing
+
 from pijit.core.bytecode.linker.deferred_warning import Report
-from pijit.core.capture.typing import result_types
-from pijit.core.capture.models.scalars.complex import COMMUTING, is_complex, power, require_plain_products
+from pijit.core.bytecode.rewrite.generator_to_loop import Nothing
 from pijit.core.capture.models.numpy.from_sequences import as_array
-from pijit.core.capture.values.virtual_object import Record
-from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
-from pijit.core.capture.models.objects.special_methods import binary_special, call_special, compare_special, inplace_special
+from pijit.core.capture.models.objects.special_methods import (
+    binary_special,
+    call_special,
+    compare_special,
+    inplace_special,
+)
+from pijit.core.capture.models.scalars.complex import COMMUTING, is_complex, power, require_plain_products
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.typing import result_types
 from pijit.core.capture.typing.operand_reuse import computed_into
+from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
 from pijit.core.capture.values.lattice import (
     BY_IDENTITY,
     Abstract,
@@ -30,6 +35,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
     pointer_class,
 )
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS

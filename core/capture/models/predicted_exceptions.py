@@ -7,11 +7,21 @@ from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE
-from pijit.core.capture.values.lattice import Abstract, Const, Known, Number, Sequence, Tensor, class_of, number_type
-from pijit.core.capture.values.lattice import pointer_class
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Known,
+    Number,
+    Sequence,
+    Tensor,
+    class_of,
+    number_type,
+    pointer_class,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, FLOAT, INT, WORD
+
 
 class Domain(NamedTuple):
     """Where a function raises: a ValueError for what compares so, an OverflowError above the largest number."""

@@ -17,6 +17,7 @@ from types import CodeType
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
+
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Opaque, Tensor, Unknown, is_captured
@@ -149,7 +150,10 @@ class Hints:
     def said(self, function: Function, code: CodeType, localsplus: Sequence[Any], globals: Dict[str, Any]) -> Said:
         """What the comments say for a call with these variables; warns once of what cannot be understood."""
         names = dict(zip(function.varnames, localsplus))
-        lookup: Lookup = lambda name: names[name] if name in names else globals[name]
+
+        def lookup(name: str) -> Any:
+            return names[name] if name in names else globals[name]
+
         if self._shown is None:
             self._shown = list(_shown(function, code))
             for hint in self._shown:

@@ -6,10 +6,11 @@ import types
 from typing import Any, Dict, Hashable, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
+
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.state.frame_state import parts_of
 from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.element_types import LONGEST_ROW, LOOKED_AT, list_like
-from pijit.core.capture.state.frame_state import parts_of
 from pijit.core.capture.values.lattice import Abstract, LoopIterator, Thing
 from pijit.core.graph.types import Entries, Holding, ListOf, Things, Type
 from pijit.guards._evaluate import attribute_rule

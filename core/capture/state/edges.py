@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Dict, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.state.return_kinds import Outcomes
 from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.return_kinds import Outcomes
 from pijit.core.capture.values.generator_frame import has_ended
 
 

@@ -7,8 +7,8 @@ from typing import Any, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.state.frame_state import State
-from pijit.core.capture.values.value_specialisation import Steering
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, Unknown, known_of
+from pijit.core.capture.values.value_specialisation import Steering
 from pijit.guards.source import Local
 
 

@@ -6,10 +6,17 @@ import operator
 from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.capture.values.base import Parted
-from pijit.core.capture.values.key_value_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
-from pijit.core.capture.values.element_types import DEEPEST, LONGEST_ROW, common_type, is_like, list_of, nesting, type_of
-from pijit.core.capture.values.virtual_object import Display, Record, is_row, parts_within, with_mapped_parts, with_parts
+from pijit.core.capture.values.element_types import (
+    DEEPEST,
+    LONGEST_ROW,
+    common_type,
+    is_like,
+    list_of,
+    nesting,
+    type_of,
+)
 from pijit.core.capture.values.generator_frame import Suspended, is_generating
+from pijit.core.capture.values.key_value_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
     FRAGILE,
     WAITING,
@@ -32,6 +39,14 @@ from pijit.core.capture.values.lattice import (
     class_of,
     number_type,
     pointer_class,
+)
+from pijit.core.capture.values.virtual_object import (
+    Display,
+    Record,
+    is_row,
+    parts_within,
+    with_mapped_parts,
+    with_parts,
 )
 from pijit.core.graph.types import Holding, ListOf, Object, Things, Type, Vacant
 from pijit.guards.facts import is_among

@@ -12,7 +12,6 @@ import types
 from typing import Any, Callable, Container, Dict, Iterator, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.state.frame_state import State
 from pijit.core.capture.values.lattice import (
     UNBOUND,
@@ -28,6 +27,7 @@ from pijit.core.capture.values.lattice import (
     known_of,
     number_type,
 )
+from pijit.core.capture.values.provenance import Root
 from pijit.guards import source as sources
 from pijit.guards.source import Attr, Cell, Global, Inner, Item, Local, read_attribute, read_item
 

@@ -6,8 +6,8 @@ from types import CodeType
 from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional, Sequence
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
-from pijit.core.bytecode.rewrite.cells import decode_with_locals
 from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.rewrite.cells import decode_with_locals
 from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.state.frame_state import State, forgotten, join, knows_nothing
+from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block

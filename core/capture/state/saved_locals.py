@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Optional, Set
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.instructions.instruction import Instr
 from pijit.core.bytecode.analysis.use_def import UseDef
+from pijit.core.bytecode.instructions.instruction import Instr
 
 
 def maybe_empty(cfg: CFG, usedef: UseDef, index: int) -> Set[int]:

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any, Callable, Iterator, Sequence, Set, Tuple
 
 import numpy as np
-from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
+
 from pijit.core.capture.state.frame_state import list_of_kinds
+from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import Array, Holding, Scalar, Type

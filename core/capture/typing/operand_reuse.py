@@ -11,11 +11,12 @@ import operator
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core.bytecode.rewrite.generator_to_loop import RESULT, variable
 from pijit.core.capture.typing.result_types import WEAK_SCALARS, Operand
 from pijit.core.capture.values.lattice import Abstract, Known, Tensor
 from pijit.core.capture.values.lattice import Sequence as Items
-from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, ALWAYS, UNKNOWN
+from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
 from pijit.core.graph.types import Array
 
 TRIED: Dict[np.ufunc, Tuple[int, ...]] = {

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core.capture.values.lattice import array_type, scalar_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array, Scalar, Type

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 import numpy as np
+
 from pijit.core.graph.types import CAPTURED_DTYPES, Array
 from pijit.guards.facts import WARN_ON_WRITE, WRITEABLE
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence as SequenceType
+from typing import Any, Optional
+from typing import Sequence as SequenceType
 
 from pijit.core.capture.values.lattice import (
     Abstract,

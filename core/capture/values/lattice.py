@@ -11,12 +11,22 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.capture.values.base import Abstract, HeldMethod, Raised, Slice, SliceDisplay, Thrown, is_held_method
+
 from pijit.core.capture.values.array_kinds import array_type, is_captured
+from pijit.core.capture.values.base import Abstract, HeldMethod, Raised, Slice, SliceDisplay, Thrown, is_held_method
 from pijit.core.capture.values.libraries import in_library
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Scalar, Things, Type, Vacant
-from pijit.core.graph.types import numpy_scalar
+from pijit.core.graph.types import (
+    PYTHON_CLASS,
+    PYTHON_SCALARS,
+    Array,
+    Object,
+    Scalar,
+    Things,
+    Type,
+    Vacant,
+    numpy_scalar,
+)
 from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import Inner
 

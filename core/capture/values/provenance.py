@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Container, List, NamedTuple
 
 from pijit.core.capture.values.base import Parted
-from pijit.core.capture.values.virtual_object import Record, is_cell, is_row
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -22,6 +21,7 @@ from pijit.core.capture.values.lattice import (
     Unknown,
     Unrolled,
 )
+from pijit.core.capture.values.virtual_object import Record, is_cell, is_row
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object

@@ -7,15 +7,15 @@ import threading
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pijit.core.graph.ir import Graph
-from pijit.core.graph.passes.store_to_load_forwarding import carry_stored
-from pijit.core.graph.passes.eliminate_checks import drop_checks
-from pijit.core.graph.passes.merge_blocks import join_blocks
+from pijit.core.graph.passes.compare_magnitude import compare_sizes
 from pijit.core.graph.passes.cse_masks import join_masks
+from pijit.core.graph.passes.eliminate_checks import drop_checks
+from pijit.core.graph.passes.hoist_exits import retreat
+from pijit.core.graph.passes.merge_blocks import join_blocks
 from pijit.core.graph.passes.out_of_place import renew
 from pijit.core.graph.passes.rematerialize import repeat
-from pijit.core.graph.passes.hoist_exits import retreat
-from pijit.core.graph.passes.compare_magnitude import compare_sizes
 from pijit.core.graph.passes.simplify import simplify
+from pijit.core.graph.passes.store_to_load_forwarding import carry_stored
 from pijit.core.graph.passes.strip_mining import cut_into_strips
 from pijit.core.graph.printer import format_graph
 

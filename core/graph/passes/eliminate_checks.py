@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
+from pijit.core.graph.bounds_prover import Proofs
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.linear_forms import HIGH, LOW, Form, is_whole, plus
-from pijit.core.graph.bounds_prover import Proofs
 from pijit.core.graph.types import Scalar
 
 

@@ -58,6 +58,7 @@ import itertools
 from typing import Collection, Dict, List, Set, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.library import CLIP, CLOCKS
 from pijit.core.graph.loops import loops_of

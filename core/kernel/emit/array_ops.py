@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import is_exact, scalar_operation
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
-from pijit.core.kernel.emit import array_views
-from pijit.core.kernel.emit import concatenation
-from pijit.core.kernel.emit import reductions
-from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit import array_views, concatenation, reductions, scalars
 from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code, type_number
-from pijit.core.kernel.plan.operand_reuse import as_numpy_orders, like_size
-from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.emit.stack_arrays import made_array, new_private
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.plan.operand_reuse import as_numpy_orders, like_size
 
 
 def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:

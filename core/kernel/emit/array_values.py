@@ -6,17 +6,18 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
+
 from pijit.core import _launcher
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import LOOKS_AT_FLAGS, MAKERS
 from pijit.core.graph.passes.fusion import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
-from pijit.core.kernel.llvm import intrinsics
-from pijit.core.kernel.llvm.nest import nest as nests
 from pijit.core.kernel.emit import scalars
 from pijit.core.kernel.emit.fp_checks import UNDERFLOW
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm import intrinsics
+from pijit.core.kernel.llvm.nest import nest as nests
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
 
 PRIVATE = 1 << 16

@@ -13,9 +13,9 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array
-from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
 from pijit.core.kernel.emit.exponent_bounds import count_elements
+from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.llvm.nest.row_ends import ANYTHING, COPY, LONGEST, NO_ENDS, NUMBER, SHORTEST, Ends
 
 Contents = Union[ArrayVariable, str, None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
-from pijit.core.kernel.plan import control_tree
-from pijit.core.kernel.exit_causes import Causes
 from pijit.core.kernel.abi import Layout
+from pijit.core.kernel.exit_causes import Causes
+from pijit.core.kernel.plan import control_tree
 
 FLAG_NAME = "_jump"
 

@@ -18,13 +18,14 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set,
 
 import numpy as np
 from llvmlite import ir
+
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.passes.fusion import MAKING, PLACING, operands, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
-from pijit.core.kernel.llvm.nest.threads import write_shared
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
+from pijit.core.kernel.llvm.nest.threads import write_shared
 
 FEW = 64
 """Elements of a result for which a buffer costs less than asking."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import NEVER
@@ -32,15 +33,15 @@ from pijit.core.graph.passes.fusion import (
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.emit.array_ops import broadcast, loop_dtypes, require_fit, write_ufunc
 from pijit.core.kernel.emit.array_values import ArrayVariable, type_number
-from pijit.core.kernel.llvm.nest.elements import can_convert
-from pijit.core.kernel.plan.operand_reuse import like_size
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
-from pijit.core.kernel.llvm.nest.nest import ANY, FAR, UNIT, ZERO, Nest, likely_kind
 from pijit.core.kernel.emit.reductions import new_result
 from pijit.core.kernel.emit.rolled_operands import place_rolled, rolled_operands
-from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
-from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_RUN, runs_are_cut
 from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.llvm.nest.elements import can_convert
+from pijit.core.kernel.llvm.nest.nest import ANY, FAR, UNIT, ZERO, Nest, likely_kind
+from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_RUN, runs_are_cut
+from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
+from pijit.core.kernel.plan.operand_reuse import like_size
 from pijit.core.kernel.plan.transposed_operands import turned_leaves
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, List, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Op
 from pijit.core.kernel.emit.array_ops import broadcast
-from pijit.core.kernel.emit.array_views import beyond, offset
 from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
+from pijit.core.kernel.emit.array_views import beyond, offset
 from pijit.core.kernel.emit.stack_arrays import made_array
 
 

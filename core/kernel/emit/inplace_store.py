@@ -14,16 +14,17 @@ from __future__ import annotations
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
-from pijit.core.kernel.llvm.nest import delayed_store as slides
 from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
 from pijit.core.kernel.emit.exponent_bounds import count_elements
-from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.emit.fused_nest import asked, compute, find_leaves, finds, require_shapes
-from pijit.core.kernel.llvm.nest.threads import gains_little, units_of
+from pijit.core.kernel.llvm.nest import delayed_store as slides
+from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
+from pijit.core.kernel.llvm.nest.threads import gains_little, units_of
 
 BLOCK = 1 << 13
 """Bytes of a block: two of them are in the first level of caches."""

@@ -14,39 +14,36 @@ from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.passes.fusion import MAKING, find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
-from pijit.core.kernel.llvm import complex_intrinsics
-from pijit.core.kernel.llvm import float_intrinsics
-from pijit.core.kernel.emit import fused_nest
-from pijit.core.kernel.llvm import intrinsics
-from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.abi import Layout, part_word
+from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable, ArrayWriter
-from pijit.core.kernel.emit.tiled_loops import Blocking
-from pijit.core.kernel.emit.exponent_bounds import BOUNDS, Calm
-from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
-from pijit.core.kernel.emit.emitter import Emitter
-from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.llvm.fp_status import STATUS
-from pijit.core.kernel.options import FAST, PLAIN, Flavour
 from pijit.core.kernel.emit.deferred_fill import Fills
+from pijit.core.kernel.emit.emitter import Emitter
+from pijit.core.kernel.emit.exponent_bounds import BOUNDS, Calm
 from pijit.core.kernel.emit.fp_checks import FloatChecks
 from pijit.core.kernel.emit.gathers import write_gather
-from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
-from pijit.core.kernel.abi import Layout, part_word
-from pijit.core.kernel.plan.ownership import Lifetimes
+from pijit.core.kernel.emit.inplace_store import write_store
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
+from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
 from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
-from pijit.core.kernel.plan.escape import Privacy
 from pijit.core.kernel.emit.rolled_operands import forget_rolled
-from pijit.core.kernel.plan.tiling import find_runs
 from pijit.core.kernel.emit.scans import SCAN_OPERATIONS
 from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS, write_masked
 from pijit.core.kernel.emit.skewed_loops import Skewing
-from pijit.core.kernel.emit.stack_arrays import SLOTS
-from pijit.core.kernel.plan.skewing import find_store_runs
-from pijit.core.kernel.emit.inplace_store import write_store
 from pijit.core.kernel.emit.speculative_strips import STRIPS, Unchecked, unchecked_operation, write_strip
+from pijit.core.kernel.emit.stack_arrays import SLOTS
+from pijit.core.kernel.emit.tiled_loops import Blocking
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm import complex_intrinsics, float_intrinsics, intrinsics
+from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
+from pijit.core.kernel.llvm.fp_status import STATUS
+from pijit.core.kernel.options import FAST, PLAIN, Flavour
 from pijit.core.kernel.plan.control_tree import Loop
+from pijit.core.kernel.plan.escape import Privacy
+from pijit.core.kernel.plan.ownership import Lifetimes
+from pijit.core.kernel.plan.skewing import find_store_runs
+from pijit.core.kernel.plan.tiling import find_runs
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
              **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)

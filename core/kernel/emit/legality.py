@@ -6,14 +6,13 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Optional, Sequence
 
 import numpy as np
+
 from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.emit import reductions
-from pijit.core.kernel.emit import scalars
-from pijit.core.kernel.emit import scans
+from pijit.core.kernel.emit import reductions, scalars, scans
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
+from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
 from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
 from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS
 

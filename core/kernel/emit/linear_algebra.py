@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, NamedTuple
 
 import numpy as np
+
 from pijit.core import _launcher
 from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
@@ -12,8 +13,8 @@ from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
 from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable
 from pijit.core.kernel.emit.library_calls import read_result
-from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
 from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
 
 
 class _DotOrder(NamedTuple):

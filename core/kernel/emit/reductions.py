@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.emit import scalars
 from pijit.core.kernel.emit.array_values import ArrayVariable
-from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.errors import CompileError
 
 _BY_COLUMNS = {np.add: 1, np.minimum: 2, np.maximum: 3}
 """What the runtime does by vectors, by its number in native/columns.h."""

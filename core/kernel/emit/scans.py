@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, numpy_scalar
 from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code

@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
+
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import convert, write_ufunc
 from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
 from pijit.core.kernel.emit.fused_nest import require_shapes
+from pijit.core.kernel.emit.inplace_store import Sparse, shares_with, write_store
 from pijit.core.kernel.emit.library_calls import call_library
 from pijit.core.kernel.emit.objects import BOXES, SIZE_OFFSET
 from pijit.core.kernel.emit.stack_arrays import made_array
-from pijit.core.kernel.emit.inplace_store import Sparse, shares_with, write_store
 
 _WORD = np.dtype(np.int64)
 ROWS = {None: 0, list: -6, tuple: -7}

@@ -34,6 +34,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from llvmlite import ir
+
 from pijit.core.graph.ir import Block, Branch, Jump, Op, Value
 from pijit.core.graph.passes.strip_mining import STRIP
 from pijit.core.graph.types import WORD, Array, Scalar

@@ -13,10 +13,10 @@ from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.array_values import ArrayVariable
 from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
-from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
 from pijit.core.kernel.emit.reductions import reduced_shape
-from pijit.core.kernel.plan.tiling import Run, makes_elements
 from pijit.core.kernel.emit.stack_arrays import new_made
+from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.plan.tiling import Run, makes_elements
 
 BLOCK_BYTES = 1 << 17
 """What a block of one array is about: a few of them fit into the second cache."""
@@ -124,10 +124,9 @@ class Blocking:
             reduces = member.name == "reduce"
             shape = reduced_shape(member, shapes[0]) if reduces else broadcast(emitter, run.first, shapes)
             kind, strides = member.result.type, []  # type: Array, List[str]
-            for size in reversed(shape):
-                strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], last)) if strides
+            for axis in reversed(range(len(shape))):
+                strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], shape[axis + 1])) if strides
                                else "(%d)" % kind.dtype.itemsize)
-                last = size
             emitter.arrays[member.result] = ArrayVariable(kind, "0", "0", shape, strides)
 
     def _write_head(self, run: Run, rows: List[ArrayVariable]) -> str:

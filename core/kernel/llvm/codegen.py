@@ -8,12 +8,13 @@ import importlib
 from typing import Any, Dict, Tuple
 
 import llvmlite.binding as llvm
+
 from pijit.core.kernel import fork_safety
-from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.compile_permission import TooEarly, ask_permission
 from pijit.core.kernel.disk_cache import SUPPORTED, Store, kernel_key, logger
-from pijit.core.kernel.symbols import lasts
+from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.compiler_thread import uninterrupted
+from pijit.core.kernel.symbols import lasts
 
 SYMBOL = "pijit_kernel"
 
@@ -63,6 +64,7 @@ def library(source: str, names: Dict[str, Any]) -> Any:
     ask_permission(source)
     fork_safety.load(_imports)
     from numba.core.compiler_lock import global_compiler_lock
+
     from pijit.core.kernel.llvm.lower import lower
 
     with global_compiler_lock:

@@ -10,7 +10,6 @@ from typing import Any, Callable, List
 from pijit.core import _hook
 from pijit.core.kernel.fork_safety import ending, importing, in_child
 
-
 MOMENT = 0.05
 """Seconds after which a child that a signal handler makes finds out that it has no worker."""
 

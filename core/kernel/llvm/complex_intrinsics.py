@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple
 
 from llvmlite import ir
+
 from pijit.core.kernel.llvm.float_intrinsics import (
     float_call,
     new_special,

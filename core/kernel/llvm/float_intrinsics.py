@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict
 
 import numpy as np
 from llvmlite import ir
+
 from pijit.core.kernel.llvm.intrinsics import (
     BOOL,
     F4,

@@ -12,8 +12,9 @@ import platform
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 from llvmlite import ir
-from pijit.core.kernel.llvm.complex_intrinsics import WRITTEN, Steps
+
 from pijit.core.kernel.emit.fp_checks import CODES, DOUBTS, LAST, QUOTIENTS, SUMS, UNDERFLOW
+from pijit.core.kernel.llvm.complex_intrinsics import WRITTEN, Steps
 from pijit.core.kernel.llvm.float_intrinsics import (
     SMALLEST,
     finite,

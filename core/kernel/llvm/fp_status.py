@@ -9,6 +9,7 @@ import platform
 from typing import Any, Dict
 
 from llvmlite import ir
+
 from pijit.core.kernel.llvm.float_intrinsics import rarely
 from pijit.core.kernel.llvm.intrinsics import I8, I32, I64, INT, Intrinsic, call
 from pijit.core.kernel.llvm.nest.pairwise_sum import local

@@ -13,10 +13,11 @@ import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from llvmlite import ir
-from pijit.core.kernel.llvm.ssa_names import assigned_once
+
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.options import FAST
 from pijit.core.kernel.llvm.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
+from pijit.core.kernel.llvm.ssa_names import assigned_once
+from pijit.core.kernel.options import FAST
 
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _RELAXED = ["reassoc", "nsz", "arcp", "contract"]

@@ -14,6 +14,7 @@ import weakref
 from typing import Any, Dict
 
 import numpy as np
+
 from pijit.core import _launcher
 from pijit.core.graph.draws import DRAWS
 from pijit.core.graph.types import Array

@@ -14,11 +14,10 @@ from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.ops import ALWAYS, FOUND, MAKERS, UNKNOWN
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Object, Scalar
-from pijit.core.kernel.reference import effects
-from pijit.core.kernel.reference import runtime
+from pijit.core.kernel.abi import INSTANCES, Layout
 from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.abi import INSTANCES, Layout
+from pijit.core.kernel.reference import effects, runtime
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
            "or": "|",

@@ -10,6 +10,7 @@ import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
+
 from pijit.core import _launcher
 from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
 from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Things

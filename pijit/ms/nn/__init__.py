@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 from pijit.ms.cell import Cell, GraphCell
-from pijit.ms.nn.activations import (ELU, GELU, LeakyReLU, LogSoftmax, ReLU, ReLU6, Sigmoid, SiLU, Softmax, Tanh,
-                                     get_activation)
+from pijit.ms.nn.activations import (
+                                     ELU,
+                                     GELU,
+                                     LeakyReLU,
+                                     LogSoftmax,
+                                     ReLU,
+                                     ReLU6,
+                                     Sigmoid,
+                                     SiLU,
+                                     Softmax,
+                                     Tanh,
+                                     get_activation,
+)
 from pijit.ms.nn.containers import CellDict, CellList, SequentialCell
-from pijit.ms.nn.layers import (AvgPool2d, BatchNorm1d, BatchNorm2d, Conv2d, Dense, Dropout, Embedding, Flatten, Identity,
-                                LayerNorm, MaxPool2d)
-from pijit.ms.nn.losses import (BCELoss, CrossEntropyLoss, L1Loss, LossBase, MSELoss, SmoothL1Loss,
-                                SoftmaxCrossEntropyWithLogits)
+from pijit.ms.nn.layers import (
+                                     AvgPool2d,
+                                     BatchNorm1d,
+                                     BatchNorm2d,
+                                     Conv2d,
+                                     Dense,
+                                     Dropout,
+                                     Embedding,
+                                     Flatten,
+                                     Identity,
+                                     LayerNorm,
+                                     MaxPool2d,
+)
+from pijit.ms.nn.losses import (
+                                     BCELoss,
+                                     CrossEntropyLoss,
+                                     L1Loss,
+                                     LossBase,
+                                     MSELoss,
+                                     SmoothL1Loss,
+                                     SoftmaxCrossEntropyWithLogits,
+)
 from pijit.ms.nn.training import SGD, ForwardValueAndGrad, Momentum, Optimizer, TrainOneStepCell, WithLossCell
 
 __all__ = ["AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict", "CellList", "Conv2d", "CrossEntropyLoss",

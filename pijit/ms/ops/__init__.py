@@ -8,11 +8,21 @@ from typing import Any, Callable, Dict
 from pijit.ms.derivatives import bprop_getters, stop_gradient  # noqa: F401
 from pijit.ms.gradient_functions import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
 from pijit.ms.ops import activations, arithmetic, creation, elementwise, layers, movement, products, reductions
-from pijit.ms.ops.composite import (HookBackward, HyperMap, InsertGradientOf, Map, MultitypeFuncGraph, Print,  # noqa: F401
-                                    clip_by_global_norm, core, partial, print_, scalar_to_tensor)
+from pijit.ms.ops.composite import (  # noqa: F401
+    HookBackward,
+    HyperMap,
+    InsertGradientOf,
+    Map,
+    MultitypeFuncGraph,
+    Print,
+    clip_by_global_norm,
+    core,
+    partial,
+    print_,
+    scalar_to_tensor,
+)
 from pijit.ms.ops.methods import OWN
-from pijit.ms.ops.primitive import (Primitive, PrimitiveWithCheck, PrimitiveWithInfer, REQUIRED, Row,  # noqa: F401
-                                    primitive_class)
+from pijit.ms.ops.primitive import REQUIRED, Primitive, PrimitiveWithCheck, PrimitiveWithInfer, Row, primitive_class  # noqa: F401
 from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
 from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import builtins
 from typing import Any, Callable, List, Optional, Tuple
 
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.containers.strings import TEXT
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Slice, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value

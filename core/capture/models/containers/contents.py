@@ -10,19 +10,18 @@ from collections import Counter, defaultdict, deque
 from typing import Any, Callable, List, Optional
 
 import numpy as np
-from pijit.core.capture.values.predicates import HasItem, HasLength, LacksItem
+
 from pijit.core.capture.models.containers.deques import item_of_deque
-from pijit.core.capture.values.key_value_types import SETS
-from pijit.core.capture.models.numpy.library import named_items
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.containers.lexicographic_order import ORDERS, compare_in_order
-from pijit.core.capture.state.heap_locations import Keys
-from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
 from pijit.core.capture.models.containers.ranges import range_contains, range_item
-from pijit.core.capture.values.virtual_object import is_row
+from pijit.core.capture.models.numpy.library import named_items
+from pijit.core.capture.models.objects.list_elements import thing_items
 from pijit.core.capture.models.objects.named_tuples import row_items, tuple_class
 from pijit.core.capture.models.objects.special_methods import PLAIN, contains_special, is_object, rely_on_class
-from pijit.core.capture.models.objects.list_elements import thing_items
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.heap_locations import Keys
+from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
+from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -38,6 +37,8 @@ from pijit.core.capture.values.lattice import (
     class_of,
     number_type,
 )
+from pijit.core.capture.values.predicates import HasItem, HasLength, LacksItem
+from pijit.core.capture.values.virtual_object import is_row
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, WORD, ListOf

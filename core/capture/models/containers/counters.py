@@ -9,15 +9,15 @@ import weakref
 from collections import Counter
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.predicates import Holds
-from pijit.core.capture.models.iteration.consumers import call_list
-from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.context import Place
-from pijit.core.capture.values.element_types import list_of, list_type
 from pijit.core.capture.models.containers.sequences import made_by
+from pijit.core.capture.models.iteration.consumers import call_list
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.element_types import list_of, list_type
+from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Tensor, class_of, number_type
+from pijit.core.capture.values.predicates import Holds
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, INT, Holding, ListOf, Object, Type, numpy_scalar
 from pijit.guards.facts import is_among

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Dict, List, Optional, Tuple
 
+from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import type_of
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.lattice import Abstract, Const, Sequence, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value

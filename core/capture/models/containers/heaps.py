@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 from typing import Any, List, Tuple
 
-from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.models.containers.deques import row_of, taken_tuple
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.state.frame_state import loosen
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, class_of, pointer_class
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among

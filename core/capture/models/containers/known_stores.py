@@ -11,7 +11,15 @@ from typing import Any, Dict, Iterable, List, Optional, Set
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.objects.instances import shared
-from pijit.core.capture.state.frame_state import State, change_items, expect_items, item_kinds, list_of_kinds, parts_of, together
+from pijit.core.capture.state.frame_state import (
+    State,
+    change_items,
+    expect_items,
+    item_kinds,
+    list_of_kinds,
+    parts_of,
+    together,
+)
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Keywords, Known, Slice, SliceDisplay, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import Type

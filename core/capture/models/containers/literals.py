@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Callable, List, Optional
 
-from pijit.core.bytecode.rewrite.generator_to_loop import VALUE_BELOW_KEY
 from pijit.core.bytecode.codec.decode import Function, Instr
-from pijit.core.capture.values.base import HOLDERS
-from pijit.core.capture.models.iteration.consumers import call_set
-from pijit.core.capture.models.numpy.random import is_pythons_draw
-from pijit.core.capture.values.key_value_types import common_kind, entry_kind, joined_kinds, kinds_of_entries
-from pijit.core.capture.values.key_value_types import type_of_set, type_with_entries
+from pijit.core.bytecode.rewrite.generator_to_loop import VALUE_BELOW_KEY
+from pijit.core.capture.models.containers.contents import is_container
+from pijit.core.capture.models.containers.ranges import made_range
 from pijit.core.capture.models.containers.sequences import (
     JOINS,
     copied,
@@ -23,14 +20,22 @@ from pijit.core.capture.models.containers.sequences import (
     taken_apart,
     taken_apart_with_rest,
 )
-from pijit.core.capture.models.objects.instances import shared
-from pijit.core.capture.models.containers.contents import is_container
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.objects.composites import held_method, is_unmade, made_slice
-from pijit.core.capture.models.containers.ranges import made_range
-from pijit.core.capture.values.virtual_object import Display, Record, is_row
 from pijit.core.capture.models.functions.star_arguments import behind_display, starred_or_break
+from pijit.core.capture.models.iteration.consumers import call_set
+from pijit.core.capture.models.numpy.random import is_pythons_draw
+from pijit.core.capture.models.objects.composites import held_method, is_unmade, made_slice
+from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.operators import describe
 from pijit.core.capture.state.frame_state import State, item_kind, item_kinds, list_of_kinds, together
+from pijit.core.capture.values.base import HOLDERS
+from pijit.core.capture.values.key_value_types import (
+    common_kind,
+    entry_kind,
+    joined_kinds,
+    kinds_of_entries,
+    type_of_set,
+    type_with_entries,
+)
 from pijit.core.capture.values.lattice import (
     Abstract,
     Bound,
@@ -45,6 +50,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     pointer_class,
 )
+from pijit.core.capture.values.virtual_object import Display, Record, is_row
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.models.containers.reads import KEYED
-from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries
-from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.element_types import type_of
+from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries
 from pijit.core.capture.values.lattice import Abstract, Instance, Sequence, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, WORD, Array, Object, Scalar, Type

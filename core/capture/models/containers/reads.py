@@ -13,16 +13,17 @@ from itertools import islice
 from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
+
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.capture.models.containers.counters import count_of, rely_if_counter, rely_on_counter
-from pijit.core.capture.models.predicted_exceptions import found_or_raised
-from pijit.core.capture.values.key_value_types import SETS, kinds_of_entries, type_like
-from pijit.core.capture.values.element_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.heap_locations import Keys, identity_of
-from pijit.core.capture.state.frame_state import join, knows_nothing
 from pijit.core.capture.models.objects.list_elements import checked_thing, things_of
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.predicted_exceptions import found_or_raised
+from pijit.core.capture.state.frame_state import join, knows_nothing
+from pijit.core.capture.state.heap_locations import Keys, identity_of
+from pijit.core.capture.values.element_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
+from pijit.core.capture.values.key_value_types import SETS, kinds_of_entries, type_like
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,

@@ -7,13 +7,12 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.containers.contents import is_container
-from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
-from pijit.core.capture.values.key_value_types import SETS, expected_entries, kinds_of_entries, type_with_entries
-from pijit.core.capture.values.element_types import list_type
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import is_row
 from pijit.core.capture.models.containers.sets import OPERATORS
+from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.key_value_types import SETS, expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -28,6 +27,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     number_type,
 )
+from pijit.core.capture.values.virtual_object import is_row
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Optional
 
-from pijit.core.capture.values.key_value_types import SETS
-from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_type
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_type
+from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import Abstract, Opaque, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pijit.core.capture.models.operators import describe
+
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
+from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, Slice, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among

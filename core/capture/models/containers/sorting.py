@@ -5,11 +5,11 @@ from __future__ import annotations
 import builtins
 from typing import Any, List, Optional, Tuple
 
-from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.models.iteration.consumers import call_list, call_map, number_in
-from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_like_values, list_type
 from pijit.core.capture.models.containers.sets import items_of_set
+from pijit.core.capture.models.iteration.consumers import call_list, call_map, number_in
 from pijit.core.capture.state.frame_state import item_kinds, list_of_kinds
+from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_like_values, list_type
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Opaque, Sequence, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value

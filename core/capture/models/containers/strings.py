@@ -9,12 +9,21 @@ from __future__ import annotations
 import builtins
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.bytecode.codec.decode import Function, Instr
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Lazy,
+    LoopIterator,
+    Number,
+    class_of,
+    number_type,
+)
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Lazy, LoopIterator, Number, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import resolve

@@ -6,20 +6,28 @@ from collections import Counter, defaultdict, deque
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.models.iteration.consumers import call_dict
-from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.containers.counters import rely_if_counter
 from pijit.core.capture.models.containers.deques import row_of, taken_tuple
-from pijit.core.capture.values.key_value_types import entry_kind, kinds_of_entries
-from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.containers.sequences import made_by
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.iteration.list_safety import sees_no_list
-from pijit.core.capture.state.heap_locations import ItemPlace, Keys, identity_of
 from pijit.core.capture.models.containers.slices import delete_part, listed
-from pijit.core.capture.state.frame_state import expect, expect_entry, forgotten, item_kinds, lengthened, loosen, parts_of
+from pijit.core.capture.models.iteration.consumers import call_dict
+from pijit.core.capture.models.iteration.list_safety import sees_no_list
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.frame_state import (
+    expect,
+    expect_entry,
+    forgotten,
+    item_kinds,
+    lengthened,
+    loosen,
+    parts_of,
+)
+from pijit.core.capture.state.heap_locations import ItemPlace, Keys, identity_of
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.values.key_value_types import entry_kind, kinds_of_entries
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,

@@ -12,14 +12,19 @@ import types
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core._hook import JitFunction
-from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.assembler.emit import has_site
-from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
+from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.context import Facts, Place
+from pijit.core.capture.models.objects.special_methods import (
+    class_place,
+    method_called,
+    operator_method,
+    special_method,
+)
 from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace
-from pijit.core.capture.values.virtual_object import Record
-from pijit.core.capture.models.objects.special_methods import class_place, method_called, operator_method, special_method
 from pijit.core.capture.values.lattice import Abstract, Bound, Const, Opaque, Thing, Unknown
+from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import class_value

@@ -12,17 +12,17 @@ import inspect
 import types
 from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
-from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.models.functions.callees import Callee, CalleeFacts
+from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
 from pijit.core.capture.context import Facts, MadeFacts, Place
+from pijit.core.capture.models.functions.callees import Callee, CalleeFacts
 from pijit.core.capture.models.functions.make_function import pop_code
 from pijit.core.capture.models.objects.instances import shared
-from pijit.core.capture.values.virtual_object import CONTENT, is_cell
-from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.state.frame_state import forgotten, is_confined, knows_nothing
+from pijit.core.capture.values.base import Parted
 from pijit.core.capture.values.lattice import Abstract, CellRef, Const, Known, LoopIterator, Made, Sequence
+from pijit.core.capture.values.provenance import Root
+from pijit.core.capture.values.virtual_object import CONTENT, is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Object

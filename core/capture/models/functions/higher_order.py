@@ -10,11 +10,11 @@ from types import CodeType
 from typing import Any, List, Optional, Tuple
 
 from pijit.core.bytecode.rewrite.generator_to_loop import DEFAULT, FIRST, KEY, REDUCE, RESULT
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.predicates import IsObject
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Borrowed, Const, Lazy, LoopIterator, Made, Opaque
+from pijit.core.capture.values.predicates import IsObject
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly, type_name
 from pijit.guards.source import Local

@@ -6,15 +6,15 @@ import functools
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.capture.values.base import HeldMethod, Parted
-from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.models.functions.callees import Callee
-from pijit.core.capture.values.predicates import HasCode
 from pijit.core.capture.models.functions.function_values import Closure, require_known
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.state.frame_state import forgotten
+from pijit.core.capture.values.base import HeldMethod, Parted
+from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Opaque
+from pijit.core.capture.values.predicates import HasCode
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object

@@ -10,8 +10,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, Dict, List, Tuple
 
-from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.context import Facts, Place
+from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.values.lattice import Opaque
 from pijit.core.errors import Break
 

@@ -10,11 +10,11 @@ from types import CodeType
 from typing import Any, Dict, Optional, Tuple
 
 from pijit.core.capture.models.objects.instances import as_left, shared
-from pijit.core.capture.state.heap_locations import CellPlace
-from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, Record, is_cell, records_in
 from pijit.core.capture.models.objects.materialize import change_record
 from pijit.core.capture.models.objects.named_tuples import require_holdable
+from pijit.core.capture.state.heap_locations import CellPlace
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, CellRef, Const, Unbound
+from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, Record, is_cell, records_in
 from pijit.core.errors import Break
 from pijit.core.graph.types import CELL
 

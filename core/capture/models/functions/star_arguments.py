@@ -7,8 +7,8 @@ from typing import Any, List, Optional
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Function, Instr
-from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.models.containers.sequences import taken_apart
+from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.values.lattice import Abstract, Bound, Instance, Made, Tensor
 from pijit.core.errors import Break
 

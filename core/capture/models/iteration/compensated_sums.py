@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, List, Tuple
 
 from pijit.core.bytecode.rewrite.compensated_sum import add_item, with_lost
-from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Sequence, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT

@@ -11,20 +11,20 @@ import dis
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, variable
-from pijit.core.bytecode.codec.decode import Function, Instr, decode
 from pijit.core.bytecode.analysis.liveness import reads_all_locals
-from pijit.core.capture.state.argument_binding import bind
-from pijit.core.capture.values.describe import Arguments
-from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
-from pijit.core.capture.models.functions.make_function import CLOSURE, code_made, pop_code
+from pijit.core.bytecode.codec.decode import Function, Instr, decode
+from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, variable
 from pijit.core.capture.models.functions.function_values import Closure, Wanted, named_function, new_closure
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import is_cell
+from pijit.core.capture.models.functions.make_function import CLOSURE, code_made, pop_code
 from pijit.core.capture.models.functions.shared_cells import cell_reference
+from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.state.frame_state import knows_nothing
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import rest_of
 from pijit.core.capture.values.lattice import Abstract, CellRef, Lazy, Made, Sequence, Unbound, Unknown
+from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
 
 WITH_CLOSURE = 0x08

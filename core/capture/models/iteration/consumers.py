@@ -27,15 +27,23 @@ from pijit.core.bytecode.rewrite.generator_to_loop import (
     SUM,
     Consumer,
 )
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.key_value_types import kinds_of_entries, type_with_entries
-from pijit.core.capture.values.element_types import list_type
-from pijit.core.capture.models.iteration.iterators import iterator_over
-from pijit.core.capture.models.containers.sequences import all_items, copied_dict, is_short, known_keys, known_pairs, made_by, taken_apart
-from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.containers.sequences import (
+    all_items,
+    copied_dict,
+    is_short,
+    known_keys,
+    known_pairs,
+    made_by,
+    taken_apart,
+)
 from pijit.core.capture.models.containers.sets import items_of_set
+from pijit.core.capture.models.iteration.iterators import iterator_over
+from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.scalars.math import extreme_of_numbers
 from pijit.core.capture.state.frame_state import item_kinds
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.values.key_value_types import kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,

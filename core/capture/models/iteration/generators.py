@@ -11,18 +11,18 @@ from types import CodeType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, plan
-from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.context import MadeFacts
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import is_cell
-from pijit.core.capture.state.return_kinds import Outcomes
-from pijit.core.capture.state.frame_state import State, knows_nothing
+from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.frame_state import State, knows_nothing
+from pijit.core.capture.state.return_kinds import Outcomes
 from pijit.core.capture.values.generator_frame import ENDED, Suspended, changed_makers, has_ended, worn
 from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Made, Number, Sequence, Unbound, Unknown
+from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.types import INT, SKIP

@@ -6,11 +6,12 @@ import builtins
 from typing import Any, List, Tuple
 
 import numpy as np
+
 from pijit.core.capture.models.iteration import itertools_python as code_of
-from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.models.iteration.iterator_calls import call_range
 from pijit.core.capture.models.iteration.itertools_calls import MOST_POOLS, call_product, stand_in
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, INT, WORD

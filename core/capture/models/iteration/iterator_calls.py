@@ -5,13 +5,22 @@ from __future__ import annotations
 import builtins
 from typing import Any, List, Tuple
 
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, reverse_iterator
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.state.frame_state import rounds_of
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Lazy, LoopIterator, Number, Range, class_of
-from pijit.core.capture.values.lattice import number_type
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.element_types import list_type
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Lazy,
+    LoopIterator,
+    Number,
+    Range,
+    class_of,
+    number_type,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf

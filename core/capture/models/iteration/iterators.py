@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core.capture.models.containers.contents import is_container
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import is_row
 from pijit.core.capture.models.containers.ranges import range_words
 from pijit.core.capture.models.objects.special_methods import iterator_special, rely_on_class
+from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.generator_frame import Suspended, begun
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -27,6 +26,7 @@ from pijit.core.capture.values.lattice import (
     Unrolled,
     class_of,
 )
+from pijit.core.capture.values.virtual_object import is_row
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import (

@@ -14,17 +14,17 @@ from types import CodeType
 from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 from pijit.core.bytecode.rewrite.generator_steps import START
+from pijit.core.capture.models.containers.ranges import range_numbers
+from pijit.core.capture.models.containers.sequences import is_short, made_by
 from pijit.core.capture.models.iteration import itertools_python as code_of
-from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.models.iteration.consumers import call_list
-from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.models.iteration.iterator_calls import LARGEST_START, call_range, call_reversed, call_zip
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
-from pijit.core.capture.models.containers.sequences import is_short, made_by
 from pijit.core.capture.models.numpy.library import method_row
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.containers.ranges import range_numbers
 from pijit.core.capture.models.scalars.math import call_len
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.generator_frame import Suspended
 from pijit.core.capture.values.lattice import (
     Abstract,

@@ -8,6 +8,7 @@ import types
 from typing import Any, Dict
 
 import numpy as np
+
 from pijit.core.capture.state.frame_state import parts_of
 from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Made, Range, Tensor, class_of, number_type
 from pijit.guards.facts import is_among, is_exactly, type_module

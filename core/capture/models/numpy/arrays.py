@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.capture.models.numpy.views import FORM_METHODS
+
+from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.numpy.reductions import REDUCTION_METHODS, REDUCTIONS
 from pijit.core.capture.models.numpy.scans import SCAN_METHODS, SCANS
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.models.scalars.complex import conjugated_array
-from pijit.core.capture.models.numpy.from_sequences import array_of
+from pijit.core.capture.models.numpy.views import FORM_METHODS
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.models.scalars.complex import conjugated_array
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, array_type, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value

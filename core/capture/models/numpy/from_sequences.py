@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import numpy as np
-from pijit.core.capture.values.element_types import LOOKED_AT, list_like
+
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import Operand
+from pijit.core.capture.values.element_types import LOOKED_AT, list_like
 from pijit.core.capture.values.lattice import (
     Abstract,
     Instance,

@@ -8,12 +8,23 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.capture.values.describe import Arguments
-from pijit.core.capture.typing.library_result_types import result_types
+
 from pijit.core.capture.models.numpy.from_sequences import expected_list, many_as_array
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import Operand
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Number, Slice, Tensor, class_of, number_type
+from pijit.core.capture.values.describe import Arguments
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Known,
+    Number,
+    Slice,
+    Tensor,
+    class_of,
+    number_type,
+)
 from pijit.core.capture.values.lattice import Sequence as Tuple_
 from pijit.core.errors import Break
 from pijit.core.graph.gufuncs import loop_of, multiplies

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.capture.values.describe import Arguments
+
 from pijit.core.capture.models.numpy.fancy_indexing import require_apart
 from pijit.core.capture.models.numpy.library import parameter_names
-from pijit.core.capture.typing.library_result_types import result_types, written_by
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.typing.library_result_types import result_types, written_by
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers

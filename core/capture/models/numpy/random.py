@@ -6,10 +6,10 @@ import sys
 import types
 from typing import Any, List, Optional
 
-from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.models.functions.callees import place_of, sample_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.scalars.math import call_float
+from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Opaque, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.draws import ALIASES, BY_NAME, LEGACY, NEW, PYTHONS, Draw, is_pythons_generator

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
+
 from pijit.core import _launcher
-from pijit.core.capture.typing import result_types
-from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.typing import result_types
+from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
-from pijit.core.capture.typing import result_types
-from pijit.core.capture.models.numpy.reductions import leave_if_empty, one_axis
-from pijit.core.capture.values.describe import Arguments, Handler
+
 from pijit.core.capture.models.numpy.from_sequences import as_array
+from pijit.core.capture.models.numpy.reductions import leave_if_empty, one_axis
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.typing import result_types
+from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Tensor
 from pijit.core.errors import Break
 

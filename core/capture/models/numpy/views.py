@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.capture.typing import result_types
-from pijit.core.capture.values.describe import Arguments, Handler, only
+
 from pijit.core.capture.models.numpy.fancy_indexing import add_at, elements_at, require_apart
 from pijit.core.capture.models.numpy.library_effects import held_by, perform
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.typing import result_types
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import Array, INT
+from pijit.core.graph.types import INT, Array
 from pijit.guards.facts import is_among
 
 

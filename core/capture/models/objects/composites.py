@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, List, Optional
 
-from pijit.core.capture.values.base import HeldMethod, Parted
-from pijit.core.capture.values.provenance import rooted
 from pijit.core.capture.state.frame_state import forgotten
+from pijit.core.capture.values.base import HeldMethod, Parted
 from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, SliceDisplay
+from pijit.core.capture.values.provenance import rooted
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.types import Object
 

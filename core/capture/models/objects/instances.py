@@ -8,21 +8,31 @@ from __future__ import annotations
 import types
 from typing import Any, Dict, List, Optional
 
-from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute, class_object
-from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.context import Place
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.return_kinds import Outcomes
-from pijit.core.capture.state.heap_locations import AttributePlace
-from pijit.core.capture.values.virtual_object import LENT, Display, Record, has_dict, is_row, lend, records_in, taken_back
 from pijit.core.capture.models.objects.materialize import change_record, made_object, origin_of
-from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute, class_object
 from pijit.core.capture.models.objects.named_tuples import field_of, new_record, require_holdable
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.state.heap_locations import AttributePlace
+from pijit.core.capture.state.return_kinds import Outcomes
 from pijit.core.capture.values.lattice import Abstract, Const, Opaque, class_of
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.values.virtual_object import (
+    LENT,
+    Display,
+    Record,
+    has_dict,
+    is_row,
+    lend,
+    records_in,
+    taken_back,
+)
 from pijit.core.errors import Break
 from pijit.guards.facts import type_name
 from pijit.guards.reading import class_value, mro_of
 from pijit.guards.source import UNBOUND, Attr, ClassAttr
+
 
 def makes_natively(kind: Any) -> bool:
     """Whether calls of a class run no code in C but that of object, or a ``__new__`` in Python."""

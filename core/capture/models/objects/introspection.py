@@ -10,28 +10,40 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-from pijit.core.capture.models.numpy.views import UFUNC_METHODS
-from pijit.core.capture.models.objects.method_binding import class_object
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.models.scalars.complex import CONJUGATES
-from pijit.core.capture.values.predicates import ClassHolds, LacksAttribute
-from pijit.core.capture.models.containers.updates import EFFECT_METHODS, found_position
-from pijit.core.capture.models.containers.reads import KEYED
+
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.containers.counters import COUNTER_METHODS, rely_if_counter
 from pijit.core.capture.models.containers.deques import DEQUE_METHODS
-from pijit.core.capture.models.numpy.random import draw_method
-from pijit.core.capture.models.iteration.itertools_calls import call_chain_from
-from pijit.core.capture.models.containers.sequences import copied_dict, joined_dicts
-from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
-from pijit.core.capture.models.scalars.number_calls import NUMBER_METHODS
-from pijit.core.capture.models.objects.instances import store_in_record
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import Record
-from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.containers.popitem import TAKING_METHODS
+from pijit.core.capture.models.containers.reads import KEYED
+from pijit.core.capture.models.containers.sequences import copied_dict, joined_dicts
 from pijit.core.capture.models.containers.strings import TEXT, TEXT_METHODS
-from pijit.core.capture.values.lattice import Abstract, Const, Known, Lazy, Made, Number, Opaque, Tensor, class_of, number_type
+from pijit.core.capture.models.containers.updates import EFFECT_METHODS, found_position
+from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
+from pijit.core.capture.models.iteration.itertools_calls import call_chain_from
+from pijit.core.capture.models.numpy.random import draw_method
+from pijit.core.capture.models.numpy.views import UFUNC_METHODS
+from pijit.core.capture.models.objects.instances import store_in_record
+from pijit.core.capture.models.objects.method_binding import class_object
+from pijit.core.capture.models.objects.special_methods import is_object
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.scalars.complex import CONJUGATES
+from pijit.core.capture.models.scalars.number_calls import NUMBER_METHODS
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Known,
+    Lazy,
+    Made,
+    Number,
+    Opaque,
+    Tensor,
+    class_of,
+    number_type,
+)
+from pijit.core.capture.values.predicates import ClassHolds, LacksAttribute
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.library import STRING_METHODS
 from pijit.core.graph.types import BOOL, INT
@@ -39,6 +51,7 @@ from pijit.guards.facts import is_among, is_exactly, type_module
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Attr, SourceError, is_absent
+
 
 def _known_class(value: Abstract) -> type:
     kind = class_of(value)

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence
 
-from pijit.core.capture.models.objects.method_binding import bind_attribute, class_object
-from pijit.core.capture.values.predicates import Holds
-from pijit.core.capture.values.element_types import LOOKED_AT
 from pijit.core.capture.models.objects.instances import shared
-from pijit.core.capture.values.virtual_object import has_dict, records_in
+from pijit.core.capture.models.objects.method_binding import bind_attribute, class_object
 from pijit.core.capture.models.objects.named_tuples import field_position
-from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.models.objects.special_methods import class_place
+from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
+from pijit.core.capture.values.element_types import LOOKED_AT
 from pijit.core.capture.values.lattice import Abstract, Const, Opaque, Thing
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.values.virtual_object import has_dict, records_in
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, WORD, Holding, Object, Things
 from pijit.guards.facts import type_name

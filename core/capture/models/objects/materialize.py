@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.state.heap_locations import after_bytecode, is_place
+from pijit.core.capture.state.uncaptured_effects import pops
+from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.lattice import Abstract, Const, Known, Sequence
 from pijit.core.capture.values.virtual_object import (
     FRESH,
     LENT,
@@ -19,7 +20,6 @@ from pijit.core.capture.values.virtual_object import (
     replace_in,
     with_mapped_parts,
 )
-from pijit.core.capture.values.lattice import Abstract, Const, Known, Sequence
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.core.graph.types import WORD, Object

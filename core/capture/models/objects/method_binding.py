@@ -12,15 +12,15 @@ from typing import Any, List, Optional, Tuple
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.models.functions.callees import place_of
-from pijit.core.capture.values.predicates import HasType, Holds
-from pijit.core.capture.models.numpy.random import is_pythons_draw
 from pijit.core.capture.context import Place
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.models.functions.callees import place_of
+from pijit.core.capture.models.numpy.random import is_pythons_draw
 from pijit.core.capture.models.objects.special_methods import class_place, is_object
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Bound, Const, Super, class_of
+from pijit.core.capture.values.predicates import HasType, Holds
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value, mro_of, own_value

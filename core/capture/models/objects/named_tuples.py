@@ -11,16 +11,16 @@ import sys
 from types import FunctionType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from pijit.core.capture.models.objects.method_binding import class_object
-from pijit.core.capture.values.describe import Arguments, only
-from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.context import Place
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.virtual_object import FRESH, Record, has_dict, is_row
+from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import rely_on_class
+from pijit.core.capture.models.operators import describe
 from pijit.core.capture.state.frame_state import is_confined, knows_nothing
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.generator_frame import Suspended
 from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Opaque, class_of
+from pijit.core.capture.values.predicates import Holds
+from pijit.core.capture.values.virtual_object import FRESH, Record, has_dict, is_row
 from pijit.core.errors import Break
 from pijit.guards.facts import type_name
 from pijit.guards.held import is_heap_type

@@ -14,12 +14,22 @@ from typing import Any, Optional, Tuple
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, UNARY
-from pijit.core.capture.values.predicates import ClassHolds, ClassLacks, Holds
 from pijit.core.capture.context import Place
-from pijit.core.capture.values.virtual_object import Record
 from pijit.core.capture.values.generator_frame import Suspended
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, LoopIterator, Number, Opaque, Thing, class_of
-from pijit.core.capture.values.lattice import has_class, number_type
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    LoopIterator,
+    Number,
+    Opaque,
+    Thing,
+    class_of,
+    has_class,
+    number_type,
+)
+from pijit.core.capture.values.predicates import ClassHolds, ClassLacks, Holds
+from pijit.core.capture.values.virtual_object import Record
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, INT
 from pijit.guards.facts import is_among, type_name

@@ -12,6 +12,7 @@ import cmath
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
+
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
 from pijit.core.errors import Break

@@ -8,13 +8,14 @@ from collections import Counter, defaultdict
 from typing import Any, Callable, List, Tuple
 
 import numpy as np
-from pijit.core.capture.values.describe import Arguments, Handler, only
+
 from pijit.core.capture.models.containers.characters import is_text
-from pijit.core.capture.values.key_value_types import SETS
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.return_kinds import Outcome, Outcomes, part
 from pijit.core.capture.models.containers.ranges import range_length
 from pijit.core.capture.models.objects.special_methods import length_special, truth_special
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.state.return_kinds import Outcome, Outcomes, part
+from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS

@@ -7,10 +7,10 @@ import builtins
 import operator
 from typing import Any, Dict, List, Tuple
 
-from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.models.scalars.complex import call_complex
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.scalars.complex import call_complex
 from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
+from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, SliceDisplay, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import CLOCKS, FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS

@@ -14,16 +14,17 @@ from typing import Any, Callable, List, NamedTuple, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.osr import Given
-from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.return_kinds import Outcomes
-from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready, refuse_loop
-from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
 from pijit.core.capture.models.objects.special_methods import call_special, class_place, special_method
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready, refuse_loop
+from pijit.core.capture.state.return_kinds import Outcomes
 from pijit.core.capture.values.lattice import Abstract, Bound, Unknown
+from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.ops import ASKS_NUMPY, LOOKS_AT_FLAGS
 from pijit.guards.source import Attr
+
 
 class Errors(NamedTuple):
     """The flags that no operation looks at, and those that each does, whatever the state around is."""

@@ -6,12 +6,12 @@ import collections.abc
 import os
 from typing import Any, Callable, Dict, List
 
-from pijit.core.capture.values.describe import Arguments
-from pijit.core.capture.models.functions.callees import Callee
-from pijit.core.capture.values.predicates import ClassHolds, HasCode
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.containers.strings import TEXT
+from pijit.core.capture.models.functions.callees import Callee
+from pijit.core.capture.models.operators import describe
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Opaque
+from pijit.core.capture.values.predicates import ClassHolds, HasCode
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG
 from pijit.guards.reading import class_value

@@ -9,12 +9,13 @@ import contextlib
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
+
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.context import Place
-from pijit.core.capture.values.virtual_object import Display
+from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.generator_frame import Suspended, has_ended
 from pijit.core.capture.values.lattice import Abstract, Bound, Const
+from pijit.core.capture.values.virtual_object import Display
 from pijit.core.errors import Break
 from pijit.guards.source import Attr, Inner, Item
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, Tuple
 
 from llvmlite import ir
+
 from pijit.core.kernel.llvm.intrinsics import I1, I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 

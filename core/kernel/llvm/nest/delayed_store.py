@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, Dict, List
 
 from llvmlite import ir
-from pijit.core.kernel.llvm.nest.elements import memory_type
+
 from pijit.core.kernel.llvm.intrinsics import I64
+from pijit.core.kernel.llvm.nest.elements import memory_type
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 REACH = 128

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List
 
 import numpy as np
 from llvmlite import ir
+
 from pijit.core.kernel.llvm.float_intrinsics import other_sign, unknown, unknown_byte, without_sign
 from pijit.core.kernel.llvm.intrinsics import F4, F8, I1
 

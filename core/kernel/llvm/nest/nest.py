@@ -14,9 +14,12 @@ from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel.llvm.nest import reciprocal_division
+
+from pijit.core.kernel.llvm.float_intrinsics import repeated
+from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest import delayed_store as slides
-from pijit.core.kernel.llvm.nest import nontemporal
+from pijit.core.kernel.llvm.nest import nontemporal, reciprocal_division
+from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
 from pijit.core.kernel.llvm.nest.elements import (
     OPERATIONS,
     STREAMED,
@@ -28,13 +31,10 @@ from pijit.core.kernel.llvm.nest.elements import (
     own_sign,
     result_dtype,
 )
-from pijit.core.kernel.llvm.float_intrinsics import repeated
-from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
-from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
-from pijit.core.kernel.llvm.nest.threads import gains_by_width, units_of, write_shared
-from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead, local, loop, write_sum
+from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
+from pijit.core.kernel.llvm.nest.threads import gains_by_width, units_of, write_shared
 
 UNIT, ZERO, ANY, FAR = "u", "0", "?", "f"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, Optional, Sequence
 
 from llvmlite import ir
+
 from pijit.core import _launcher
 from pijit.core.kernel.llvm.intrinsics import I8, I64
 

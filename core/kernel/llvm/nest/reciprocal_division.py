@@ -17,10 +17,11 @@ from typing import Any, Callable, Dict, List, Optional
 
 import numpy as np
 from llvmlite import ir
-from pijit.core.kernel.llvm.nest.elements import converted, memory_type
+
 from pijit.core.kernel.llvm.float_intrinsics import other_sign
 from pijit.core.kernel.llvm.fp_status import copy_status, set_status
 from pijit.core.kernel.llvm.intrinsics import F8, I8, I32, I64
+from pijit.core.kernel.llvm.nest.elements import converted, memory_type
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 BLOCK = 512

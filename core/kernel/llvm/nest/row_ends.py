@@ -12,9 +12,10 @@ import functools
 from typing import Any, Callable, List, NamedTuple
 
 from llvmlite import ir
+
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64
-from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.nontemporal import LINE, past
+from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 NUMBER, COPY, ANYTHING = "number", "copy", "anything"
 """What the ends hold: one number, what another array in C order has there, or whatever is there."""

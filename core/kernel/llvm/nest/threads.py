@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, Sequence
 
 from llvmlite import ir
+
 from pijit.core import _launcher
 from pijit.core.kernel.llvm.intrinsics import I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import local
