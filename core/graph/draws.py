@@ -8,7 +8,7 @@ from typing import Any, Dict, NamedTuple, Tuple
 import numpy as np
 
 from pijit.core.graph.types import FLOAT, INT, Scalar, numpy_scalar
-from pijit.guards.facts import type_module
+from pijit.guards.facts import type_module, type_name
 
 NEW, LEGACY, PYTHONS = "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState", "_random.Random"
 
@@ -47,6 +47,16 @@ ALIASES: Dict[Tuple[str, str], str] = {(LEGACY, "random"): "random_sample", (LEG
 """Methods that are others where they get no arguments."""
 BY_NAME: Dict[Tuple[str, str], Draw] = {(row.owner, row.method): row for row in DRAWS}
 BY_NAME.update({(owner, alias): BY_NAME[owner, method] for (owner, alias), method in ALIASES.items()})
+
+
+def class_path(kind: type) -> str:
+    """A class by its module and name."""
+    return "%s.%s" % (type_module(kind), type_name(kind))
+
+
+def is_generator(kind: type) -> bool:
+    """Whether a class is one of NumPy's generators, whose instances have no attributes of their own."""
+    return class_path(kind) in (NEW, LEGACY) and getattr(sys.modules[type_module(kind)], type_name(kind), None) is kind
 
 
 def is_pythons_generator(kind: type) -> bool:

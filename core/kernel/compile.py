@@ -14,11 +14,11 @@ from pijit.core.graph.passes import improve
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.abi import Layout
 from pijit.core.kernel.emit import kernel_emitter
-from pijit.core.kernel.emit.legality import supports
+from pijit.core.kernel.emit.legality import supports, touches_objects
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.exit_causes import Cause
 from pijit.core.kernel.llvm import codegen
-from pijit.core.kernel.options import PLAIN, Flavour, touches_objects
+from pijit.core.kernel.options import PLAIN, Flavour
 from pijit.core.kernel.reference import emitter as python_backend
 
 __all__ = ["Kernel", "compile_graph", "supports", "CompileError", "ForkedError", "TooDeep"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pijit.core import _launcher
-from pijit.core.kernel.llvm.nest import threads as sharing
+from pijit.core.kernel import options
 from pijit.differential import plain_twin
 from tests.capture.test_threads import run_threads
 from tests.harness import check, jitted, same
@@ -109,7 +109,7 @@ def smooth(x):
 @pytest.mark.parametrize("least, shared", [(0, True), (_launcher.threads()[0], False)])
 def test_few_threads_leave_stores_by_blocks_to_one(least, shared, monkeypatch):
     """A store that reads what it writes needs no result apart then."""
-    monkeypatch.setattr(sharing, "FEW", least)
+    monkeypatch.setattr(options, "FEW", least)
     config = dict(THREADS, parallel="auto", cache=False)
     x = numbers((1 << 20,), np.float64, 1)
     f = jitted(plain_twin(smooth), config)

@@ -11,7 +11,7 @@ import pytest
 from pijit.core.kernel import compile
 from pijit.core.kernel.emit import deferred_fill
 from pijit.core.kernel.llvm.nest import nontemporal, row_ends
-from pijit.core.kernel.llvm.nest.threads import LEAST
+from pijit.core.kernel.options import LEAST
 from tests.harness import fail_unless_captured, jitted
 
 NUMBA = {"backend": "numba", "force_breaks": None, "parallel": False, "cache": False, "cache_limit": 64}

@@ -20,7 +20,6 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 
 from pijit.core import _launcher
 from pijit.core.bytecode.assembler import natives
-from pijit.core.capture.models.numpy.random import is_generator
 from pijit.core.capture.state.frame_state import join
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like
 from pijit.core.capture.values.key_value_types import type_like
@@ -35,6 +34,7 @@ from pijit.core.capture.values.lattice import (
     abstract_of,
     class_of,
 )
+from pijit.core.graph.draws import is_generator
 from pijit.core.graph.types import Object, Vacant
 from pijit.guards.facts import is_among, type_name
 

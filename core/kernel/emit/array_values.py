@@ -14,9 +14,9 @@ from pijit.core.graph.passes.fusion import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
 from pijit.core.kernel.emit import scalars
-from pijit.core.kernel.emit.fp_checks import UNDERFLOW
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import intrinsics
+from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
 from pijit.core.kernel.llvm.nest import nest as nests
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
 

@@ -20,12 +20,13 @@ import numpy as np
 from llvmlite import ir
 
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.passes.fusion import MAKING, PLACING, operands, scalar_operation
-from pijit.core.graph.types import Array, Scalar
+from pijit.core.graph.passes.fusion import MAKING, operands, scalar_operation
+from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import write_shared
+from pijit.core.kernel.plan.group_operands import CHOICES, EXPONENTS, can_look, float_arrays
 
 FEW = 64
 """Elements of a result for which a buffer costs less than asking."""
@@ -36,10 +37,7 @@ SPARE = 4
 UNKNOWN = 4096
 """The bound of what nobody has looked at."""
 
-_EXPONENTS = {"f": 127, "d": 1023}
-_OPERATIONS = frozenset("add sub mul truediv neg abs square".split())
 _BEGINNING = frozenset(("alloc", "ufunc", "where"))
-_CHOICES = frozenset(("pick", "put_mask"))
 
 
 class Calm:
@@ -184,17 +182,17 @@ class Calm:
         """Write the bounds of all results; a variable that is above 0 where an operand, a divisor's reciprocal or a
         result may be infinite."""
         emitter, bounds, last = self.emitter, dict(arrays), str(UNKNOWN)
-        limits = {name: _EXPONENTS[value.type.dtype.char] for value, name in arrays.items()}
+        limits = {name: EXPONENTS[value.type.dtype.char] for value, name in arrays.items()}
 
         def limit(bound: str, code: str) -> str:
-            limits[bound] = min(limits.get(bound, UNKNOWN), _EXPONENTS[code])
+            limits[bound] = min(limits.get(bound, UNKNOWN), EXPONENTS[code])
             return bound
 
         for op in group:
             if op.name == "assign":
                 continue
             codes, divides = op.attrs["types"].partition("->")[0], scalar_operation(op) == "truediv"
-            choice = int(op.name in _CHOICES)
+            choice = int(op.name in CHOICES)
             found = [bounds[value] if value in bounds else
                      limit(self._leaf(value, scalars.get((value, code), ""), divides and number == 1), code)
                      for number, (value, code) in enumerate(zip(operands(op)[choice:], codes[choice:]))]
@@ -234,33 +232,6 @@ def _combined(name: str, bounds: List[str]) -> str:
 
 def _larger(one: str, other: str) -> str:
     return "choose(%s < %s, %s, %s)" % (one, other, other, one)
-
-
-def can_look(root: Value) -> bool:
-    """Whether an array is one run of floats in memory."""
-    return root.type.layout != "A" and root.type.dtype.char in _EXPONENTS
-
-
-def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
-    """The arrays of floats that a group reads; None where its results have no bounds."""
-    made = {op.result for op in group}
-    arrays: Dict[Value, None] = {}
-    for op in group:
-        if op.name in PLACING:
-            return None
-        if op.name == "assign":
-            if op.args[1] not in made:
-                return None
-            continue
-        name, choice = scalar_operation(op), int(op.name in _CHOICES)
-        codes = op.attrs["types"].partition("->")[0][choice:]
-        if not choice and name not in _OPERATIONS or not set(codes) <= set(_EXPONENTS):
-            return None
-        if name == "truediv" and not isinstance(operands(op)[1].type, Scalar):
-            return None
-        arrays.update((value, None) for value in operands(op)[choice:]
-                      if value not in made and isinstance(value.type, Array) and value.type.dtype.kind == "f")
-    return list(arrays)
 
 
 def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:

@@ -16,25 +16,14 @@ from typing import Any, List, NamedTuple, Optional
 
 from pijit.core.graph.ir import Op, SideExit
 from pijit.core.graph.types import half_of
+from pijit.core.kernel.llvm.fp_check_codes import CODES, LAST, QUOTIENTS, UNDERFLOW
 
 WAITING_FOR = frozenset(("add sub mul truediv neg abs same const compare flag truth not and or select load "
                          "dim real imag complex").split())
 """Operations before which checks may wait: none of them has an effect, or a result that is no number at all."""
 
-CODES = {"sum": 0, "product": 1, "quotient": 2, "complex sum": 3, "complex product": 4, "complex quotient": 5}
-SUMS = ("sum", "complex sum")
-QUOTIENTS = ("quotient", "complex quotient")
-LAST = 8
-"""Added to the code of a result that no later one shows."""
-
 ENOUGH = 16
 """How many checks wait at most."""
-
-DOUBTS = 64
-"""How many suspicious results a kernel meets before it asks NumPy, which costs as much as looking at these."""
-
-UNDERFLOW = 4
-"""NumPy's number of the flag, NPY_FPE_UNDERFLOW."""
 
 
 class Check(NamedTuple):

@@ -41,25 +41,9 @@ from pijit.core.kernel.llvm.nest.elements import can_convert
 from pijit.core.kernel.llvm.nest.nest import ANY, FAR, UNIT, ZERO, Nest, likely_kind
 from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_RUN, runs_are_cut
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
+from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.operand_reuse import like_size
 from pijit.core.kernel.plan.transposed_operands import turned_leaves
-
-
-def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
-    """The arrays that the group reads, and its scalars with the loops' dtypes that they become."""
-    inner = {op.result for op in group if op.name not in PLACING}
-    arrays: Dict[Value, None] = {}
-    scalars: Dict[Tuple[Value, str], None] = {}
-    for op in group:
-        if op.name in PLACING:
-            continue
-        codes = op.attrs["types"] if op.name not in STEPLESS else ""
-        for value, code in zip(operands(op), codes.partition("->")[0] or "?"):
-            if isinstance(value.type, Scalar):
-                scalars[value, code] = None
-            elif value not in inner:
-                arrays[value] = None
-    return list(arrays), list(scalars)
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:

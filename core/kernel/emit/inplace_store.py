@@ -20,11 +20,13 @@ from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
 from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
 from pijit.core.kernel.emit.exponent_bounds import count_elements
-from pijit.core.kernel.emit.fused_nest import asked, compute, find_leaves, finds, require_shapes
+from pijit.core.kernel.emit.fused_nest import asked, compute, finds, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store as slides
 from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
-from pijit.core.kernel.llvm.nest.threads import gains_little, units_of
+from pijit.core.kernel.llvm.nest.threads import units_of
+from pijit.core.kernel.options import gains_little
+from pijit.core.kernel.plan.group_operands import find_leaves
 
 BLOCK = 1 << 13
 """Bytes of a block: two of them are in the first level of caches."""

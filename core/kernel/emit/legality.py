@@ -7,8 +7,11 @@ from typing import Any, Callable, Dict, Optional, Sequence
 
 import numpy as np
 
+from pijit.core.graph.ir import Graph
+from pijit.core.graph.loops import loops_of
 from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array, Scalar
+from pijit.core.graph.verify import dominators
 from pijit.core.kernel.emit import reductions, scalars, scans
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
@@ -110,3 +113,28 @@ _SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = 
     "libm": _why_not_libm,
     "compare": _why_not_compare, "cast": _why_not_cast,
 }
+
+
+_AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict new_set new_slice bound_method new_cell "
+                      "new_function new_object box invoke item".split())
+            | GUFUNC_OPERATIONS.keys())
+"""Operations that need the GIL no longer than they take: what they make is nobody else's yet."""
+
+
+_PURE = (frozenset("const cast same flag compare compare_size libm power iterator_part origin require poll where".split())
+         | {"gather"}
+         | ARRAY_OPERATIONS.keys() | {name for name, _, _ in scalars.ROWS})
+
+
+def touches_objects(graph: Graph) -> bool:
+    """Whether operations read or change Python objects other than arrays, which other threads may change."""
+    names = {op.name for block in graph.blocks for op in block.ops}
+    return not names <= _PURE | _AT_ONCE
+
+
+def has_fast_loop(graph: Graph) -> bool:
+    """Whether there is a loop that need not touch a Python object in each of its rounds."""
+    over = dominators(graph)
+    slow = {block for block in graph.blocks if any(op.name not in _PURE for op in block.ops)}
+    return any(not slow & loop.body & set.intersection(*(over[block] for block, _ in loop.back))
+               for loop in loops_of(graph, over))

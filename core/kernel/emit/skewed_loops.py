@@ -16,9 +16,10 @@ from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.array_values import ArrayVariable
 from pijit.core.kernel.emit.exponent_bounds import SPARE, UNKNOWN, count_elements, look
-from pijit.core.kernel.emit.fused_nest import allocate, can_fuse, find_leaves
+from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
 from pijit.core.kernel.emit.inplace_store import are_one, shares_with
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.skewing import StoreRun, stores
 
 BLOCK_BYTES = 1 << 15

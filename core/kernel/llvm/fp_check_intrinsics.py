@@ -13,7 +13,6 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 from llvmlite import ir
 
-from pijit.core.kernel.emit.fp_checks import CODES, DOUBTS, LAST, QUOTIENTS, SUMS, UNDERFLOW
 from pijit.core.kernel.llvm.complex_intrinsics import WRITTEN, Steps
 from pijit.core.kernel.llvm.float_intrinsics import (
     SMALLEST,
@@ -24,6 +23,7 @@ from pijit.core.kernel.llvm.float_intrinsics import (
     quotient_flags,
     real,
 )
+from pijit.core.kernel.llvm.fp_check_codes import CODES, DOUBTS, LAST, QUOTIENTS, SUMS, UNDERFLOW
 from pijit.core.kernel.llvm.intrinsics import BOOL, I1, I64, Intrinsic, call, rare
 from pijit.core.kernel.llvm.intrinsics import INT as WORD
 

@@ -13,9 +13,8 @@ from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import VIEWS
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.emit.exponent_bounds import can_look, float_arrays
-from pijit.core.kernel.emit.fused_nest import find_leaves
-from pijit.core.kernel.llvm.nest.threads import is_alone
+from pijit.core.kernel.options import is_alone
+from pijit.core.kernel.plan.group_operands import can_look, find_leaves, float_arrays
 from pijit.core.kernel.plan.tiling import AHEAD, find_users
 
 MOST_PHASES = 4

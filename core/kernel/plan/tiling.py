@@ -11,8 +11,8 @@ from typing import Any, Dict, List, NamedTuple, Set, Tuple
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.emit.fused_nest import find_leaves
-from pijit.core.kernel.llvm.nest.threads import is_alone
+from pijit.core.kernel.options import is_alone
+from pijit.core.kernel.plan.group_operands import find_leaves
 
 _ELEMENTWISE = frozenset(("ufunc", "where"))
 AHEAD = frozenset("const same cast dim compare require add sub mul truediv neg abs and or not".split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import types
 from typing import Any, List, Optional
 
@@ -12,29 +11,28 @@ from pijit.core.capture.models.scalars.math import call_float
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Opaque, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.draws import ALIASES, BY_NAME, LEGACY, NEW, PYTHONS, Draw, is_pythons_generator
+from pijit.core.graph.draws import (
+    ALIASES,
+    BY_NAME,
+    PYTHONS,
+    Draw,
+    class_path,
+    is_generator,
+    is_pythons_generator,
+)
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT
 from pijit.core.kernel.bit_generators import is_drawn
-from pijit.guards.facts import is_among, type_module, type_name
+from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value
 from pijit.guards.source import Inner
 
 _BOUND = (types.MethodType, types.BuiltinMethodType)
 
 
-def is_generator(kind: type) -> bool:
-    """Whether a class is one of NumPy's generators, whose instances have no attributes of their own."""
-    return _named(kind) in (NEW, LEGACY) and getattr(sys.modules[type_module(kind)], type_name(kind), None) is kind
-
-
-def _named(kind: type) -> str:
-    return "%s.%s" % (type_module(kind), type_name(kind))
-
-
 def draw_method(kind: type, name: str) -> Optional[Handler]:
     """What a method of this name of one of NumPy's generators is, None of other classes and methods."""
-    return _found(_named(kind), name) if is_generator(kind) else None
+    return _found(class_path(kind), name) if is_generator(kind) else None
 
 
 def _found(owner: str, name: str) -> Optional[Handler]:
@@ -69,7 +67,7 @@ def pythons_draw(kind: Optional[type], name: str) -> Optional[Handler]:
 
 def is_pythons_draw(target: Any) -> bool:
     """Whether an object is what Python's class of generators has under the name of a method that draws."""
-    return (type(target) is types.MethodDescriptorType and _named(target.__objclass__) == PYTHONS
+    return (type(target) is types.MethodDescriptorType and class_path(target.__objclass__) == PYTHONS
             and (PYTHONS, target.__name__) in BY_NAME)
 
 

@@ -13,33 +13,13 @@ from typing import Any, Callable, List, Sequence
 
 from llvmlite import ir
 
-from pijit.core import _launcher
 from pijit.core.kernel.llvm.intrinsics import I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import local
-
-LEAST = {"auto": 2 ** 21, True: 2 ** 14, False: 0}
-"""From how much work on threads are used, by the option `parallel`; 0: never. A unit is about 1/32 ns: an operand or
-an operation of one element where all is in the cache. Two threads were faster than one from 40 to 60 us on."""
 
 _SLOW = {"truediv": 16, "sqrt": 16, "reciprocal": 16, "gather": 16}
 _SUM = 12
 
 ALIGNMENT = 1024
-
-FEW = 2
-"""So many threads compute a whole result and copy it no faster than one does both by blocks, in half the processors'
-time."""
-
-
-def gains_little(least: int) -> bool:
-    """Whether one thread is as fast as all where that spares a way to memory and back, and nobody asked for threads."""
-    return least == LEAST["auto"] and _launcher.threads()[0] <= FEW
-
-
-def is_alone(least: int) -> bool:
-    """Whether one thread computes all."""
-    return least == 0 or _launcher.threads()[0] == 1
-
 
 def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
     """How much work an element of a nest is."""

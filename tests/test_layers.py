@@ -1,0 +1,124 @@
+"""The layers of the compiler: a package imports only packages below it, and no imports form a cycle.
+
+The order is that of docs/design.md. It is read from the source files, whatever the running Python imports.
+"""
+
+import ast
+import os
+from collections import defaultdict
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+LAYERS = """
+pijit.ms
+pijit
+pijit.core
+pijit.core.capture.driver
+pijit.core.capture.inline
+pijit.core.capture.build
+pijit.core.capture.analysis
+pijit.core.capture.interpreter
+pijit.core.capture.models
+pijit.core.capture.typing
+pijit.core.capture.context
+pijit.core.capture.profile
+pijit.core.capture.state
+pijit.core.capture.values
+pijit.core.kernel.shared
+pijit.core.kernel.compile
+pijit.core.kernel.reference
+pijit.core.kernel.emit
+pijit.core.kernel.plan
+pijit.core.kernel.llvm
+pijit.core.kernel
+pijit.core.bytecode.linker
+pijit.core.bytecode.rewrite
+pijit.core.bytecode.assembler
+pijit.core.bytecode.normal_form
+pijit.core.bytecode.analysis
+pijit.core.bytecode.codec
+pijit.core.bytecode.flow
+pijit.core.bytecode.instructions
+pijit.core.graph.passes
+pijit.core.graph.derivatives
+pijit.core.graph
+pijit.guards
+pijit.core.hinting
+pijit.core.errors
+pijit.core.reasons
+pijit.core.pythons
+pijit._version
+""".split()
+"""From the top to the bottom. A module belongs to the longest name that it begins with."""
+
+BESIDE = {"pijit.core.tape": ("pijit.core", "pijit.core.capture.driver"), "pijit": ("pijit.ms", "pijit.core")}
+
+FREE = ("pijit.core._hook", "pijit.core._launcher", "pijit.guards._evaluate")
+"""Extension modules, which import nothing of ours at import."""
+
+
+def source_files():
+    """(name of the module, path) of all modules of the package."""
+    for folder, package in (("pijit", "pijit"), ("core", "pijit.core"), ("guards", "pijit.guards")):
+        for below, _, files in os.walk(os.path.join(ROOT, folder)):
+            for file in files:
+                if file.endswith(".py"):
+                    path = os.path.relpath(os.path.join(below, file), os.path.join(ROOT, folder))
+                    parts = [package] + path[:-3].split(os.sep)
+                    yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), os.path.join(below, file)
+
+
+MODULES = dict(source_files())
+
+
+def imports(name):
+    """(imported module, whether it is imported when this one is) of a module."""
+    with open(MODULES[name], encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    inner = {id(node) for function in ast.walk(tree) if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+             for node in ast.walk(function)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "pijit":
+            for alias in node.names:
+                found = "%s.%s" % (node.module, alias.name)
+                found = found if found in MODULES or found in FREE else node.module
+                yield found, id(node) not in inner
+
+
+def layer(name):
+    """The number of a module's layer; larger ones are lower."""
+    fitting = [one for one in LAYERS if name == one or name.startswith(one + ".")]
+    return LAYERS.index(max(fitting, key=len))
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_go_down(name):
+    wrong = [found for found, _ in imports(name) if found not in FREE and layer(found) < layer(name)]
+    assert not wrong, wrong
+
+
+def test_no_cycles():
+    graph = {name: sorted({found for found, at_once in imports(name) if at_once and found != name and found not in FREE})
+             for name in MODULES}
+    done, path = set(), []
+
+    def visit(name):
+        assert name not in path, " -> ".join(path[path.index(name):] + [name])
+        if name not in done:
+            path.append(name)
+            for found in graph[name]:
+                visit(found)
+            path.pop()
+            done.add(name)
+
+    for name in sorted(graph):
+        visit(name)
+
+
+def test_folders_are_small():
+    sizes = defaultdict(int)
+    for path in MODULES.values():
+        sizes[os.path.relpath(os.path.dirname(path), ROOT)] += not path.endswith("__init__.py")
+    assert {folder: size for folder, size in sizes.items() if size > 26} == {}
