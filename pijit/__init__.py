@@ -33,7 +33,7 @@ from pijit.explain import explain
 from pijit.info import Info, info
 from pijit.logs import set_logs
 from pijit.notebook import load_ipython_extension, unload_ipython_extension
-from pijit.report import Report
+from pijit.reporting.report import Report
 from pijit.signature import Symbol, Tensor
 
 if TYPE_CHECKING:

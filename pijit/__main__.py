@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import List, Optional
 
-from pijit import commands
 from pijit._version import __version__
+from pijit.cli import commands
 
 SUBCOMMANDS = commands.SUBCOMMANDS
 

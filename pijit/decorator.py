@@ -232,7 +232,7 @@ def _wrap(fn: Any, config: options.Options) -> Any:
     if "pijit.function" not in sys.modules:
         with loading():  # a child that is forked meanwhile could not import it
             importlib.import_module("pijit.function")
-    from pijit.cold import awake
+    from pijit.cli.cold_functions import awake
     from pijit.function import Jitted
 
     if isinstance(awake(fn), Jitted):

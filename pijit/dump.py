@@ -8,8 +8,8 @@ import re
 from typing import Any, Callable, Dict, Iterator, List, Tuple, Union
 
 from pijit.explain import explain
-from pijit.printing import PARTS
-from pijit.report import Report
+from pijit.reporting.printing import PARTS
+from pijit.reporting.report import Report
 
 SOURCE = "source"
 

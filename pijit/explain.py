@@ -1,4 +1,4 @@
-"""`pijit.explain`: what became a kernel, what stayed bytecode, and why. What it returns is in `pijit.report`."""
+"""`pijit.explain`: what became a kernel, what stayed bytecode, and why. What it returns is in `pijit.reporting.report`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pijit.core.reasons import REASONS
 from pijit.decorator import called_methods, is_written
 from pijit.differential import plain_twin, unbound
 from pijit.options import Options
-from pijit.report import Report
+from pijit.reporting.report import Report
 
 
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:

@@ -9,7 +9,6 @@ import sys
 import types
 from typing import Any, List, NamedTuple, Type
 
-from pijit import printing
 from pijit.checking import Checker
 from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
@@ -17,7 +16,8 @@ from pijit.differential import checked_call, plain_twin
 from pijit.explain import explain
 from pijit.hashed import watch_of
 from pijit.options import Options
-from pijit.report import Report
+from pijit.reporting import printing
+from pijit.reporting.report import Report
 
 
 class CacheInfo(NamedTuple):

@@ -14,7 +14,7 @@ from pijit.core.tape.errors import GradientError
 from pijit.core.tape.records import record_result
 from pijit.core.tape.state import STATE, no_grad, reached
 from pijit.core.tape.tape import NUMBERS
-from pijit.gradient_report import GradientReport
+from pijit.reporting.gradient_report import GradientReport
 
 F = TypeVar("F", bound=Callable[..., Any])
 Argnums = Union[int, str, Sequence[Union[int, str]]]

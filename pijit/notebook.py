@@ -22,7 +22,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    from pijit.commands import BACKEND, CHECK
+    from pijit.cli.commands import BACKEND, CHECK
 
     parser = _Parser(prog="%%" + MAGIC, add_help=False)
     parser.add_argument("--report", action="store_true", help="show a report on each function that was called")
@@ -58,7 +58,7 @@ class CellRunner:
         Raises:
             ValueError: an option is not known; or what is raised in its place.
         """
-        from pijit.program import Program
+        from pijit.cli.program import Program
 
         try:
             known = _parser().parse_args(shlex.split(line))
@@ -73,7 +73,7 @@ class CellRunner:
         return result
 
     def _run(self, cell: str, program: Any) -> Any:
-        from pijit.program import decorate
+        from pijit.cli.program import decorate
 
         shell = self._shell
         source = shell.transform_cell(cell)

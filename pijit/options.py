@@ -1,7 +1,7 @@
 """The `jit_config` keys: one table that validates them, holds their defaults and makes docs/options.md.
 
 `Options` is what the compiler reads: an immutable object with one attribute per row of `OPTIONS`, and
-`on_capture`, the callback that shows a capture to the user (see `pijit.printing`).
+`on_capture`, the callback that shows a capture to the user (see `pijit.reporting.printing`).
 """
 
 from __future__ import annotations

@@ -281,7 +281,7 @@ def test_limit_warning_as_an_error_is_raised_as_such():
 
 
 def test_broken_on_capture_callback(lenient, monkeypatch, caplog):
-    monkeypatch.setattr("pijit.printing.show", failing)
+    monkeypatch.setattr("pijit.reporting.printing.show", failing)
     j = pijit.jit(one_kernel(), jit_config={"backend": "python", "print_graph": True})
     with caplog.at_level(logging.ERROR, "pijit"):
         np.testing.assert_array_equal(j(X, 1.0), X * 2.0 + 1.0)

@@ -9,7 +9,7 @@ import pytest
 from gradient_comparison import compare, weighted
 
 from pijit import grad
-from pijit.commands import derivatives_page
+from pijit.cli.commands import derivatives_page
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
 
 RANDOM = np.random.RandomState(0)

@@ -10,9 +10,9 @@ import textwrap
 import pytest
 
 import pijit
-from pijit import bisection
 from pijit.__main__ import SUBCOMMANDS, main
-from pijit.program import Program, decorate
+from pijit.cli import bisection
+from pijit.cli.program import Program, decorate
 from tests.harness import needs_pipeline
 
 pytestmark = needs_pipeline

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit import printing
+from pijit.reporting import printing
 from tests.harness import fail_unless_captured, jitted, needs_pipeline
 
 pytestmark = needs_pipeline

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.page import _shortened, fragment_of, page_of
-from pijit.picture import svg_of
-from pijit.report import Report
+from pijit.reporting.html_page import _shortened, fragment_of, page_of
+from pijit.reporting.picture import svg_of
+from pijit.reporting.report import Report
 from tests.harness import fail_unless_captured, jitted, needs_pipeline
 from tests.pijit.browser import measured, needs_browser
 

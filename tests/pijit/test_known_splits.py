@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import pijit
-from pijit import printing
+from pijit.reporting import printing
 from tests.harness import needs_pipeline
 from tests.pijit.known_splits import KNOWN
 

@@ -9,7 +9,7 @@ import pytest
 import pijit
 from pijit.core.effect_reports import UNTOLD, WORDS
 from pijit.core.graph.ops import EFFECTS
-from pijit.page import fragment_of
+from pijit.reporting.html_page import fragment_of
 from tests.harness import fail_unless_captured, jitted, needs_pipeline
 
 pytestmark = needs_pipeline

@@ -9,7 +9,8 @@ import types
 import numpy as np
 import pytest
 
-from pijit import logs, options, printing
+from pijit import logs, options
+from pijit.reporting import printing
 
 BREAK = types.SimpleNamespace(reason_id="PJ201", hint="Move it.", filename="user.py", lineno=7,
                               opname="CALL_FUNCTION",

@@ -13,8 +13,8 @@ import time
 
 import pytest
 
-from pijit import progress
 from pijit.core.kernel import compile as kernels
+from pijit.reporting import progress
 from tests.harness import needs_pipeline
 
 pytestmark = [needs_pipeline, pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="needs tqdm")]

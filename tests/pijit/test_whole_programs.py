@@ -6,9 +6,9 @@ import textwrap
 import pytest
 
 import pijit
+from pijit.cli.program import NAME, Program
 from pijit.core.kernel.compile_permission import TooEarly, set_permission
 from pijit.core.warm_up import Budget
-from pijit.program import NAME, Program
 from tests.harness import mode_config
 
 SOURCE = """

@@ -145,7 +145,7 @@ class Report(NamedTuple):
         Example:
             >>> open("split.svg", "w").write(pijit.explain(f, x).to_svg())      # doctest: +SKIP
         """
-        from pijit.picture import svg_of
+        from pijit.reporting.picture import svg_of
 
         return svg_of(self)
 
@@ -165,13 +165,13 @@ class Report(NamedTuple):
         Example:
             >>> pijit.explain(f, x).to_html("report.html")                      # doctest: +SKIP
         """
-        from pijit.page import write_page
+        from pijit.reporting.html_page import write_page
 
         return write_page(path, [self], self.name)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from pijit.page import fragment_of
+        from pijit.reporting.html_page import fragment_of
 
         return fragment_of(self)
 

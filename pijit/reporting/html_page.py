@@ -12,9 +12,9 @@ import os
 from html import escape
 from typing import Any, Iterable, Iterator, Sequence, Union
 
-from pijit.colours import DARK, LIGHT, MONOSPACE, firm, schemes
-from pijit.picture import svg_of
-from pijit.report import PLAIN, Line
+from pijit.reporting.colours import DARK, LIGHT, MONOSPACE, firm, schemes
+from pijit.reporting.picture import svg_of
+from pijit.reporting.report import PLAIN, Line
 
 STYLE = schemes(".pj") + firm("""
 .pj { background: var(--pj-back); color: var(--pj-text); padding: 12px; text-align: left; direction: ltr;

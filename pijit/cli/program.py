@@ -22,7 +22,7 @@ from pijit.core.kernel.compile_permission import set_permission
 from pijit.decorator import can_wait, jit, warn_if_unsupported
 from pijit.explain import cold_report, explain
 from pijit.options import parse
-from pijit.report import Report
+from pijit.reporting.report import Report
 
 if TYPE_CHECKING:
     from pijit.core.warm_up import Budget  # needs an extension module
@@ -106,7 +106,9 @@ class Program:
         if type(function) is not types.FunctionType or function.__code__.co_flags & _SUSPENDED:
             return function
         if self.budget is not None and can_wait(self.config):
-            from pijit.cold import Cold  # needs an extension module, which a Python that is not supported lacks
+            from pijit.cli.cold_functions import (
+                Cold,  # needs an extension module, which a Python that is not supported lacks
+            )
 
             made: Any = Cold(function, parse(self.config), self.budget)
         else:
@@ -133,7 +135,7 @@ class Program:
         """Reports on the functions that were called, or were inlined into such, by file and line."""
         if not self.functions:
             return []
-        from pijit.cold import warmths  # needs an extension module
+        from pijit.cli.cold_functions import warmths  # needs an extension module
 
         inlined = self._inlined()
         found = []

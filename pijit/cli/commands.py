@@ -67,8 +67,8 @@ def _budget() -> Any:
 
 def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespace], None]) -> int:
     """Run a program and then look at it, however it ends; the exit status is the program's."""
-    from pijit.program import Program
-    from pijit.progress import shown_progress
+    from pijit.cli.program import Program
+    from pijit.reporting.progress import shown_progress
 
     names = [name for name in getattr(known, "interpret", "").split(",") if name]
     config = {"backend": known.backend, "check": known.check, "interpret": names}
@@ -104,8 +104,8 @@ def _show(error: BaseException) -> None:
 
 
 def _write_files(program: Any, known: argparse.Namespace) -> None:
-    from pijit.bisection import kernels_of
-    from pijit.page import write_page
+    from pijit.cli.bisection import kernels_of
+    from pijit.reporting.html_page import write_page
 
     if known.report:
         write_page(known.report, program.reports(), os.path.basename(known.script))
@@ -161,7 +161,7 @@ def look_after_cache(arguments: List[str]) -> int:
 
 def examine(arguments: List[str]) -> int:
     """`python -m pijit doctor`: whether pijit works here."""
-    from pijit.doctor import findings
+    from pijit.cli.doctor import findings
 
     _parsed("doctor", arguments)
     found = findings()
@@ -173,7 +173,7 @@ def examine(arguments: List[str]) -> int:
 
 def find_wrong_kernel(arguments: List[str]) -> int:
     """`python -m pijit bisect script.py`: which kernel gives another answer than Python."""
-    from pijit.bisection import bisect
+    from pijit.cli.bisection import bisect
 
     known = _parsed("bisect", arguments, BACKEND, *SCRIPT)
     program = ["-m"] * known.is_module + [known.script, *known.arguments]

@@ -11,7 +11,7 @@ import unicodedata
 from html import escape
 from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 
-from pijit.colours import LIGHT, MONOSPACE, firm, schemes
+from pijit.reporting.colours import LIGHT, MONOSPACE, firm, schemes
 
 WIDTH = 300
 """Of a box; the lanes of edges come on top."""
