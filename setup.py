@@ -21,11 +21,12 @@ FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310
             (3, 11): "311", (3, 12): "312", (3, 13): "313_314"}
 """What the names of the C files end in that are written for some versions of CPython."""
 
-HOOK = ["core/native/hook.c", "core/native/dispatch.c"]
-HIDDEN = ["core/native/run_311.c", "core/native/dispatch_311.c"]
-CALLS = {"37_38": HOOK + ["core/native/frame_37_38.c"], "39_310": HOOK + ["core/native/frame_39_310.c"],
-         "311": HIDDEN + ["core/native/monitoring_311.c"], "312": HIDDEN + ["core/native/monitoring_312.c"],
-         "313_314": HIDDEN + ["core/native/monitoring_313_314.c"]}
+HOOK = ["hook/hook.c", "hook/dispatch.c"]
+HIDDEN = ["hidden/run.c", "hidden/dispatch.c"]
+CALLS = {"37_38": HOOK + ["cpython/frame_37_38.c"], "39_310": HOOK + ["cpython/frame_39_310.c"],
+         "311": HIDDEN + ["cpython/eval_breaker/monitoring_311.c"],
+         "312": HIDDEN + ["cpython/eval_breaker/monitoring_312.c"],
+         "313_314": HIDDEN + ["cpython/eval_breaker/monitoring_313_314.c"]}
 """For each family, the C files of pijit.core._hook that are not those of all versions."""
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
@@ -67,8 +68,13 @@ class Binary(Distribution):
         return True
 
 
+def native(*names):
+    """Paths of C files of the compiler."""
+    return [os.path.join("core", "native", *name.split("/")) for name in names]
+
+
 def extensions():
-    """The extension modules for the running CPython; none on versions that nobody has looked at, and where there is no GIL."""
+    """The extension modules for the running CPython; none on other versions, and where there is no GIL."""
     family = FAMILIES.get(sys.version_info[:2])
     if family is None or sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return []
@@ -83,15 +89,18 @@ def extensions():
         flags += ["-O0", "-g", "-UNDEBUG"]
     sanitizers = SANITIZE if os.environ.get("PIJIT_BUILD_SANITIZE") else []
     flags += sanitizers
-    headers = sorted(glob.glob("core/native/*.h") + glob.glob("guards/native/*.h"))
+    headers = sorted(glob.glob("core/native/**/*.h", recursive=True) + glob.glob("core/native/**/*.inc", recursive=True)
+                     + glob.glob("guards/native/*.h"))
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
-                  ["core/native/trial.c", "core/native/function.c"] + CALLS[family],
-                  depends=headers, include_dirs=["core/native"], extra_compile_args=flags, extra_link_args=sanitizers),
+                  native("function/entry_timing.c", "function/jit_function.c", *CALLS[family]),
+                  depends=headers, include_dirs=["core/native", "guards/native"], extra_compile_args=flags,
+                  extra_link_args=sanitizers),
         Extension("pijit.core._launcher",
-                  ["core/native/launcher.c", "core/native/launch.c", "core/native/hand_over.c", "core/native/runtime.c",
-                   "core/native/loop_trial.c", "core/native/pool.c", "core/native/breaker_%s.c" % family],
+                  native("launcher/launcher.c", "launcher/launch.c", "launcher/hand_over.c", "launcher/loop_timing.c",
+                         "runtime/table.c", "runtime/thread_pool.c",
+                         "cpython/eval_breaker/eval_breaker_%s.c" % family),
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers,
                   extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"] + sanitizers),

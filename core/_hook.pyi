@@ -1,4 +1,4 @@
-"""JitFunction, and what runs linked code. Written in C: core/native/function.c, hook.c and run_311.c.
+"""JitFunction, and what runs linked code. Written in C: core/native/function/jit_function.c, hook.c and run.c.
 
 Calls of a JitFunction whose code object is marked go through an entry cache and, on a miss, through `on_miss`. The code
 object that comes back, linked code, runs in place of the original. Calls of a function that one kernel computes need no

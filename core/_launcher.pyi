@@ -1,6 +1,6 @@
 """pijit.core._launcher: calls kernels from linked bytecode, and the functions that kernels call.
 
-The protocol between launcher and kernels, and every entry of the runtime table, is in core/native/launcher.h.
+The protocol between launcher and kernels, and every entry of the runtime table, is in core/native/launcher/abi.h.
 """
 
 from typing import Any, Callable, Dict, Optional, Tuple, Union
@@ -86,7 +86,7 @@ class Launcher:
         nogil: whether a machine code kernel runs without the GIL.
         rounds: per exit id which of its values counts the rounds of loops that the kernel has made, or None.
         gate: whether it is a re-entry that bytecode may come to. Such a launcher is an iterator, which bytecode asks at
-            the loop's header: an item says that it is to be called (core/native/gate.h).
+            the loop's header: an item says that it is to be called (core/native/launcher/reentry_gate.h).
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry that the segment belongs to: it is
     retired when the guards here fail again and again.

@@ -1,6 +1,6 @@
 """Entries that are measured against the function as it is, and retired where they lose (the option perf_statistics).
 
-The clock is core/native/trial.c's; here is which entries are measured, and what a verdict leads to.
+The clock is core/native/function/entry_timing.c's; here is which entries are measured, and what a verdict leads to.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Functions that begin with a kernel: it runs before there is a frame, and where it comes to a return there is none.
 
 `pijit.core._hook` binds the arguments, looks the call up under the guards of its entry, which fetch what the kernel
-takes, and runs it (core/native/dispatch.c). An exit that leads to a return hands over the function's result; at any
+takes, and runs it (core/native/hook/dispatch.c). An exit that leads to a return hands over the function's result; at any
 other linked code goes on in a frame, as ever.
 """
 

@@ -1,7 +1,7 @@
 """Which launchers of linked code are measured against bytecode while a loop runs (the option perf_statistics).
 
 Entries are measured by whole calls (`trials`); a call that runs for long is measured in its loops. The clock is
-core/native/loop_trial.c's. What a loop of linked code costs is known from the time between arrivals at one of its
+core/native/launcher/loop_timing.c's. What a loop of linked code costs is known from the time between arrivals at one of its
 segments, if control arrives there as often when bytecode runs as when kernels do: none may pass it inside.
 """
 

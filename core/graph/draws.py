@@ -16,7 +16,7 @@ NEW, LEGACY, PYTHONS = "numpy.random._generator.Generator", "numpy.random.mtrand
 class Draw(NamedTuple):
     """One method: the class it belongs to, its parameters with defaults, and the type of its answer.
 
-    ``number`` is the one of native/draws.h. Parameters whose default is ``...`` must be given and are integers; a
+    ``number`` is the one of native/runtime/ufuncs/random.h. Parameters whose default is ``...`` must be given and are integers; a
     default of None means that the one before it is the upper bound, and 0 the lower one.
     """
 

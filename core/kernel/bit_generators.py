@@ -46,7 +46,7 @@ def _is_ready() -> bool:
 
 
 def _words() -> Tuple[int, ...]:
-    """What native/draws.h wants to know, in its order."""
+    """What native/runtime/ufuncs/random.h wants to know, in its order."""
     import random
 
     import numpy.random._generator as module

@@ -100,14 +100,14 @@ def descriptor(array):
 
 
 class KeptArray(ctypes.Structure):
-    """The KeptArray of launcher.h."""
+    """The KeptArray of abi.h."""
 
     _fields_ = [("array", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("typenum", ctypes.c_int),
                 ("ndim", ctypes.c_int), ("on_block", ctypes.c_int)]
 
 
 class OwnedList(ctypes.Structure):
-    """The OwnedList of launcher.h."""
+    """The OwnedList of abi.h."""
 
     _fields_ = [("count", ctypes.c_ssize_t), ("capacity", ctypes.c_ssize_t), ("items", ctypes.c_void_p),
                 ("inline_items", ctypes.c_void_p * 16), ("kept", KeptArray * 8), ("kept_next", ctypes.c_int)]

@@ -219,7 +219,7 @@ def starred(x, *more):
 
 @pytest.mark.parametrize("f", [plain, with_cells, starred])
 def test_a_cache_in_which_all_entries_have_lost_is_seldom_asked(f):
-    """In dispatch.c, and where the hook serves the frames; from CPython 3.11 on in dispatch_311.c alone."""
+    """In dispatch.c, and where the hook serves the frames; from CPython 3.11 on in dispatch.c alone."""
     cache, asked = EntryCache(3), []
     f = types.FunctionType(with_const(f.__code__, None, None), globals())
     cache.add(GuardProgram([IsType(Local(0, "x"), float)]), None)

@@ -18,7 +18,7 @@ from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
 
 
 class _DotOrder(NamedTuple):
-    """An order in which a loop may add up products (native/product_orders.h)."""
+    """An order in which a loop may add up products (native/runtime/linalg/small_matmul.inc)."""
 
     number: int
     text: str
@@ -103,7 +103,7 @@ def write_gufunc(emitter: Any, op: Op) -> None:
 
 
 def _has_orders(loop: Any, kind: np.dtype) -> bool:
-    """Whether the runtime may know in which order the loop adds up few products (native/products.h)."""
+    """Whether the runtime may know in which order the loop adds up few products (native/runtime/linalg/small_matmul.h)."""
     return loop["ufunc"] is np.matmul and kind.char in "fd"
 
 

@@ -15,7 +15,7 @@ from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.errors import CompileError
 
 _BY_COLUMNS = {np.add: 1, np.minimum: 2, np.maximum: 3}
-"""What the runtime does by vectors, by its number in native/columns.h."""
+"""What the runtime does by vectors, by its number in native/runtime/reductions/outer_axis.h."""
 
 
 def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:

@@ -1,6 +1,6 @@
 """Stores at indices and under masks, what a mask picks, and arrays of lists in kernel source.
 
-They are calls of native/scatter.h, masks.h and listed.h.
+They are calls of native/runtime/indexing/integer_arrays.h, masks.h and from_lists.h.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, coun
     for variable in (beyond, at):
         emitter.line("%s = 0" % variable)
     emitter.indented("while %s < %s:" % (at, count), "%s = ior(%s, ior(iadd(%s, %s), isub(isub(%s, 1), %s)))" % (
-        beyond, beyond, index, size, size, index), more)  # their sign, as indices_fit of native/scatter.h has it
+        beyond, beyond, index, size, size, index), more)  # their sign, as indices_fit of native/runtime/indexing/integer_arrays.h has it
     emitter.line("if %s >= 0:" % beyond)
     emitter.depth += 1
     emitter.line("%s = 0" % at)

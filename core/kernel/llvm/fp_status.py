@@ -1,4 +1,4 @@
-"""Floating-point exception flags of the processor, read where machine code has computed: as in native/float_status.h.
+"""Floating-point exception flags of the processor, read where machine code has computed: as in native/runtime/ufuncs/fp_status.h.
 
 A call of the runtime is made where a flag is raised, or on processors that have no instruction for it here.
 """

@@ -1,7 +1,7 @@
 """Which arrays never leave a kernel, but for a copy at a side exit: their memory can be used again and again.
 
 A result that leaves belongs to NumPy's allocator. What only the kernel sees may have the runtime's spare memory
-(native/spare.h), whose pages are there already; a side exit that needs such an array takes a copy.
+(native/runtime/arrays/buffer_pool.h), whose pages are there already; a side exit that needs such an array takes a copy.
 """
 
 from __future__ import annotations

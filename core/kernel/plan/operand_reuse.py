@@ -1,4 +1,4 @@
-"""What the runtime is told of operands that NumPy's operators, or kernels, compute into; see native/elision.h."""
+"""What the runtime is told of operands that NumPy's operators, or kernels, compute into; see native/runtime/arrays/elision.h."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _may_be_computed_into(emitter: Any, op: Op, number: int) -> Optional[bool]:
 
 
 def _computes_into(emitter: Any, op: Op, number: int) -> int:
-    """What native/elision.h wants to know of an operand: ``into`` of the operation, or that the object tells."""
+    """What native/runtime/arrays/elision.h wants to know of an operand: ``into`` of the operation, or that the object tells."""
     value = op.args[number]
     into: int = op.attrs["into"][number] if "into" in op.attrs and value not in emitter.roots else NEVER
     if into != ALWAYS or value in emitter.made:

@@ -1,4 +1,4 @@
-"""Effects on Python objects for the Python back end: as native/effects.h, they decline where code of the user's would
+"""Effects on Python objects for the Python back end: as native/runtime/objects/stores.h, they decline where code of the user's would
 run.
 
 What declines raises, and the operation's exit is taken.

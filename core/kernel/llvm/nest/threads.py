@@ -1,7 +1,7 @@
 """Loop nests whose outermost axis several threads share.
 
 The nest becomes a function of its own. A nest that is large enough hands its operands to the runtime
-(``native/pool.h``), which calls that function for parts of the axis, from several threads at once. Each element is
+(``native/runtime/thread_pool.h``), which calls that function for parts of the axis, from several threads at once. Each element is
 computed by the same instructions from the same operands as in one thread, wherever the parts end: rows of an axis are
 whole, and a single axis is cut at multiples of ALIGNMENT, as LLVM computes the elements behind the last whole vector
 by other code.

@@ -1,0 +1,13 @@
+/* sys.monitoring on CPython 3.12: the version of its events is in the interpreter's state, which only its own headers show. */
+#define Py_BUILD_CORE
+#include "cpython/thread_311.h"
+#include <internal/pycore_interp.h>
+#undef Py_BUILD_CORE
+#include "cpython/eval_breaker/monitoring_tools.h"
+
+int
+code_is_monitored(PyThreadState *tstate, PyCodeObject *code)
+{
+    unsigned used = monitors_in_use(tstate->interp);
+    return used != 0 && (monitors_listen(tstate->interp, tstate->interp->monitoring_version) || monitors_listen_to(code, used));
+}

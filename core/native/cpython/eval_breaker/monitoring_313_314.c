@@ -1,0 +1,14 @@
+/* sys.monitoring on CPython 3.13: the version of its events is in the interpreter's state, which only its own headers show. */
+#define Py_BUILD_CORE
+#include "cpython/thread_311.h"
+#include <internal/pycore_interp.h>
+#undef Py_BUILD_CORE
+#include "cpython/eval_breaker/monitoring_tools.h"
+
+int
+code_is_monitored(PyThreadState *tstate, PyCodeObject *code)
+{
+    PyInterpreterState *interpreter = tstate->interp;  /* borrowed */
+    unsigned used = monitors_in_use(interpreter);
+    return used != 0 && (monitors_listen(interpreter, interpreter->ceval.instrumentation_version) || monitors_listen_to(code, used));
+}

@@ -1,0 +1,15 @@
+/* How C code asks a thread about tracing and recursion, by the CPython family that this is compiled for: up to 3.10 the frame
+ * hook runs linked code (frame.h), from 3.11 on hidden functions do (thread_311.h). */
+#ifndef PIJIT_CORE_FAMILY_H
+#define PIJIT_CORE_FAMILY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#if PY_VERSION_HEX >= 0x030b0000
+#include "cpython/thread_311.h"
+#else
+#include "cpython/frame.h"
+#endif
+
+#endif

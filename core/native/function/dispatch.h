@@ -1,0 +1,111 @@
+/* Between the C files of pijit.core._hook, on all versions: calls of a JitFunction, and what marked code objects have for them.
+ *
+ * What runs linked code is in hooked.h up to CPython 3.10, and in hidden.h from 3.11 on. */
+#ifndef PIJIT_CORE_DISPATCH_H
+#define PIJIT_CORE_DISPATCH_H
+
+#include "cpython/family.h"
+#include "launcher/launch_api.h"
+#include "function/entry_timing.h"
+#include "evaluate.h"
+
+/* The arguments of a call, all borrowed from the caller. */
+typedef struct {
+    PyObject *const *positional;
+    Py_ssize_t npositional;
+    PyObject *const *names;      /* of the keyword arguments */
+    PyObject *const *values;     /* and what they are */
+    Py_ssize_t nkeywords;
+} Arguments;
+
+/* After so many calls in a row for which nothing was worth a kernel only each of as many asks. */
+#define PATIENCE 64
+
+/* Where no entry served and none was made, the number of calls that do not ask doubles at most N times. */
+#define MOST_DOUBLINGS 4
+
+/* How often in a row a function had nothing compiled for its calls, the number of calls that need not ask again, and
+ * how often that number has doubled. */
+typedef struct {
+    int in_vain;
+    int rest;
+    int doublings;
+} Pace;
+
+/* serve.h: whether the entry that serves a call, and all others of its cache, say that nothing is worth a kernel. */
+int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload);
+
+/* What came of asking the cache for a call. */
+typedef enum {
+    ASKED_WELL,                  /* compiled code serves the call */
+    ASKED_IN_VAIN,               /* an entry serves that says that nothing is worth a kernel */
+    ASKED_FOR_NOTHING            /* no entry serves, and none was made */
+} Asked;
+
+/* Note a call for which the cache was asked. */
+static inline void
+pace_note(Pace *pace, Asked asked)
+{
+    pace->in_vain = asked != ASKED_WELL ? pace->in_vain + 1 : 0;
+    if (asked != ASKED_FOR_NOTHING) {
+        pace->doublings = 0;
+    }
+    if (pace->in_vain >= PATIENCE) {
+        pace->in_vain = PATIENCE - 1;
+        pace->rest = (PATIENCE - 1) << pace->doublings;
+        pace->doublings += asked == ASKED_FOR_NOTHING && pace->doublings < MOST_DOUBLINGS;
+    }
+}
+
+/* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
+int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
+
+/* entrance.h: set by launch_ready, which imports pijit.core._launcher: 0, or -1 with an exception set. */
+extern const LaunchAPI *launch_api;
+int launch_ready(void);
+
+/* entrance.h: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
+PyObject *payload_code(PyObject *payload);
+
+/* entrance.h: what an entry cache holds for linked code. */
+extern PyTypeObject Entrance_Type;
+
+/* A call whose arguments are bound. */
+typedef struct {
+    PyFunctionObject *function;  /* borrowed */
+    PyCodeObject *code;          /* borrowed: the caller owns it, for the function may be given another */
+    PyObject *builtins;          /* borrowed from what the function refers to */
+    PyObject **slots;            /* the items are owned */
+    Py_ssize_t nslots;
+} BoundCall;
+
+/* What a marked code object's calls go through, all borrowed. */
+typedef struct {
+    const GuardsAPI *guards;
+    PyObject *cache;             /* NULL: none */
+    PyObject *on_miss;
+} Mark;
+
+/* code_marks.h: what on_miss answers for the slots of a frame (locals, cells, free variables): a NEW reference, or NULL
+ * with the exception of on_miss set. *asked is what came of it. */
+PyObject *marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots,
+                    PyObject *globals, PyObject *builtins, Asked *asked);
+
+/* code_marks.h: a NEW reference to the code object that is to run for `payload`; NULL for the original, a payload that is
+ * none of `code` being reported. */
+PyCodeObject *marks_accept(PyCodeObject *code, PyObject *payload);
+
+/* code_marks.h: whether linked code may run in place of a code object; a refusal is reported. */
+int marks_fit(PyCodeObject *code, PyCodeObject *linked);
+
+/* jit_function.c: the type of what `jit` returns; function_type_ready comes first and returns -1 with an exception set. */
+extern PyTypeObject JitFunction_Type;
+int function_type_ready(void);
+
+/* jit_function.c: set_rebuild(callable) of the module; METH_O. */
+PyObject *function_set_rebuild(PyObject *module, PyObject *callable);
+
+/* code_marks.h: count a call that an entry served, or that none did. */
+void marks_count(int hit);
+
+#endif

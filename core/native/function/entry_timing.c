@@ -1,0 +1,235 @@
+/* Trial: the payload of an entry that is measured against the function as it is (perf_statistics).
+ *
+ *   WARMING    the first calls run the payload
+ *   MEASURING  calls run one or the other, in random order, and are timed, until there are enough of both or it is
+ *              clear that the payload wins; a payload that takes long is not measured, for the function may take far longer,
+ *              unless kernels take next to nothing of that time: they are left all the time, and bytecode runs anyway
+ *   KEPT       the payload runs; on_verdict is to take the Trial out of the cache
+ *   LOST       the function runs as it is. Some runs in a row that take far longer than those that were measured start
+ *              the measurement anew, a few times: larger arrays may be another matter
+ */
+#include "function/dispatch.h"
+#include "launcher/ab_timing.h"
+#include "function/entry_timing.h"
+#include <string.h>
+
+#define WARM_RUNS 16
+#define LONGER 4                 /* so many times the median of a lost trial is another matter */
+#define LONGER_RUNS 3            /* in a row: an interrupt makes one run longer */
+#define NEW_STARTS 3
+#define SMALL_PART 100           /* so many times what kernels take in such a run; bytecode may take 1000 times as long */
+
+typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *payload;           /* owned: what is measured */
+    PyObject *on_verdict;        /* owned */
+    int64_t limit;               /* ns; what takes longer is not measured; 0: no limit */
+    TrialState state;
+    TrialSide next;
+    enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part;  /* what kernels take of a run */
+    int64_t kernels_before;      /* the kernels' clock when the run began in which that is measured */
+    int busy;                    /* a call is running that warms up or is measured; those inside it are not counted */
+    TrialSide inside;            /* what those run, so that what the function calls itself for is measured as well */
+    int warm;
+    int longer;                  /* how many runs of a lost trial in a row took far longer */
+    int new_starts;
+    int64_t plain_median;        /* of a lost trial */
+    int64_t windows;             /* LaunchAPI.loop_windows when the measured call began */
+    Comparison runs;
+} Trial;
+
+static void
+measuring_start(Trial *self)
+{
+    self->state = MEASURING;
+    comparison_start(&self->runs);
+    self->longer = 0;
+    self->part = PART_UNKNOWN;
+    self->next = TRIAL_KERNELS;
+}
+
+static void
+verdict_give(Trial *self, TrialState state)
+{
+    int64_t kernels = sample_median(&self->runs.kernels);
+    int64_t plain = self->runs.plain.count > 0 ? sample_median(&self->runs.plain) : -1;
+    self->state = state;
+    self->next = state == LOST ? TRIAL_PLAIN : TRIAL_UNTIMED;
+    self->plain_median = plain;
+    paused_tell(self->on_verdict,
+                Py_BuildValue("(OLL)", state == LOST ? Py_True : Py_False, (long long)kernels, (long long)plain),
+                payload_code(self->payload));
+}
+
+/* Look at what a measuring trial knows. */
+static void
+measuring_judge(Trial *self)
+{
+    Outcome outcome = comparison_judge(&self->runs, self->part == PART_SMALL ? 0 : self->limit);
+    if (outcome == COMPARISON_WON && self->runs.plain.count == 0 && self->part == PART_UNKNOWN) {
+        self->part = PART_ASKED;
+        self->next = TRIAL_KERNELS;
+        return;
+    }
+    if (outcome != COMPARISON_OPEN) {
+        verdict_give(self, outcome == COMPARISON_LOST ? LOST : KEPT);
+        return;
+    }
+    self->next = comparison_plain_next(&self->runs) ? TRIAL_PLAIN : TRIAL_KERNELS;
+}
+
+PyObject *
+trial_subject(PyObject *payload)
+{
+    Trial *self = (Trial *)payload;
+    return self->state == LOST ? Py_None : self->payload;
+}
+
+TrialSide
+trial_next(PyObject *payload)
+{
+    Trial *self = (Trial *)payload;
+    return self->busy && self->state != LOST ? self->inside : self->next;
+}
+
+void
+trial_start(TrialRun *run, PyObject *payload)
+{
+    Trial *self = (Trial *)payload;
+    run->side = trial_next(payload);
+    if (self->busy) {
+        return;
+    }
+    if (self->state == WARMING && ++self->warm >= WARM_RUNS) {
+        measuring_start(self);
+    }
+    if (run->side != TRIAL_UNTIMED || self->state != KEPT) {
+        self->busy = 1;
+        self->inside = run->side == TRIAL_PLAIN ? TRIAL_PLAIN : TRIAL_UNTIMED;
+        Py_INCREF(payload);
+        run->trial = payload;
+        self->windows = *launch_api->loop_windows;
+        launch_api->kernel_clock->watchers += self->part == PART_ASKED;
+        self->kernels_before = launch_api->kernel_clock->ns;
+        run->start = now_ns();
+    }
+}
+
+/* A run is over in which kernels were timed. */
+static void
+part_note(Trial *self, int64_t ns)
+{
+    KernelClock *clock = launch_api->kernel_clock;
+    clock->watchers--;
+    self->part = (clock->ns - self->kernels_before) * SMALL_PART < ns ? PART_SMALL : PART_LARGE;
+}
+
+void
+trial_finish(TrialRun *run, int succeeded)
+{
+    int64_t ns = now_ns() - run->start;
+    Trial *self = (Trial *)run->trial;  /* owned; a call that warms up comes here too */
+    run->trial = NULL;
+    self->busy = 0;
+    if (self->part == PART_ASKED) {
+        part_note(self, ns);
+    }
+    if (succeeded && self->state == LOST) {
+        self->longer = ns > LONGER * self->plain_median ? self->longer + 1 : 0;
+        if (self->longer == LONGER_RUNS && self->new_starts < NEW_STARTS) {
+            self->new_starts++;
+            measuring_start(self);
+        }
+    }
+    else if (succeeded && self->state == MEASURING && run->side != TRIAL_UNTIMED
+                && self->windows == *launch_api->loop_windows) {
+        comparison_add(&self->runs, run->side == TRIAL_PLAIN, ns);
+        measuring_judge(self);
+    }
+    Py_DECREF(self);
+}
+
+/* ---- the type ------------------------------------------------------------------------------------------ */
+
+static PyObject *
+trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"payload", "on_verdict", "limit", NULL};
+    PyObject *payload, *on_verdict;  /* borrowed */
+    long long limit;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOL:Trial", names, &payload, &on_verdict, &limit)) {
+        return NULL;
+    }
+    if (!PyCode_Check(payload_code(payload))) {
+        return PyErr_Format(PyExc_TypeError, "payload must be a code object or an Entrance, not %.200s",
+                            Py_TYPE(payload)->tp_name);
+    }
+    if (!PyCallable_Check(on_verdict)) {
+        return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
+    }
+    if (launch_ready() < 0) {
+        return NULL;
+    }
+    Trial *self = (Trial *)type->tp_alloc(type, 0);  /* owned, given away */
+    if (self != NULL) {
+        Py_INCREF(payload);
+        self->payload = payload;
+        Py_INCREF(on_verdict);
+        self->on_verdict = on_verdict;
+        self->limit = limit;
+        self->runs.random = 1;
+    }
+    return (PyObject *)self;
+}
+
+static int
+trial_traverse(Trial *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->payload);
+    Py_VISIT(self->on_verdict);
+    return 0;
+}
+
+static void
+trial_dealloc(Trial *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->payload);
+    Py_XDECREF(self->on_verdict);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *
+trial_get_state(Trial *self, void *Py_UNUSED(closure))
+{
+    static const char *const names[] = {"warming", "measuring", "kept", "lost"};
+    return PyUnicode_FromString(names[self->state]);
+}
+
+static PyObject *
+trial_get_payload(Trial *self, void *Py_UNUSED(closure))
+{
+    Py_INCREF(self->payload);
+    return self->payload;
+}
+
+static PyGetSetDef trial_getset[] = {
+    {"state", (getter)trial_get_state, NULL, "\"warming\", \"measuring\", \"kept\" or \"lost\".", NULL},
+    {"payload", (getter)trial_get_payload, NULL, "What is measured.", NULL},
+    {NULL},
+};
+
+/* Like a tuple it refers to all from its construction on, so that it needs no tp_clear. */
+PyTypeObject Trial_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._hook.Trial",
+    .tp_doc = "Trial(payload, on_verdict, limit)\n--\n\nA payload that is measured against the function as it is.",
+    .tp_basicsize = sizeof(Trial),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = trial_new,
+    .tp_dealloc = (destructor)trial_dealloc,
+    .tp_traverse = (traverseproc)trial_traverse,
+    .tp_getset = trial_getset,
+};

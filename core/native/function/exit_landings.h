@@ -1,0 +1,84 @@
+/* Where linked code goes on behind the exits of a kernel that ran before there was a frame. Part of dispatch.c.
+ *
+ * Its frame begins there, with the exit's values in place: the code in front of that, which calls the launcher and
+ * takes its answer apart, has nothing left to do. */
+#ifndef PIJIT_LANDINGS_H
+#define PIJIT_LANDINGS_H
+
+#include "hook/hooked.h"
+
+typedef struct {
+    Py_ssize_t nexits;
+    Landing *landings;           /* owned: where the exits land that do */
+    char *lands;                 /* owned: which do, see Left */
+    PyFrameObject *spare;        /* owned: an empty frame of the linked code, or NULL */
+} Ways;
+
+/* Read a place in a code object, which is None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
+static int
+landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
+{
+    PyObject *slots;  /* borrowed */
+    if (given == Py_None) {
+        return 0;
+    }
+    if (!PyTuple_Check(given)) {
+        PyErr_Format(PyExc_TypeError, "a landing is None or a tuple, not %.200s", Py_TYPE(given)->tp_name);
+        return -1;
+    }
+    if (!PyArg_ParseTuple(given, "nO!n", &landing->last, &PyTuple_Type, &slots, &landing->stack)) {
+        return -1;
+    }
+    landing->nslots = PyTuple_GET_SIZE(slots);
+    int fits = landing->last >= 0 && landing->last % (Py_ssize_t)sizeof(_Py_CODEUNIT) == 0
+               && landing->last + (Py_ssize_t)sizeof(_Py_CODEUNIT) < PyBytes_GET_SIZE(code->co_code)
+               && landing->stack >= 0 && landing->stack <= code->co_stacksize;
+    if (landing->nslots + landing->stack > MOST_LEFT) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < landing->nslots; i++) {
+        landing->slots[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(slots, i));
+        fits = fits && landing->slots[i] >= -1 && landing->slots[i] < code->co_nlocals;
+    }
+    if (!fits && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_ValueError, "%U has no place like %R", code->co_name, given);
+    }
+    return PyErr_Occurred() ? -1 : 1;
+}
+
+/* Read those of all exits: 0, or -1 with an exception set. What was read is the caller's also then. */
+static int
+ways_read(Ways *ways, PyObject *given, PyCodeObject *code)
+{
+    ways->nexits = PyTuple_GET_SIZE(given);
+    ways->landings = PyMem_New(Landing, ways->nexits);
+    ways->lands = PyMem_New(char, ways->nexits);
+    if (ways->landings == NULL || ways->lands == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < ways->nexits; i++) {
+        int found = landing_read(PyTuple_GET_ITEM(given, i), code, &ways->landings[i]);
+        if (found < 0) {
+            return -1;
+        }
+        ways->lands[i] = (char)(found ? 1 + ways->landings[i].nslots + ways->landings[i].stack : 0);
+    }
+    return 0;
+}
+
+/* Nothing has to be told to launchers: frames tell whom an answer is for. */
+static inline void
+launch_connect(const LaunchAPI *Py_UNUSED(api))
+{
+}
+
+static void
+ways_free(Ways *ways)
+{
+    Py_XDECREF(ways->spare);
+    PyMem_Free(ways->landings);
+    PyMem_Free(ways->lands);
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* JitFunction: what `jit` returns. A callable around a Python function whose calls run linked code where there is some
+ * (calls.h, calls.h), and which looks like the function in every other respect.
+ *
+ * The names in `delegated` are read from and written to the function itself, also for Python subclasses
+ * (whose class dict has a __module__ and __doc__ of its own); all other attributes live in the object's own
+ * dict, which starts as the function's, plus __wrapped__, as functools.update_wrapper would do.
+ *
+ * The call is neither counted as a level of recursion nor visible in tracebacks.
+ *
+ * CPython 3.8 to 3.11 do not pass the flags for vectorcall and for unbound method calls on to classes made in
+ * Python. So the first object of such a class sets them, unless the class has a __call__ or __get__ of its
+ * own, which must then be used. */
+#include "function/jit_function.h"
+#include <structmember.h>
+
+#if PY_VERSION_HEX >= 0x030b0000
+#include "hidden/calls.h"
+#else
+#include "hook/calls.h"
+#endif
+
+static const char *const delegated[] = {
+    "__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__",
+    "__code__", "__globals__", "__closure__",
+#if PY_VERSION_HEX >= 0x030c0000
+    "__type_params__",
+#endif
+};
+static PyObject *delegated_names;  /* owned; the same as a frozenset */
+static PyObject *rebuild;          /* owned; see set_rebuild; may be NULL */
+
+static PyObject *
+function_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
+{
+    if (instance == NULL || instance == Py_None) {
+        Py_INCREF(self);
+        return self;
+    }
+    return PyMethod_New(self, instance);
+}
+
+/* ---- Attributes ---------------------------------------------------------------------------------------- */
+
+/* Whether an attribute is the function's: 1, 0, or -1 with an exception set. */
+static int
+name_is_delegated(PyObject *name)
+{
+    if (!PyUnicode_Check(name) || PyUnicode_READY(name) < 0) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (PyUnicode_GET_LENGTH(name) < 2 || PyUnicode_READ_CHAR(name, 1) != '_') {
+        return 0;
+    }
+    return PySet_Contains(delegated_names, name);
+}
+
+static PyObject *
+function_getattro(PyObject *self, PyObject *name)
+{
+    int found = name_is_delegated(name);
+    if (found < 0) {
+        return NULL;
+    }
+    if (!found) {
+        return PyObject_GenericGetAttr(self, name);
+    }
+    PyObject *py_func = function_of((JitFunction *)self);  /* borrowed */
+    return py_func == NULL ? NULL : PyObject_GetAttr(py_func, name);
+}
+
+static int
+function_setattro(PyObject *self, PyObject *name, PyObject *value)
+{
+    int found = name_is_delegated(name);
+    if (found < 0) {
+        return -1;
+    }
+    if (!found) {
+        return PyObject_GenericSetAttr(self, name, value);
+    }
+    PyObject *py_func = function_of((JitFunction *)self);  /* borrowed */
+    return py_func == NULL ? -1 : PyObject_SetAttr(py_func, name, value);
+}
+
+static PyObject *
+function_repr(JitFunction *self)
+{
+    PyObject *py_func = function_of(self);  /* borrowed */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname,
+                                self);
+}
+
+#include "function/copies.h"
+
+/* ---- Making and freeing -------------------------------------------------------------------------------- */
+
+#if PY_VERSION_HEX >= 0x03080000
+/* Give a subclass the flags for fast calls where it calls and binds as JitFunction does. */
+static void
+type_set_call_flags(PyTypeObject *type)
+{
+    if (type->tp_call == (ternaryfunc)function_call) {
+        type->tp_flags |= _Py_TPFLAGS_HAVE_VECTORCALL;
+    }
+    if (type->tp_descr_get == function_bind) {
+        type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+    }
+}
+#endif
+
+static PyObject *
+function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    JitFunction *self = (JitFunction *)type->tp_alloc(type, 0);  /* owned, given away */
+    if (self != NULL) {
+        self->enabled = 1;
+#if PY_VERSION_HEX >= 0x03080000
+        self->vectorcall = function_vectorcall;
+        type_set_call_flags(type);
+#endif
+    }
+    return (PyObject *)self;
+}
+
+/* The dict of a new JitFunction: NEW reference, or NULL with an exception set. */
+static PyObject *
+function_dict(PyObject *py_func)
+{
+    PyObject *own = ((PyFunctionObject *)py_func)->func_dict;  /* borrowed */
+    PyObject *dict = own != NULL ? PyDict_Copy(own) : PyDict_New();  /* owned, given away */
+    if (dict != NULL && PyDict_SetItemString(dict, "__wrapped__", py_func) < 0) {
+        Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static int
+function_init(JitFunction *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"py_func", "state", NULL};
+    PyObject *py_func, *state = Py_None;  /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:JitFunction", keywords, &PyFunction_Type, &py_func,
+                                     &state)) {
+        return -1;
+    }
+    PyObject *dict = function_dict(py_func);  /* owned, given away */
+    if (dict == NULL) {
+        return -1;
+    }
+    Py_INCREF(py_func);
+    Py_INCREF(state);
+    Py_XSETREF(self->py_func, py_func);
+    Py_XSETREF(self->state, state);
+    Py_XSETREF(self->dict, dict);
+    Py_CLEAR(self->kept);
+    return 0;
+}
+
+static PyObject *
+function_watch(JitFunction *self, PyObject *args)
+{
+    PyObject *before, *accepted, *check;  /* borrowed */
+    if (!PyArg_ParseTuple(args, "OOO:watch", &before, &accepted, &check)
+            || watch_set(&self->watch, before, accepted, check) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+function_chill(JitFunction *self, PyObject *args)
+{
+    PyObject *ask;  /* borrowed */
+    int looping = 0;
+    if (!PyArg_ParseTuple(args, "O|p:chill", &ask, &looping) || heat_set(&self->heat, ask, looping) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+function_forget_linked(JitFunction *self, PyObject *Py_UNUSED(unused))
+{
+    Py_CLEAR(self->kept);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+function_heat(JitFunction *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong((long long)heat_so_far(&self->heat));
+}
+
+static int
+function_traverse(JitFunction *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->py_func);
+    Py_VISIT(self->state);
+    Py_VISIT(self->dict);
+    Py_VISIT(self->watch.before);
+    Py_VISIT(self->watch.accepted);
+    Py_VISIT(self->watch.check);
+    Py_VISIT(self->heat.ask);
+    Py_VISIT(self->kept);
+    return 0;
+}
+
+static int
+function_clear(JitFunction *self)
+{
+    Py_CLEAR(self->py_func);
+    Py_CLEAR(self->state);
+    Py_CLEAR(self->dict);
+    Py_CLEAR(self->watch.before);
+    Py_CLEAR(self->watch.check);
+    Py_CLEAR(self->heat.ask);
+    Py_CLEAR(self->watch.accepted);
+    Py_CLEAR(self->kept);
+    return 0;
+}
+
+static void
+function_dealloc(JitFunction *self)
+{
+    PyObject_GC_UnTrack(self);
+    if (self->weakrefs != NULL) {
+        PyObject_ClearWeakRefs((PyObject *)self);
+    }
+    function_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMethodDef function_methods[] = {
+    {"__reduce__", (PyCFunction)function_reduce, METH_NOARGS, NULL},
+    {"__copy__", function_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", function_copy, METH_O, NULL},
+    {"watch", (PyCFunction)function_watch, METH_VARARGS,
+     "watch(before, accepted, check)\n--\n\nCall these before each call: before() says whether it has forgotten entries; "
+     "check(args, kwargs) where no entry of accepted serves. None: nothing."},
+    {"chill", (PyCFunction)function_chill, METH_VARARGS,
+     "chill(ask, looping=False)\n--\n\nRun calls as they are until ask(ns) answers None; see heat.h. None: compile now."},
+    {"forget_linked", (PyCFunction)function_forget_linked, METH_NOARGS,
+     "forget_linked()\n--\n\nDrop the linked code that is kept here for the next calls."},
+    {NULL},
+};
+
+static PyMemberDef function_members[] = {
+    {"py_func", T_OBJECT_EX, offsetof(JitFunction, py_func), READONLY, "The Python function itself."},
+    {"state", T_OBJECT, offsetof(JitFunction, state), 0, "What the compiler keeps for this function."},
+    {"enabled", T_BOOL, offsetof(JitFunction, enabled), 0, "False: calls run the Python function as it is."},
+    {NULL},
+};
+
+static PyGetSetDef function_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"heat", (getter)function_heat, NULL, "Nanoseconds in calls while it was cold.", NULL},
+    {NULL},
+};
+
+PyTypeObject JitFunction_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._hook.JitFunction",
+    .tp_basicsize = sizeof(JitFunction),
+    .tp_doc = "JitFunction(py_func, state=None)\n--\n\n"
+              "A Python function whose calls run linked code where there is some.",
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC
+#if PY_VERSION_HEX >= 0x03080000
+        | _Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_vectorcall_offset = offsetof(JitFunction, vectorcall)
+#endif
+    ,
+    .tp_new = function_new,
+    .tp_init = (initproc)function_init,
+    .tp_dealloc = (destructor)function_dealloc,
+    .tp_traverse = (traverseproc)function_traverse,
+    .tp_clear = (inquiry)function_clear,
+    .tp_call = (ternaryfunc)function_call,
+    .tp_descr_get = function_bind,
+    .tp_getattro = function_getattro,
+    .tp_setattro = function_setattro,
+    .tp_repr = (reprfunc)function_repr,
+    .tp_methods = function_methods,
+    .tp_members = function_members,
+    .tp_getset = function_getset,
+    .tp_dictoffset = offsetof(JitFunction, dict),
+    .tp_weaklistoffset = offsetof(JitFunction, weakrefs),
+};
+
+int
+function_type_ready(void)
+{
+    PyObject *names = PyList_New(0);  /* owned */
+    if (names == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof(delegated) / sizeof(delegated[0]); i++) {
+        PyObject *name = PyUnicode_InternFromString(delegated[i]);  /* owned */
+        if (name == NULL || PyList_Append(names, name) < 0) {
+            Py_XDECREF(name);
+            Py_DECREF(names);
+            return -1;
+        }
+        Py_DECREF(name);
+    }
+    delegated_names = PyFrozenSet_New(names);
+    Py_DECREF(names);
+    return delegated_names == NULL ? -1 : PyType_Ready(&JitFunction_Type);
+}

@@ -1,0 +1,326 @@
+/* Calls of a JitFunction from CPython 3.11 on: arguments are bound here, for the guards, and the entry cache is asked.
+ *
+ *   an entry that begins with a kernel              ->  the kernel; if it comes to a return no function runs at all
+ *   another entry that serves                       ->  a hidden function with its linked code
+ *   an entry that says that nothing is worth it     ->  the function itself
+ *   none                                            ->  on_miss, and what it answers
+ *
+ * CPython binds the arguments of the hidden function once more: what guards see is dropped before. So no kernel runs in front
+ * where it would see objects that are made in binding: a tuple or a dict of arguments, and cells. */
+#include "hidden/hidden.h"
+
+/* There are no landings: what a kernel has left is handed over, by whichever exit. */
+typedef struct {
+    PyFunctionObject *spare;     /* owned: a hidden function of the linked code that waits; NULL: none */
+} Ways;
+
+static int
+ways_read(Ways *Py_UNUSED(ways), PyObject *Py_UNUSED(landings), PyCodeObject *Py_UNUSED(code))
+{
+    return 0;
+}
+
+static void
+ways_free(Ways *ways)
+{
+    hidden_end(ways->spare);
+}
+
+static void
+launch_connect(const LaunchAPI *api)
+{
+    api->set_running(record_running);
+}
+
+#include "function/bind_arguments.h"
+#include "function/entrance.h"
+#include "function/serve.h"
+
+PyFunctionObject **
+entrance_spare(PyObject *entrance)
+{
+    return &((Entrance *)entrance)->ways.spare;
+}
+
+#define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)
+
+/* ---- binding ------------------------------------------------------------------------------------------- */
+
+/* Put positional arguments into slots: 1, 0 if there are too many, -1 with an exception set. `stars` says which of the star
+ * arguments are bound. */
+static int
+positional_bind(const PyCodeObject *code, int stars, const Arguments *arguments, PyObject **slots)
+{
+    Py_ssize_t given = arguments->npositional, count = given <= code->co_argcount ? given : code->co_argcount;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        slot_fill(slots, i, arguments->positional[i]);
+    }
+    if (!(stars & CO_VARARGS)) {
+        return given <= code->co_argcount;
+    }
+    PyObject *rest = PyTuple_New(given - count);  /* owned, then the slot's */
+    if (rest == NULL) {
+        return -1;
+    }
+    for (Py_ssize_t i = count; i < given; i++) {
+        Py_INCREF(arguments->positional[i]);
+        PyTuple_SET_ITEM(rest, i - count, arguments->positional[i]);
+    }
+    slots[code->co_argcount + code->co_kwonlyargcount] = rest;
+    return 1;
+}
+
+/* As positional_bind; also 0 where CPython has to look at a name or to complain. */
+static int
+keywords_bind(const PyCodeObject *code, int stars, const Shape *shape, const Arguments *arguments, PyObject **slots)
+{
+    PyObject *rest = NULL;  /* owned by its slot */
+    if (stars & CO_VARKEYWORDS) {
+        rest = PyDict_New();
+        if (rest == NULL) {
+            return -1;
+        }
+        slots[code->co_argcount + code->co_kwonlyargcount + !!(code->co_flags & CO_VARARGS)] = rest;
+    }
+    for (Py_ssize_t i = 0; i < arguments->nkeywords; i++) {
+        Py_ssize_t slot = keyword_slot(code, shape->varnames, arguments->names[i]);
+        if (slot >= 0 && slots[slot] == NULL) {
+            slot_fill(slots, slot, arguments->values[i]);
+            continue;
+        }
+        if (slot >= 0 || rest == NULL || !PyUnicode_CheckExact(arguments->names[i])) {
+            return 0;
+        }
+        if (PyDict_SetItem(rest, arguments->names[i], arguments->values[i]) < 0) {
+            return -1;
+        }
+    }
+    return 1;
+}
+
+/* Make the cells of a call: 1, or -1 with an exception set. An argument moves into its cell. */
+static int
+cells_bind(const Shape *shape, PyObject **slots)
+{
+    for (Py_ssize_t i = 0; i < shape->ncells; i++) {
+        PyObject **argument = shape->arguments[i] >= 0 ? &slots[shape->arguments[i]] : NULL;
+        PyObject *cell = PyCell_New(argument != NULL ? *argument : NULL);  /* owned, then the slot's */
+        if (cell == NULL) {
+            return -1;
+        }
+        slots[shape->nlocals + i] = cell;
+        if (argument != NULL) {
+            Py_CLEAR(*argument);
+        }
+    }
+    return 1;
+}
+
+/* Fill the slots of a call, which are NULL, as a frame of 3.10 has them at its start, with references that are owned, or NULL:
+ * 1, 0 where CPython has to complain, -1 with an exception set. Unless `all`, star arguments and cells are left out. */
+static int
+arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Shape *shape,
+               const Arguments *arguments, int all, PyObject **slots)
+{
+    int stars = all ? code->co_flags & STAR_FLAGS : 0;
+    int bound = positional_bind(code, stars, arguments, slots);
+    if (bound > 0 && (arguments->nkeywords > 0 || (stars & CO_VARKEYWORDS))) {
+        bound = keywords_bind(code, stars, shape, arguments, slots);
+    }
+    if (bound <= 0) {
+        return bound;
+    }
+    if ((arguments->npositional < code->co_argcount || code->co_kwonlyargcount > 0)
+            && !defaults_bind(function, code, shape->varnames, slots)) {
+        return 0;
+    }
+    if (shape->nfree != (function->func_closure == NULL ? 0 : PyTuple_GET_SIZE(function->func_closure))) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < shape->nfree; i++) {
+        slot_fill(slots, shape->nlocals + shape->ncells + i, PyTuple_GET_ITEM(function->func_closure, i));
+    }
+    return all ? cells_bind(shape, slots) : 1;
+}
+
+/* Room for the slots of a call, all NULL: `few` if it is enough. NULL with an exception set. */
+static PyObject **
+slots_begin(const Shape *shape, PyObject **few)
+{
+    PyObject **slots = shape->nslots <= MOST_SLOTS ? few : PyMem_New(PyObject *, shape->nslots);
+    if (slots == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    memset(slots, 0, shape->nslots * sizeof(PyObject *));
+    return slots;
+}
+
+static void
+slots_end(const Shape *shape, PyObject **slots, PyObject **few)
+{
+    for (Py_ssize_t i = 0; i < shape->nslots; i++) {
+        Py_XDECREF(slots[i]);
+    }
+    if (slots != few) {
+        PyMem_Free(slots);
+    }
+}
+
+int
+dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments)
+{
+    PyObject *few[MOST_SLOTS];  /* items owned */
+    PyObject *found = NULL;  /* owned */
+    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but ends of objects may */
+    Py_INCREF(code);
+    const Shape *shape = shape_of(code);
+    PyObject **slots = shape != NULL ? slots_begin(shape, few) : NULL;
+    if (slots != NULL) {
+        if (arguments_bind(function, code, shape, arguments, 0, slots) > 0) {
+            found = guards->cache_lookup(cache, slots, shape->nslots, function->func_globals, NULL, NULL);
+        }
+        slots_end(shape, slots, few);
+    }
+    PyErr_Clear();
+    Py_DECREF(code);
+    Py_XDECREF(found);
+    return found != NULL;
+}
+
+/* ---- serving ------------------------------------------------------------------------------------------- */
+
+static Dispatched
+record_make(Served *served, const BoundCall *call, PyCodeObject *linked, PyObject *entrance)
+{
+    served->result = NULL;
+    served->record = record_new(call->code, linked, entrance);
+    return served->record != NULL ? DISPATCH_LINKED : DISPATCH_DONE;
+}
+
+/* Run the kernel in front on what the guards have fetched, which is released. */
+static Dispatched
+entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, Served *served)
+{
+    Left left = {.lands = NULL, .nexits = 0};
+    Launched status = launch_api->launch(self->launcher, fetched->items, fetched->count, call->function->func_globals,
+                                         call->builtins, &left, &served->result);
+    fetched_release(fetched);
+    if (status == LAUNCH_RETURNED) {
+        return DISPATCH_DONE;
+    }
+    HandOver over = {.launcher = self->launcher};
+    if (status == LAUNCH_LEFT) {
+        over.answer = served->result;
+        PyErr_Fetch(&over.type, &over.value, &over.traceback);
+    }
+    Dispatched done = record_make(served, call, (PyCodeObject *)self->code, (PyObject *)self);
+    if (done == DISPATCH_LINKED) {
+        served->record->leaves = status == LAUNCH_LEFT;
+        served->record->over = over;
+        return done;
+    }
+    Py_XDECREF(over.answer);
+    Py_XDECREF(over.type);
+    Py_XDECREF(over.value);
+    Py_XDECREF(over.traceback);
+    return done;
+}
+
+/* Serve a call by linked code, if it fits. */
+static Dispatched
+linked_serve(const BoundCall *call, PyObject *payload, Served *served)
+{
+    if (Py_TYPE(payload) == &Entrance_Type && entrance_fits((Entrance *)payload, call)) {
+        return record_make(served, call, (PyCodeObject *)((Entrance *)payload)->code, payload);
+    }
+    PyCodeObject *linked = marks_accept(call->code, payload);  /* owned */
+    if (linked == NULL) {
+        return DISPATCH_PLAIN;
+    }
+    Dispatched done = record_make(served, call, linked, NULL);
+    Py_DECREF(linked);
+    return done;
+}
+
+/* Serve a call with what a cache or on_miss has for it; the payload is taken over. */
+static Dispatched
+payload_serve(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, Served *served)
+{
+    TrialRun *run = &served->run;
+    served->original = trial_payload(payload) == Py_None;
+    trial_begin(run, payload);
+    if (run->trial != NULL && run->side == TRIAL_KERNELS && mark->cache != NULL) {
+        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals,
+                     call->builtins);
+    }
+    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None;  /* borrowed from the payload */
+    Dispatched done;
+    if (fetched->count >= 0 && Py_TYPE(inner) == &Entrance_Type && ((Entrance *)inner)->launcher != NULL
+            && entrance_fits((Entrance *)inner, call)) {
+        done = entrance_launch((Entrance *)inner, call, fetched, served);
+    }
+    else {
+        fetched_release(fetched);
+        done = linked_serve(call, inner, served);
+    }
+    Py_DECREF(payload);
+    return done;
+}
+
+/* Serve a call whose arguments are bound. `whole`: guards see all that the call will see, so a kernel may run in front. */
+static Dispatched
+call_serve(const Mark *mark, Pace *pace, const BoundCall *call, int whole, Served *served)
+{
+    PyObject *items[MOST_INPUTS];  /* owned as far as they are counted */
+    Fetched fetched = {items, MOST_INPUTS, -1};
+    PyObject *payload = payload_of_call(mark, pace, call, whole ? &fetched : NULL);  /* owned, then taken over */
+    return payload != NULL ? payload_serve(mark, call, payload, &fetched, served) : DISPATCH_DONE;
+}
+
+Dispatched
+dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
+              const Arguments *arguments, Served *served)
+{
+    PyObject *few[MOST_SLOTS];  /* items owned */
+    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: the function may be given another */
+    Py_INCREF(code);
+    PyObject **slots = slots_begin(shape, few);
+    Dispatched done = DISPATCH_DONE;
+    if (slots != NULL) {
+        BoundCall call = {function, code, function->func_builtins, slots, shape->nslots};
+        int bound = arguments_bind(function, code, shape, arguments, 1, slots);
+        if (bound > 0) {
+            /* Where no level of recursion is left, a call that needs none ends as one of the function does. */
+            int whole = !(code->co_flags & STAR_FLAGS) && shape->ncells == 0 && thread_levels_left(PyThreadState_Get()) > 0;
+            done = call_serve(mark, pace, &call, whole, served);
+        }
+        else if (bound == 0) {
+            done = DISPATCH_PLAIN;
+        }
+        slots_end(shape, slots, few);
+    }
+    Py_DECREF(code);
+    return done;
+}
+
+Dispatched
+dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, Served *served)
+{
+    Mark mark;
+    const Shape *shape;
+    if (pace->rest > 0) {
+        pace->rest--;
+        return DISPATCH_PLAIN;
+    }
+    if (!hook_mark_of(PyThreadState_Get(), (PyCodeObject *)function->func_code, &mark, &shape)) {
+        return DISPATCH_PLAIN;
+    }
+    /* What runs may unmark the code. */
+    Py_XINCREF(mark.cache);
+    Py_INCREF(mark.on_miss);
+    Dispatched done = dispatch_mark(&mark, shape, pace, function, arguments, served);
+    Py_DECREF(mark.on_miss);
+    Py_XDECREF(mark.cache);
+    return done;
+}

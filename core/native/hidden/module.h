@@ -1,0 +1,52 @@
+/* The module pijit.core._hook from CPython 3.11 on. Included at the end of run.c, on whose state it works.
+ *
+ * Signatures and meanings are in core/_hook.pyi. */
+#ifndef PIJIT_CORE_HIDDEN_MODULE_H
+#define PIJIT_CORE_HIDDEN_MODULE_H
+
+#include "function/code_marks_module.h"
+
+static PyObject *
+hook_stats(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
+{
+    return Py_BuildValue("{s:n,s:n,s:n}", "shadow_frames", marks.shadow_frames, "hits", marks.hits,
+                         "misses", marks.misses);
+}
+
+static PyMethodDef module_methods[] = {
+    {"stats", hook_stats, METH_NOARGS,
+     "stats()\n--\n\nCounts since the start: hidden functions run, cache hits and misses."},
+    {"arrive", hook_arrive, METH_NOARGS,
+     "arrive()\n--\n\nThe tuple of values with which the linked code that runs begins; for that code, once."},
+    {"bind", site_bind, METH_O,
+     "bind(pair)\n--\n\nThe callable that LOAD_ATTR has pushed as a method and its owner, or beside an empty slot."},
+    {"mover", hook_mover, METH_O,
+     "mover(ask)\n--\n\nWhat linked code calls at a loop header, to go on in newer code if there is any."},
+    {NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "pijit.core._hook",
+    .m_doc = "JitFunction, and the hidden functions that run linked code.",
+    .m_size = -1,
+    .m_methods = module_methods,
+};
+
+static const ModuleType module_types[] = {
+    {"Callee", &Callee_Type},
+    {"CallSite", &CallSite_Type},
+    {"Rest", &Rest_Type},
+    {NULL},
+};
+
+MODULE_INIT
+PyInit__hook(void)
+{
+    if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&Mover_Type) < 0 || site_names() < 0) {
+        return NULL;
+    }
+    return marks_module(&module_definition, module_types);
+}
+
+#endif

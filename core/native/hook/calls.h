@@ -1,0 +1,204 @@
+/* Calls of a JitFunction up to CPython 3.10: part of jit_function.c. What dispatch.c does not serve goes to CPython, with the frame
+ * hook installed until the function's frame is reached. */
+#ifndef PIJIT_CORE_CALLS_H
+#define PIJIT_CORE_CALLS_H
+
+#include "hook/hooked.h"
+#include "function/jit_function.h"
+
+#define MOST_KEYWORDS 32
+
+/* Before a call that may need the hook; what it returns has a reference if it does, for hooked_end. */
+static inline JitFunction *
+hooked_begin(JitFunction *self, HookCall *call, PyObject *py_func, Dispatched how)
+{
+    if (how != DISPATCH_HOOKED) {
+        return NULL;
+    }
+    hook_call_begin(call, (PyCodeObject *)PyFunction_GET_CODE(py_func));
+    Py_INCREF(self);
+    return self;
+}
+
+static inline void
+hooked_end(JitFunction *paced, HookCall *call)
+{
+    hook_call_end(call);
+    if (paced != NULL) {
+        pace_note(&paced->pace, (Asked)call->asked);
+        Py_DECREF(paced);
+    }
+}
+
+/* The result of a call that needs no frame hook, or NULL with *how saying what is left to do. */
+static inline PyObject *
+function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TrialRun *run, Dispatched *how)
+{
+    PyObject *result = NULL;  /* owned, given away */
+    run->trial = NULL;
+    if (watch_is_on(&self->watch)
+            && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, arguments) < 0) {
+        *how = DISPATCH_DONE;
+        return NULL;
+    }
+    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result)
+                         : DISPATCH_PLAIN;
+    return result;
+}
+
+/* As tuple_dispatch, for a call with more keywords than that has room for: the hook serves it, but it is watched. */
+static PyObject *
+crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, Dispatched *how)
+{
+    Py_ssize_t position = 0, count = PyDict_GET_SIZE(kwargs), n = 0;
+    PyObject **names = PyMem_New(PyObject *, 2 * count);  /* owned; what is in it is borrowed */
+    if (names == NULL) {
+        PyErr_NoMemory();
+        *how = DISPATCH_DONE;
+        return NULL;
+    }
+    while (n < count && PyDict_Next(kwargs, &position, &names[n], &names[count + n])) {
+        n++;
+    }
+    Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, names + count, n};
+    int passed = !watch_is_on(&self->watch)
+                 || watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, &arguments) == 0;
+    PyMem_Free(names);
+    *how = passed ? DISPATCH_HOOKED : DISPATCH_DONE;
+    return NULL;
+}
+
+/* As function_dispatch, for what tp_call gets. */
+static PyObject *
+tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, TrialRun *run, Dispatched *how)
+{
+    PyObject *names[MOST_KEYWORDS], *values[MOST_KEYWORDS];  /* borrowed: they are bound before any code runs */
+    Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, values, 0};
+    Py_ssize_t position = 0, count = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
+
+    run->trial = NULL;
+    if (count > MOST_KEYWORDS) {
+        return crowded_dispatch(self, py_func, args, kwargs, how);
+    }
+    while (count > 0 && PyDict_Next(kwargs, &position, &names[arguments.nkeywords], &values[arguments.nkeywords])) {
+        arguments.nkeywords++;
+    }
+    return function_dispatch(self, py_func, &arguments, run, how);
+}
+
+/* A call of what is not cold, or asks at its loops; `py_func` is the function's own. */
+static PyObject *
+warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    Dispatched how;
+    /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost.
+     * */
+    tstate->recursion_depth--;
+    TrialRun run;
+    PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how);  /* owned, given away */
+    if (how != DISPATCH_DONE) {
+        HookCall call = {NULL, NULL, 0};
+        JitFunction *quiet = plain_begin(self, &run);  /* owned */
+        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
+        result = PyObject_Call(py_func, args, kwargs);
+        hooked_end(paced, &call);
+        plain_end(quiet);
+    }
+    trial_end(&run, result != NULL);
+    tstate->recursion_depth++;
+    return result;
+}
+
+static PyObject *
+function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    Py_INCREF(py_func);
+    PyObject *result;  /* owned, given away */
+    if (self->heat.ask == NULL) {
+        result = warm_call(self, py_func, args, kwargs);
+    }
+    else {
+        ColdCall cold;
+        heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
+        if (heat_is_plain(&self->heat)) {
+            PyThreadState_Get()->recursion_depth--;
+            result = PyObject_Call(py_func, args, kwargs);
+            PyThreadState_Get()->recursion_depth++;
+        }
+        else {
+            result = warm_call(self, py_func, args, kwargs);
+        }
+        heat_end(&cold, &self->heat);
+    }
+    Py_DECREF(py_func);
+    return result;
+}
+
+#if PY_VERSION_HEX >= 0x03080000
+/* As warm_call. */
+static inline PyObject *
+warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    if (self->pace.rest > 0 && !watch_is_on(&self->watch)) {
+        self->pace.rest--;
+        return _PyFunction_Vectorcall(py_func, args, nargsf, kwnames);
+    }
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    Arguments arguments = {args, nargs, NULL, args + nargs, 0};
+    if (kwnames != NULL) {
+        arguments.names = &PyTuple_GET_ITEM(kwnames, 0);
+        arguments.nkeywords = PyTuple_GET_SIZE(kwnames);
+    }
+    Dispatched how;
+    TrialRun run;
+    PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how);  /* owned, given away */
+    if (how != DISPATCH_DONE) {
+        HookCall call = {NULL, NULL, 0};
+        JitFunction *quiet = plain_begin(self, &run);  /* owned */
+        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
+        result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
+        hooked_end(paced, &call);
+        plain_end(quiet);
+    }
+    trial_end(&run, result != NULL);
+    return result;
+}
+
+static PyObject *
+cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    ColdCall cold;
+    heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
+    PyObject *result = heat_is_plain(&self->heat)
+                           ? _PyFunction_Vectorcall(py_func, args, nargsf, kwnames)
+                           : warm_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned, given away */
+    heat_end(&cold, &self->heat);
+    return result;
+}
+
+static PyObject *
+function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    JitFunction *self = (JitFunction *)callable;
+    if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
+        self->vectorcall = NULL;  /* the class was given a __call__ since: it is what a call without this runs */
+        return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
+    }
+    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    if (py_func == NULL) {
+        return NULL;
+    }
+    Py_INCREF(py_func);
+    PyObject *result = self->heat.ask == NULL ? warm_vectorcall(self, py_func, args, nargsf, kwnames)
+                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned */
+    Py_DECREF(py_func);
+    return result;
+}
+#endif
+
+#endif

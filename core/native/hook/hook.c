@@ -1,0 +1,256 @@
+/* The frame hook: decides for each Python frame, before it starts, which code runs in it (PEP 523).
+ *
+ * A code object may carry a CodeExtra, in one code-extra slot per process. `mark` fills it with an entry
+ * cache and an `on_miss` callable. When the hook meets the frame of a marked code object it asks the cache
+ * (in C, over the frame's locals, cells and free variables), on a miss on_miss, and runs the code object it
+ * gets - the payload - in a *shadow frame*: a new frame that takes over the locals of the first, which is
+ * never started. The first frame's caller frees it as if it had run. Tracebacks and sys._getframe see the
+ * shadow frame alone.
+ *
+ *   throwflag, tracing or profiling, generators, a disabled thread  ->  the original code, always
+ *   a fault of ours (bad payload, bad filter)                       ->  the original code, and a report
+ *   an exception from on_miss                                       ->  the caller of the function gets it
+ *
+ * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet, a
+ * call site of linked code that waits for its frame (call_site.h), hold() and a code filter each count as one
+ * need. So code outside of that runs exactly as if there were no hook. A hook that was there before is called for
+ * every frame that is not ours, and is restored with the last need.
+ *
+ * All state is process wide and guarded by the GIL, but for `here`, which belongs to the thread. Marks and what they lead
+ * to are the same from CPython 3.11 on (code_marks.h). */
+#include "hook/hooked.h"
+#include <stddef.h>
+
+typedef struct {
+    PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
+    unsigned long long filter_serial;    /* the filter that was asked; 0: none */
+} FamilyExtra;
+
+static void
+family_extra_clear(FamilyExtra *extra)
+{
+    Py_XDECREF(extra->replacement);
+}
+
+#include "function/code_marks.h"
+#include "hook/shadow_frame.h"
+
+static struct {
+    Py_ssize_t needs;                    /* the hook is installed while positive */
+    Py_ssize_t holds;                    /* the part of `needs` that stems from hold() */
+    int linked;                          /* we were installed and have not been taken out again */
+    Evaluator previous;                  /* what runs the frames that are not ours, valid while linked */
+    PyObject *filter;                    /* owned; NULL: none */
+    unsigned long long filter_serial;
+    Py_ssize_t frames;
+} hook;
+
+static __thread struct {
+    HookCall *calls;                     /* JitFunction calls whose frame was not seen yet, innermost first */
+    PyObject *site;                      /* owned; the CallSite that waits for the next frame; NULL: none */
+    PyFrameObject *caller;               /* never followed; the frame that called the last site */
+} here;
+
+/* ---- Installing ---------------------------------------------------------------------------------------- */
+
+static void
+hook_acquire(void)
+{
+    hook.needs++;
+    Evaluator current = evaluator_get();
+    if (current == evaluator_hook()) {
+        return;
+    }
+    /* Another hook was put on top of ours and calls ours: going on top of it again would make a loop. */
+    if (hook.linked && current != evaluator_default()) {
+        return;
+    }
+    hook.previous = current;
+    hook.linked = 1;
+    evaluator_set(evaluator_hook());
+}
+
+static void
+hook_drop(void)
+{
+    if (--hook.needs > 0 || evaluator_get() != evaluator_hook()) {
+        return;
+    }
+    evaluator_set(hook.previous);
+    hook.linked = 0;
+}
+
+#include "hook/call_site.h"
+
+#include "hook/select_code.h"
+
+PyObject *
+hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
+{
+    hook.frames++;
+    Evaluator previous = hook.previous;
+    int expected = !throwflag && here.calls != NULL && here.calls->code == frame->f_code;
+    Callee *callee = NULL;  /* owned */
+    if (throwflag) {
+        site_forget();  /* a generator goes on with an exception, in which nothing can be asked */
+    }
+    else {
+        callee = site_take(frame);
+    }
+    HookCall *call = expected ? here.calls : NULL;
+    if (expected) {
+        /* From here on the hook is not needed for this call: what the frame calls runs without it. */
+        hook_call_end(here.calls);
+    }
+    int take_marked = expected || hook.holds > 0;
+    if (throwflag || thread_is_off() || !(take_marked || callee != NULL || hook.filter != NULL)
+        || thread_is_traced(tstate) || (frame->f_code->co_flags & GENERATOR_FLAGS)) {
+        Py_XDECREF(callee);
+        return evaluator_call(previous, tstate, frame, throwflag);
+    }
+    TrialRun run;
+    PyObject *payload = payload_find(frame, take_marked, callee, call, &run);  /* owned */
+    PyObject *result = NULL;  /* owned, given away */
+    Py_XDECREF(callee);
+    if (payload != NULL) {
+        marks.shadow_frames++;
+        result = shadow_evaluate(tstate, frame, (PyCodeObject *)payload);
+        Py_DECREF(payload);
+    }
+    else if (!PyErr_Occurred()) {
+        result = evaluator_call(previous, tstate, frame, 0);
+    }
+    trial_end(&run, result != NULL);
+    return result;
+}
+
+/* ---- For JitFunction ----------------------------------------------------------------------------------- */
+
+int
+hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, int *held)
+{
+    if (thread_is_off() || (code->co_flags & GENERATOR_FLAGS) || thread_is_traced(tstate)) {
+        return 0;
+    }
+    CodeExtra *extra = code_extra_get(code);
+    if (extra == NULL || extra->on_miss == NULL) {
+        return 0;
+    }
+    mark->guards = marks.guards;
+    mark->cache = extra->cache;
+    mark->on_miss = extra->on_miss;
+    *held = hook.holds > 0 || hook.filter != NULL;
+    return 1;
+}
+
+/* The frame of a call, which its slots are moved to: owned, or NULL with an exception set. */
+static PyFrameObject *
+call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, PyFrameObject **spare)
+{
+    PyFrameObject *shadow = spare != NULL ? *spare : NULL;
+    if (shadow != NULL) {
+        *spare = NULL;
+        shadow_again(tstate, shadow, call->function->func_globals, call->builtins);
+    }
+    else {
+        shadow = shadow_new(tstate, linked, call->function->func_globals, NULL, call->builtins);
+    }
+    if (shadow != NULL) {
+        marks.shadow_frames++;
+        shadow_take(shadow, call->slots, call->code->co_nlocals, call->code);
+    }
+    return shadow;
+}
+
+PyObject *
+hook_run(const BoundCall *call, PyCodeObject *linked)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    PyFrameObject *shadow = call_frame(tstate, call, linked, NULL);  /* owned, then the run's */
+    if (shadow == NULL) {
+        return NULL;
+    }
+    PyObject *result = shadow_run(tstate, shadow, call->code);  /* owned, given away */
+    site_forget();
+    return result;
+}
+
+/* Have a frame that has not started begin at a landing, where what was left is moved. */
+static void
+frame_land(PyFrameObject *frame, const Landing *landing, Left *left)
+{
+    for (Py_ssize_t i = 0; i < landing->nslots; i++) {
+        if (landing->slots[i] < 0) {
+            Py_DECREF(left->values[i]);
+            continue;
+        }
+        /* An argument that ends here lives on: the caller has it too. */
+        Py_XSETREF(frame->f_localsplus[landing->slots[i]], left->values[i]);
+    }
+    frame_begin_behind(frame, landing->last, left->values + landing->nslots, landing->stack);
+}
+
+PyObject *
+hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, HandOver *over,
+           PyFrameObject **spare)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    PyFrameObject *shadow = call_frame(tstate, call, linked, spare);  /* owned, then the run's */
+    PyObject *result = NULL;  /* owned, given away */
+    if (shadow == NULL) {
+        while (landing != NULL && left->count > 0) {
+            Py_DECREF(left->values[--left->count]);
+        }
+        if (over != NULL) {
+            over->taken = 1;
+            launch_api->hand_over_end(over);
+        }
+        return NULL;
+    }
+    if (landing != NULL) {
+        frame_land(shadow, landing, left);
+    }
+    if (over != NULL) {
+        launch_api->hand_over(over, shadow);
+    }
+    /* never a Move: such code has no movers */
+    result = evaluator_call(evaluator_default(), tstate, shadow, 0);
+    if (Py_REFCNT(shadow) == 1) {
+        shadow_rest(tstate, shadow, spare);
+    }
+    else {
+        shadow_free(tstate, shadow);
+    }
+    if (over != NULL) {
+        launch_api->hand_over_end(over);
+    }
+    site_forget();
+    return result;
+}
+
+void
+hook_call_begin(HookCall *call, PyCodeObject *code)
+{
+    call->code = code;
+    call->outer = here.calls;
+    here.calls = call;
+    hook_acquire();
+}
+
+void
+hook_call_end(HookCall *call)
+{
+    /* A call whose frame was seen has left the list. Calls end in order, so this one is its head or not in
+     * it. */
+    if (here.calls == call) {
+        here.calls = call->outer;
+        hook_drop();
+    }
+    site_forget();
+}
+
+#include "hook/osr.h"
+#include "hook/continuation.h"
+
+/* The module that Python sees; it works on the state above. */
+#include "hook/module.h"

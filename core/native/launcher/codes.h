@@ -1,0 +1,111 @@
+/* The input and output codes of a launcher as flat structs.
+ *
+ * An Input says how a fetched object becomes frame words; an Output says how a result object is made, from frame
+ * words (native kernels) or from the next object of the kernel's answer (Python kernels). input_codes.h and
+ * exit_codes.h parse them once, from tuples, and check every index and word, so that marshal.h, which runs them,
+ * need not. */
+#ifndef PIJIT_CODES_H
+#define PIJIT_CODES_H
+
+#include "launcher/abi.h"
+
+#define FIRST_INPUT_WORD 2
+
+typedef enum {
+    IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_OBJECT,
+    /* What an iterator iterates, and iterators. */
+    IN_TYPED_ARRAY, IN_RANGE_ITERATOR, IN_SEQUENCE_ITERATOR, IN_REVERSED_ITERATOR, IN_ENUMERATE, IN_ZIP,
+    IN_LIST_ITERATOR, IN_TEXT_ITERATOR, IN_BYTES_ITERATOR, IN_DICT_KEYS, IN_DICT_VALUES, IN_DICT_ITEMS,
+    IN_SET_ITERATOR
+} InputKind;
+
+typedef struct Input {
+    InputKind kind;
+    int ndim;
+    int typenum;
+    int mask, flags;            /* IN_TYPED_ARRAY: what the array's flags must be */
+    PyTypeObject *type;         /* borrowed: static types of NumPy's scalars and of Python's iterators */
+    Py_ssize_t count;           /* iterators: how many they iterate */
+    struct Input *items;        /* iterators: owned */
+} Input;
+
+typedef enum {
+    /* Known without the kernel. */
+    OUT_FETCHED, OUT_CONST, OUT_AGAIN,
+    /* Made of other outputs. */
+    OUT_TUPLE, OUT_ZIP, OUT_MAP, OUT_FILTER, OUT_CALLED, OUT_FUNCTION, OUT_INSTANCE, OUT_KEPT_INSTANCE, OUT_CHANGED_INSTANCE,
+    OUT_GENERATOR,
+    OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_DICT_KEYS, OUT_DICT_VALUES,
+    OUT_DICT_ITEMS, OUT_SET_ITERATOR,
+    OUT_STEPPED, OUT_STEPPED_REVERSED, OUT_STEPPED_VALUES, OUT_STEPPED_ITEMS,
+    /* Kernel values. */
+    OUT_INT, OUT_FLOAT, OUT_BOOL, OUT_COMPLEX, OUT_SCALAR, OUT_OBJECT, OUT_RANGE, OUT_RANGE_ITERATOR, OUT_ADVANCE
+} OutputKind;
+
+typedef struct Output {
+    OutputKind kind;
+    int typenum;                /* OUT_SCALAR */
+    Py_ssize_t word;            /* the first frame word */
+    Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE; OUT_AGAIN: which of the exit's instances */
+    PyObject *object;           /* owned: the constant, the scalar's type, OUT_GENERATOR's plan, an instance's names */
+    const Input *moved;         /* OUT_ADVANCE: borrowed from the launcher */
+    Py_ssize_t steps;           /* OUT_STEPPED and its kin; OUT_ADVANCE: the words that move */
+    Py_ssize_t count;           /* of what it is made of */
+    struct Output *items;       /* owned */
+} Output;
+
+/* One exit: its outputs and how often it was taken. */
+typedef struct {
+    Py_ssize_t count;
+    Output *items;              /* owned */
+    PyObject *id;               /* owned: the number that the answer starts with */
+    long long taken;
+    int poll;                   /* the kernel left because the interpreter has something to do */
+    int returns;                /* what follows in bytecode is to return its last value */
+    PyObject *held;             /* owned, or NULL: the number instead of id if there is something for it to do by now */
+    Py_ssize_t rounds;          /* which of its values counts the rounds of loops, or -1 */
+} Exit;
+
+static inline Py_ssize_t
+input_words(const Input *input)
+{
+    Py_ssize_t words = 1;
+
+    switch (input->kind) {
+    case IN_SKIP: return 0;
+    case IN_ARRAY:
+    case IN_TYPED_ARRAY: return 2 + 2 * (Py_ssize_t)input->ndim;
+    case IN_COMPLEX: return 2;
+    case IN_SCALAR: return scalar_is_complex(input->typenum) ? 2 : 1;
+    case IN_RANGE_ITERATOR: return 4;
+    case IN_ZIP:
+    case IN_DICT_KEYS:
+    case IN_DICT_VALUES:
+    case IN_SET_ITERATOR:
+    case IN_DICT_ITEMS: words = input->kind == IN_ZIP ? 0 : 3;  /* fall through */
+    case IN_SEQUENCE_ITERATOR:
+    case IN_LIST_ITERATOR:
+    case IN_TEXT_ITERATOR:
+    case IN_BYTES_ITERATOR:
+    case IN_REVERSED_ITERATOR:
+    case IN_ENUMERATE:
+        for (Py_ssize_t i = 0; i < input->count; i++) {
+            words += input_words(&input->items[i]);
+        }
+        return words;
+    default: return 1;
+    }
+}
+
+/* How many words of an iterator move when it is stepped. */
+static inline Py_ssize_t
+moving_words(const Input *input)
+{
+    Py_ssize_t words = input->kind >= IN_DICT_KEYS ? 2 : input->kind != IN_ZIP;
+    for (Py_ssize_t i = 0; i < input->count; i++) {
+        words += input->items[i].kind < IN_RANGE_ITERATOR ? 0 : moving_words(&input->items[i]);
+    }
+    return words;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* Generators in the middle of their run, and functions, made of exit values. Part of marshal.h.
+ *
+ * The generator is the one that the call would have made, further on: its frame has the variables, the operand stack and
+ * the blocks that it has behind the yield at which it waits. */
+#ifndef PIJIT_GENERATORS_H
+#define PIJIT_GENERATORS_H
+
+#include "launcher/codes.h"
+
+#if PY_VERSION_HEX < 0x030B0000
+#include "cpython/generators_37_310.h"
+#else
+#include "cpython/generators_311.h"
+#endif
+
+/* A function of `globals`: its code, its qualified name, then its cells. */
+static PyObject *
+function_make(PyObject *values, PyObject *globals)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(values);
+    PyObject *function = PyFunction_NewWithQualName(PyTuple_GET_ITEM(values, 0), globals,
+                                                    PyTuple_GET_ITEM(values, 1));  /* new: the result */
+    if (function == NULL || count == 2) {
+        return function;
+    }
+    PyObject *closure = PyTuple_GetSlice(values, 2, count);  /* owned */
+    if (closure == NULL || PyFunction_SetClosure(function, closure) < 0) {
+        Py_CLEAR(function);
+    }
+    Py_XDECREF(closure);
+    return function;
+}
+
+#endif

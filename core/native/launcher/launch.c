@@ -1,0 +1,452 @@
+/* A call of a Launcher: guard program, frame words, kernel, answer. See launcher.c for what a launcher is.
+ *
+ * Calls come from linked code, or from a JitFunction whose function has no frame yet (launch_api.h). */
+#include "launcher/abi.h"
+#include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/launcher.h"
+#include "launcher/marshal.h"
+#include "runtime/thread_pool.h"
+#include "cpython/caller.h"
+
+/* Levels of recursion that are kept for a Python kernel: it takes each exception for an exit, and up to CPython 3.8 a
+ * RecursionError that is caught lets the next one abort the process. */
+#define PYTHON_KERNEL_DEPTH 60
+#define SMALL_WORDS 256
+#define SMALL_INPUTS 32
+
+/* Who calls, and whether the function is done with it. */
+typedef struct {
+    PyObject *globals, *builtins;  /* borrowed */
+    Left *left;                    /* of a function without a frame; else NULL */
+    int returned, landed;
+} Caller;
+
+#define MOST_CAUSES 32767
+
+const GuardsAPI *guards_api;
+KernelClock kernel_clock;
+
+int
+launch_ready(void)
+{
+    return iterators_check();
+}
+
+static PyObject *
+launcher_miss(Launcher *self)
+{
+    self->misses++;
+    gate_judge(&self->gate, 0);
+    Py_INCREF(self->miss);
+    return self->miss;
+}
+
+/* How many rounds of loops a re-entry has made before it left with this answer. */
+static long long
+rounds_of(const Exit *exit, PyObject *answer)
+{
+    if (exit->rounds < 0) {
+        return 0;
+    }
+    PyObject *rounds = PyTuple_GET_ITEM(answer, PyTuple_GET_SIZE(answer) - exit->count + exit->rounds);  /* borrowed */
+    return PyLong_CheckExact(rounds) ? PyLong_AsLongLong(rounds) : 0;
+}
+
+/* Leave an exit's values to the caller: a new reference to None, or NULL with an exception set. */
+static PyObject *
+exit_land(const Exit *exit, int64_t id, ValueSource *source, Left *left)
+{
+    for (left->count = 0; left->count < exit->count; left->count++) {
+        left->values[left->count] = output_build(&exit->items[left->count], source);
+        if (left->values[left->count] == NULL) {
+            while (left->count > 0) {
+                Py_DECREF(left->values[--left->count]);
+            }
+            return NULL;
+        }
+    }
+    left->exit = id;
+    Py_RETURN_NONE;
+}
+
+/* Counts why a kernel has left. Causes whose count finds no memory are not counted. */
+static void
+cause_count(Launcher *self, int64_t cause)
+{
+    if (cause > self->ncauses) {
+        long long *causes = cause <= MOST_CAUSES ? PyMem_Realloc(self->causes, cause * sizeof(long long)) : NULL;
+        if (causes == NULL) {
+            return;
+        }
+        memset(causes + self->ncauses, 0, (cause - self->ncauses) * sizeof(long long));
+        self->causes = causes;
+        self->ncauses = cause;
+    }
+    self->causes[cause - 1]++;
+}
+
+/* The answer for one exit: new reference. The GIL is held. */
+static PyObject *
+exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
+{
+    int64_t id = left & (((int64_t)1 << CAUSE_SHIFT) - 1), cause = left >> CAUSE_SHIFT;
+    if (left >= 0 && cause > 0) {
+        cause_count(self, cause);
+    }
+    if (left < 0 || id >= self->nexits) {
+        PyErr_Format(PyExc_SystemError, "kernel of %R returned the unknown exit id %lld", self->name, (long long)left);
+        return NULL;
+    }
+    Exit *exit = &self->exits[id];
+    if (caller->left != NULL && exit->returns) {
+        exit->taken++;
+        caller->returned = 1;
+        return output_build(&exit->items[exit->count - 1], source);
+    }
+    if (caller->left != NULL && id < caller->left->nexits && caller->left->lands[id] == exit->count + 1) {
+        exit->taken++;
+        caller->landed = 1;
+        return exit_land(exit, id, source, caller->left);
+    }
+    PyObject *result = PyTuple_New(self->width + 1);  /* new: the result */
+    if (result == NULL) {
+        return NULL;
+    }
+    exit->taken++;
+    int hold = exit->poll || (exit->held != NULL && breaker_is_set());
+    PyObject *number = exit->held != NULL && hold ? exit->held : exit->id;  /* borrowed, then the result's */
+    Py_INCREF(number);
+    PyTuple_SET_ITEM(result, 0, number);
+    Py_ssize_t position = 1;
+    for (; position <= self->width - exit->count; position++) {
+        Py_INCREF(Py_None);
+        PyTuple_SET_ITEM(result, position, Py_None);
+    }
+    for (Py_ssize_t i = 0; i < exit->count; i++, position++) {
+        PyObject *value = output_build(&exit->items[i], source);  /* moved into the tuple */
+        if (value == NULL) {
+            Py_DECREF(result);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(result, position, value);
+    }
+    if (hold) {
+        breaker_hold();
+    }
+    if (self->gate.exists && !exit->poll) {
+        gate_judge(&self->gate, rounds_of(exit, result));
+    }
+    return result;
+}
+
+/* Runs a kernel while other threads may have the GIL. */
+static int64_t
+nogil_kernel(KernelFunction kernel, int64_t *frame)
+{
+    pool_limit_keep(pool_limit());
+    PyThreadState *tstate = PyEval_SaveThread();
+    int64_t id = kernel(frame);
+    pool_limit_keep(0);
+    PyEval_RestoreThread(tstate);
+    return id;
+}
+
+/* Runs a kernel that does without the GIL, or is timed. */
+static int64_t
+special_kernel(Launcher *self, int64_t *frame)
+{
+    int64_t start = kernel_clock.watchers > 0 ? now_ns() : 0;
+    int64_t id = self->nogil ? nogil_kernel(self->kernel, frame) : self->kernel(frame);
+    if (start != 0) {
+        kernel_clock.ns += now_ns() - start;
+    }
+    return id;
+}
+
+static PyObject *
+native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
+{
+    OwnedList owned;
+    PyObject *result;
+    ValueSource source = {fetched, frame, NULL, 0, caller->globals, NULL};
+
+    owned_init(&owned);
+#if BREAKER_PER_THREAD
+    owned.breaker = breaker_word();
+#endif
+    frame[0] = (int64_t)(self->nogil ? runtime_table_nogil : runtime_table);
+    frame[1] = (int64_t)&owned;
+    memset(frame + self->output_word, 0, (self->words - self->output_word) * sizeof(int64_t));
+    int64_t id = self->nogil || kernel_clock.watchers > 0 ? special_kernel(self, frame) : self->kernel(frame);
+    if (id >= 0) {
+        result = exit_build(self, id, &source, caller);
+    }
+    else if (id == LAUNCHER_MISS) {
+        result = launcher_miss(self);
+    }
+    else {
+        result = NULL;
+        if (id != LAUNCHER_ERROR || !PyErr_Occurred()) {
+            PyErr_Format(PyExc_SystemError, "kernel of %R returned %lld without a reason", self->name, (long long)id);
+        }
+    }
+    Py_XDECREF(source.instances);
+    owned_clear(&owned);
+    return result;
+}
+
+static PyObject *
+python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
+{
+    PyObject *arguments = NULL;  /* owned */
+    PyObject *answer = NULL;     /* owned */
+    PyObject *result = NULL;     /* new: the result */
+    ValueSource source = {fetched, NULL, NULL, 1, caller->globals, NULL};
+
+    if (thread_levels_left(PyThreadState_Get()) < PYTHON_KERNEL_DEPTH) {
+        return launcher_miss(self);
+    }
+    arguments = PyTuple_New(self->ninputs);
+    if (arguments == NULL) {
+        goto error;
+    }
+    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
+        Py_INCREF(fetched[i]);
+        PyTuple_SET_ITEM(arguments, i, fetched[i]);
+    }
+    answer = untraced_call(self->python_kernel, arguments);
+    if (answer == NULL) {
+        goto error;
+    }
+    if (answer == Py_None) {
+        result = launcher_miss(self);
+        goto error;
+    }
+    if (!PyTuple_CheckExact(answer) || PyTuple_GET_SIZE(answer) == 0 || !PyLong_Check(PyTuple_GET_ITEM(answer, 0))) {
+        PyErr_Format(PyExc_SystemError, "Python kernel of %R did not return (exit id, values...)", self->name);
+        goto error;
+    }
+    source.answer = answer;
+    long long id = PyLong_AsLongLong(PyTuple_GET_ITEM(answer, 0));
+    if (id == -1 && PyErr_Occurred()) {
+        goto error;
+    }
+    result = exit_build(self, id, &source, caller);
+    if (result != NULL && source.next != PyTuple_GET_SIZE(answer)) {
+        PyErr_Format(PyExc_SystemError, "Python kernel of %R returned too many values", self->name);
+        Py_CLEAR(result);
+    }
+error:
+    Py_XDECREF(source.instances);
+    Py_XDECREF(arguments);
+    Py_XDECREF(answer);
+    return result;
+}
+
+static PyObject *
+inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
+{
+    int64_t *words = frame + FIRST_INPUT_WORD;
+    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
+        if (!input_load(&self->inputs[i], fetched[i], words)) {
+            return launcher_miss(self);
+        }
+        words += input_words(&self->inputs[i]);
+    }
+    return self->python_kernel == NULL ? native_run(self, fetched, frame, caller) : python_run(self, fetched, caller);
+}
+
+#define DOUBTS 2
+
+/* The guards failed though those of the entry held: when that happens again, the segment was captured for values that no
+ * longer come, and the entry is retired, so that the next call captures anew. */
+static void
+entry_doubt(Launcher *self)
+{
+    if (self->entry == NULL || self->entry == Py_None || ++self->doubts < DOUBTS) {
+        return;
+    }
+    PyObject *entry = self->entry;  /* owned */
+    self->entry = NULL;
+    PyObject *done = PyObject_CallMethod(entry, "retire", NULL);  /* owned */
+    if (done == NULL) {
+        PyErr_WriteUnraisable(entry);
+    }
+    Py_XDECREF(done);
+    Py_DECREF(entry);
+}
+
+static PyObject *
+guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame,
+            Caller *caller)
+{
+    if (self->program == NULL) {
+        if (nvalues != self->ninputs) {
+            PyErr_Format(PyExc_TypeError, "launcher %R takes %zd arguments, got %zd",
+                         self->name, self->ninputs, nvalues);
+            return NULL;
+        }
+        return inputs_run(self, values, frame, caller);
+    }
+    /* borrowed: the calling frame is linked code, which outlives this call */
+    PyObject *globals = self->globals != NULL ? self->globals : caller->globals;
+    PyObject *builtins = self->builtins != NULL ? self->builtins : caller->builtins;
+    if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
+        entry_doubt(self);
+        return launcher_miss(self);
+    }
+    PyObject *result = inputs_run(self, fetched, frame, caller);  /* new: the result */
+    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
+        Py_DECREF(fetched[i]);
+    }
+    return result;
+}
+
+/* As guarded_run, with the frame on the heap. */
+static PyObject *
+large_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
+{
+    int64_t *frame = PyMem_Malloc(self->words * sizeof(int64_t) + self->ninputs * sizeof(PyObject *));
+    if (frame == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyObject *result = guarded_run(self, values, nvalues, (PyObject **)(frame + self->words), frame, caller);
+    PyMem_Free(frame);
+    return result;
+}
+
+static PyObject *
+sized_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
+{
+    int64_t frame[SMALL_WORDS];
+    PyObject *fetched[SMALL_INPUTS];
+
+    if (self->words > SMALL_WORDS || self->ninputs > SMALL_INPUTS) {
+        return large_run(self, values, nvalues, caller);
+    }
+    return guarded_run(self, values, nvalues, fetched, frame, caller);
+}
+
+/* As sized_run, with what the calling frame has in the launcher's slots behind the values; a miss where one is unbound. */
+static PyObject *
+slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
+{
+    Py_ssize_t count = nvalues + self->nslots;
+    PyObject *few[SMALL_INPUTS];  /* borrowed items, but for the locals */
+    PyObject **all = few;         /* owned if it is not few */
+
+    if (count > SMALL_INPUTS && (all = PyMem_New(PyObject *, count)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    memcpy(all, values, nvalues * sizeof(PyObject *));
+    PyObject *result;             /* new: the result */
+    if (caller_locals(PyThreadState_Get(), self->slots, self->nslots, all + nvalues)) {
+        result = sized_run(self, all, count, caller);
+        caller_locals_end(all + nvalues, self->nslots);
+    }
+    else {
+        result = launcher_miss(self);
+    }
+    if (all != few) {
+        PyMem_Free(all);
+    }
+    return result;
+}
+
+/* Whether the loop that this launcher is in has bytecode's turn. What is decided is not asked again. */
+static int
+trial_declines(Launcher *self)
+{
+    LoopTrial *trial = self->trial;  /* borrowed from self */
+    if (self->clock) {
+        loop_trial_tick(trial);
+    }
+    int plain = trial->plain;
+    trial->declined += plain;
+    if (trial->state == LOOP_LOST) {
+        self->enabled = 0;
+        Py_CLEAR(self->prepare);
+    }
+    if (trial->state == LOOP_LOST || trial->state == LOOP_KEPT) {
+        Py_CLEAR(self->trial);
+    }
+    return plain;
+}
+
+/* Whether a tool of sys.monitoring listens to a function that the kernel has inlined. */
+static inline int
+inlined_is_monitored(const Launcher *self)
+{
+    return monitoring_in_use() && self->program != NULL && guards_api->program_has_code(self->program, monitoring_listens_to);
+}
+
+PyObject *
+launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
+{
+    Launcher *self = (Launcher *)object;
+
+    if (hand_overs != NULL) {
+        PyObject *answer;  /* new: the result */
+        if (hand_over_take(self, &answer)) {
+            return answer;
+        }
+    }
+    PyThreadState *tstate = PyThreadState_Get();
+    self->calls++;
+    /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
+    if (thread_is_traced(tstate) || inlined_is_monitored(self)) {
+        return launcher_miss(self);
+    }
+    if (self->trial != NULL && trial_declines(self)) {
+        return launcher_miss(self);
+    }
+    if (!self->enabled) {
+        int status = self->prepare != NULL ? kernel_prepare(self) : 0;
+        if (status <= 0) {
+            return status < 0 ? NULL : launcher_miss(self);
+        }
+    }
+    Caller caller = {caller_globals(tstate), caller_builtins(tstate), NULL, 0, 0};
+    return self->nslots == 0 ? sized_run(self, values, nvalues, &caller) : slots_run(self, values, nvalues, &caller);
+}
+
+/* As inputs_run, with the frame that it needs. */
+static PyObject *
+fetched_run(Launcher *self, PyObject *const *fetched, Caller *caller)
+{
+    int64_t small[SMALL_WORDS];
+    if (self->words <= SMALL_WORDS) {
+        return inputs_run(self, fetched, small, caller);
+    }
+    int64_t *frame = PyMem_New(int64_t, self->words);
+    if (frame == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyObject *result = inputs_run(self, fetched, frame, caller);
+    PyMem_Free(frame);
+    return result;
+}
+
+Launched
+launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
+                PyObject *builtins, Left *left, PyObject **result)
+{
+    Launcher *self = (Launcher *)object;
+    Caller caller = {globals, builtins, left, 0, 0};
+
+    if (!self->enabled || self->trial != NULL || ninputs != self->ninputs || inlined_is_monitored(self)) {
+        return LAUNCH_MISSED;
+    }
+    *result = fetched_run(self, inputs, &caller);
+    if (*result == self->miss) {
+        self->misses--;  /* the caller asks again from linked code */
+        Py_CLEAR(*result);
+        return LAUNCH_MISSED;
+    }
+    self->calls++;
+    if (caller.landed && *result != NULL) {
+        Py_CLEAR(*result);
+        return LAUNCH_LANDED;
+    }
+    return caller.returned && *result != NULL ? LAUNCH_RETURNED : LAUNCH_LEFT;
+}

@@ -1,0 +1,178 @@
+#include "launcher/loop_timing.h"
+#include "cpython/caller.h"
+#include <structmember.h>
+
+#define WAIT_CALLS 1000
+#define FIRST_WINDOW 16
+#define LONGEST_WINDOW 4096
+#define WINDOW_NS 50000          /* so long a window should take */
+#define MISS_NS 40               /* what a declined call costs in linked code (measured: 25 to 60) */
+#define MANY_RESTARTS 200        /* the loop's rounds are too few to be measured */
+
+int64_t loop_windows;
+
+static void
+window_open(LoopTrial *self, const void *running, int plain)
+{
+    self->running = running;
+    self->plain = plain;
+    self->calls = self->window;
+    self->declined = 0;
+    self->start = now_ns();
+}
+
+static int64_t
+per_call(const LoopTrial *self, const Sample *sample)
+{
+    return sample->count > 0 ? sample_median(sample) / self->window : -1;
+}
+
+static void
+verdict_give(LoopTrial *self, LoopState state)
+{
+    self->state = state;
+    self->plain = state == LOOP_LOST;
+    self->running = NULL;
+    PyObject *on_verdict = self->on_verdict;  /* owned */
+    self->on_verdict = NULL;
+    if (on_verdict == NULL) {
+        return;
+    }
+    Py_INCREF(self);
+    PyObject *done = PyObject_CallFunction(on_verdict, "OLL", state == LOOP_LOST ? Py_True : Py_False,
+                                           (long long)per_call(self, &self->windows.kernels),
+                                           (long long)per_call(self, &self->windows.plain));  /* owned */
+    if (done == NULL) {
+        PyErr_WriteUnraisable(on_verdict);
+    }
+    Py_XDECREF(done);
+    Py_DECREF(on_verdict);
+    Py_DECREF(self);
+}
+
+/* The first window only says how many calls a window is to have. */
+static void
+window_size(LoopTrial *self, int64_t ns)
+{
+    int64_t calls = WINDOW_NS * (int64_t)FIRST_WINDOW / (ns > 0 ? ns : 1);
+    self->window = (int)(calls < 1 ? 1 : calls > LONGEST_WINDOW ? LONGEST_WINDOW : calls);
+}
+
+static void
+window_close(LoopTrial *self, const void *running)
+{
+    int64_t ns = now_ns() - self->start - (int64_t)self->declined * MISS_NS;
+    loop_windows++;
+    if (self->window == 0) {
+        window_size(self, ns);
+    }
+    else {
+        comparison_add(&self->windows, self->plain, ns);
+    }
+    Outcome outcome = comparison_judge(&self->windows, self->limit * self->window);
+    if (outcome != COMPARISON_OPEN) {
+        verdict_give(self, outcome == COMPARISON_LOST ? LOOP_LOST : LOOP_KEPT);
+        return;
+    }
+    window_open(self, running, comparison_plain_next(&self->windows));
+}
+
+void
+loop_trial_tick(LoopTrial *self)
+{
+    if (self->state == LOOP_WAITING) {
+        if (++self->calls >= WAIT_CALLS) {
+            self->state = LOOP_MEASURING;
+            window_open(self, caller_running(PyThreadState_Get()), 0);
+            self->calls = FIRST_WINDOW;
+        }
+        return;
+    }
+    if (self->state != LOOP_MEASURING) {
+        return;
+    }
+    const void *running = caller_running(PyThreadState_Get());
+    if (running != self->running) {
+        int first = self->window == 0;
+        if (++self->restarts > MANY_RESTARTS) {
+            verdict_give(self, LOOP_KEPT);
+            return;
+        }
+        window_open(self, running, 0);
+        self->calls = first ? FIRST_WINDOW : self->window;
+    }
+    else if (--self->calls <= 0) {
+        window_close(self, running);
+    }
+}
+
+/* ---- the type ------------------------------------------------------------------------------------------ */
+
+static PyObject *
+loop_trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"on_verdict", "limit", NULL};
+    PyObject *on_verdict;  /* borrowed */
+    long long limit;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OL:LoopTrial", names, &on_verdict, &limit)) {
+        return NULL;
+    }
+    if (!PyCallable_Check(on_verdict)) {
+        return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
+    }
+    LoopTrial *self = (LoopTrial *)type->tp_alloc(type, 0);  /* owned, given away */
+    if (self != NULL) {
+        Py_INCREF(on_verdict);
+        self->on_verdict = on_verdict;
+        self->limit = limit;
+        self->windows.random = 1;
+    }
+    return (PyObject *)self;
+}
+
+static int
+loop_trial_traverse(LoopTrial *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->on_verdict);
+    return 0;
+}
+
+static int
+loop_trial_clear(LoopTrial *self)
+{
+    Py_CLEAR(self->on_verdict);
+    return 0;
+}
+
+static void
+loop_trial_dealloc(LoopTrial *self)
+{
+    PyObject_GC_UnTrack(self);
+    loop_trial_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *
+loop_trial_get_state(LoopTrial *self, void *Py_UNUSED(closure))
+{
+    static const char *const names[] = {"waiting", "measuring", "kept", "lost"};
+    return PyUnicode_FromString(names[self->state]);
+}
+
+static PyGetSetDef loop_trial_getset[] = {
+    {"state", (getter)loop_trial_get_state, NULL, "\"waiting\", \"measuring\", \"kept\" or \"lost\".", NULL},
+    {NULL},
+};
+
+PyTypeObject LoopTrial_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._launcher.LoopTrial",
+    .tp_doc = "LoopTrial(on_verdict, limit)\n--\n\nMeasures the launchers of a loop against bytecode.",
+    .tp_basicsize = sizeof(LoopTrial),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = loop_trial_new,
+    .tp_dealloc = (destructor)loop_trial_dealloc,
+    .tp_traverse = (traverseproc)loop_trial_traverse,
+    .tp_clear = (inquiry)loop_trial_clear,
+    .tp_getset = loop_trial_getset,
+};

@@ -1,8 +1,0 @@
-/* CPython 3.11 has no sys.monitoring. */
-#include "thread_311.h"
-
-int
-code_is_monitored(PyThreadState *Py_UNUSED(tstate), PyCodeObject *Py_UNUSED(code))
-{
-    return 0;
-}

@@ -1,0 +1,191 @@
+/* Memory of arrays that never leave a kernel, and of large results (large_results.h), kept for those of later kernels: clearing
+ * fresh pages costs more than computing on them. Part of table.c, apart for its size.
+ *
+ * Blocks go back when the array's object does, with the GIL held. What is kept is bounded, and blocks that many others were
+ * taken before are freed; spare_clear frees all. */
+#ifndef PIJIT_SPARE_H
+#define PIJIT_SPARE_H
+
+#include "launcher/abi.h"
+#include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#define PRIVATE (1 << 16)               /* beside the type number of an array that never leaves the kernel */
+#define SPARE_SMALLEST (128 * 1024)      /* bytes; the C library keeps less by itself */
+#define SPARE_ROUNDED 256               /* bytes of the smallest block */
+#define SPARE_BYTES (128 * 1024 * 1024)  /* kept at most */
+#define SPARE_BLOCKS 32
+#define SPARE_IDLE 256                   /* so many blocks may be taken before one that nobody takes is freed */
+#define HUGE_PAGES (4 * 1024 * 1024)    /* from here on NumPy asks for huge pages */
+
+typedef struct {
+    PyObject_HEAD
+    char *data;                         /* owned, given back */
+    size_t size;
+} Block;
+
+static struct {
+    char *data;
+    size_t size;
+    size_t since;
+} spare[SPARE_BLOCKS];                    /* those that came back last are last */
+static int spare_count = 0;
+static size_t spare_bytes = 0, spare_taken = 0;
+
+static void
+spare_remove(int place)
+{
+    spare_bytes -= spare[place].size;
+    spare_count--;
+    memmove(spare + place, spare + place + 1, (spare_count - place) * sizeof(spare[0]));
+}
+
+static void
+spare_free(int place)
+{
+    free(spare[place].data);
+    spare_remove(place);
+}
+
+static void
+spare_clear(void)
+{
+    while (spare_count > 0) {
+        spare_free(0);
+    }
+}
+
+static char *
+spare_new(size_t size)
+{
+    char *data = malloc(size);
+#ifdef MADV_HUGEPAGE
+    if (data != NULL && size >= HUGE_PAGES) {
+        size_t offset = 4096u - (uintptr_t)data % 4096u;
+        madvise(data + offset, size - offset, MADV_HUGEPAGE);  /* no matter whether it does */
+    }
+#endif
+    return data;
+}
+
+/* Counts a block that is taken, and frees one that long nobody took. */
+static void
+spare_count_taken(void)
+{
+    spare_taken++;
+    while (spare_count > 0 && spare_taken - spare[0].since > SPARE_IDLE) {
+        spare_free(0);
+    }
+}
+
+/* The smallest block that is large enough and not twice as large, or a new one; its size replaces *size. */
+static char *
+spare_take(size_t *size)
+{
+    int best = -1;
+    spare_count_taken();
+    for (int place = 0; place < spare_count; place++) {
+        if (spare[place].size >= *size && spare[place].size / 2 < *size
+                && (best < 0 || spare[place].size <= spare[best].size)) {
+            best = place;
+        }
+    }
+    if (best < 0) {
+        return spare_new(*size);
+    }
+    char *data = spare[best].data;
+    *size = spare[best].size;
+    spare_remove(best);
+    return data;
+}
+
+/* Keeps a block from malloc, or frees it; it may be larger than its size says. */
+static void
+spare_give(char *data, size_t size)
+{
+    if (size < SPARE_SMALLEST || size > SPARE_BYTES) {
+        free(data);
+        return;
+    }
+    while (spare_count > 0 && (spare_count == SPARE_BLOCKS || spare_bytes + size > SPARE_BYTES)) {
+        spare_free(0);
+    }
+    spare[spare_count].data = data;
+    spare[spare_count].size = size;
+    spare[spare_count++].since = spare_taken;
+    spare_bytes += size;
+}
+
+static void
+block_dealloc(PyObject *object)
+{
+    Block *self = (Block *)object;
+    spare_give(self->data, self->size);
+    Py_TYPE(object)->tp_free(object);
+}
+
+static PyTypeObject block_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "pijit.core._launcher.Block",
+    .tp_basicsize = sizeof(Block),
+    .tp_dealloc = block_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "Memory of an array that does not leave a kernel.",
+};
+
+/* The size of a small block, which is used for arrays of several sizes. */
+static size_t
+block_round(size_t size)
+{
+    size_t rounded = SPARE_ROUNDED;
+    while (rounded < size && rounded < SPARE_SMALLEST / 2) {
+        rounded *= 2;
+    }
+    return rounded < size ? size : rounded;
+}
+
+/* A new array on memory that is not its own; steals descr. */
+static PyObject *
+array_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, char *data)
+{
+    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, data,
+                                fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
+}
+
+/* A new array on a block; steals descr. */
+static PyObject *
+spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t size)
+{
+    Block *block = PyObject_New(Block, &block_type);  /* owned, then the array's */
+    if (block == NULL) {
+        Py_DECREF(descr);
+        return NULL;
+    }
+    block->size = size;
+    if (size < SPARE_SMALLEST) {
+        block->size = block_round(size);
+        block->data = malloc(block->size);
+    }
+    else {
+        block->data = spare_take(&block->size);
+    }
+    if (block->data == NULL) {
+        PyObject_Free(block);
+        Py_DECREF(descr);
+        return PyErr_NoMemory();
+    }
+    PyObject *array = array_on(descr, ndim, shape, strides, fortran, block->data);  /* new: the result */
+    if (array == NULL) {
+        Py_DECREF(block);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)block) < 0) {
+        Py_DECREF(array);
+        return NULL;
+    }
+    return array;
+}
+
+#endif

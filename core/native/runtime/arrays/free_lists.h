@@ -1,0 +1,124 @@
+/* Arrays that a kernel has given up, kept for those that it makes next: a loop makes the same ones in each round.
+ *
+ * Part of table.c, apart for its size. Nothing else refers to a kept array, so nobody can tell it from a new one. It
+ * keeps its memory, whose bytes NumPy must find unchanged when it frees it; only an array on a block of spare memory,
+ * which never leaves the kernel, may become a smaller one. All is given up when the launcher returns. */
+#ifndef PIJIT_KEPT_H
+#define PIJIT_KEPT_H
+
+#include "runtime/arrays/buffer_pool.h"
+
+#if PY_VERSION_HEX >= 0x030E0000
+#error "the references to an array: nobody has looked at this version of CPython"
+#endif
+
+/* Whether an array has memory of its own, and is as NumPy has made it but for its order. */
+static int
+array_is_plain(PyArrayObject *array)
+{
+    int flags = PyArray_FLAGS(array) & ~(NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
+    PyObject *base = PyArray_BASE(array);  /* borrowed */
+    if (base == NULL) {
+        return flags == (NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
+    }
+    return flags == (NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE) && Py_TYPE(base) == &block_type && Py_REFCNT(base) == 1;
+}
+
+/* The bytes of the memory of an array of a type that kernels compute with. */
+static size_t
+array_bytes(PyArrayObject *array)
+{
+    PyObject *base = PyArray_BASE(array);  /* borrowed */
+    if (base != NULL) {
+        return ((Block *)base)->size;
+    }
+    size_t bytes = (size_t)value_size(PyArray_TYPE(array));
+    for (int axis = 0; axis < PyArray_NDIM(array); axis++) {
+        bytes *= (size_t)PyArray_DIM(array, axis);
+    }
+    return bytes;
+}
+
+/* Whether NumPy has one dtype object for all arrays of a number's type, and this is it. */
+static int
+dtype_is_numpys(const PyArray_Descr *descr)
+{
+    static const PyArray_Descr *known[NPY_CDOUBLE + 1];  /* each lives as long as the process */
+    int typenum = descr->type_num;
+    if (value_size(typenum) == 0) {
+        return 0;
+    }
+    if (known[typenum] == NULL) {
+        known[typenum] = PyArray_DescrFromType(typenum);
+    }
+    return known[typenum] == descr;
+}
+
+/* Gives up a reference, or keeps it if it is the last one to an array that others can become. */
+static void
+owned_drop(OwnedList *owned, PyObject *object)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (Py_REFCNT(object) != 1 || !PyArray_CheckExact(object) || !array_is_plain(array)
+            || ((PyArrayObject_fields *)object)->weakreflist != NULL || !dtype_is_numpys(PyArray_DESCR(array))) {
+        Py_DECREF(object);
+        return;
+    }
+    size_t bytes = array_bytes(array);
+    if (bytes == 0 || bytes >= SPARE_SMALLEST) {
+        Py_DECREF(object);
+        return;
+    }
+    int place = 0;
+    while (place < OWNED_KEPT && owned->kept[place].array != NULL) {
+        place++;
+    }
+    if (place == OWNED_KEPT) {
+        place = owned->kept_next;
+        owned->kept_next = (place + 1) % OWNED_KEPT;
+        Py_DECREF(owned->kept[place].array);
+    }
+    owned->kept[place] = (KeptArray){object, bytes, PyArray_TYPE(array), PyArray_NDIM(array),
+                                     PyArray_BASE(array) != NULL};
+}
+
+/* Gives a kept array a shape and strides, those of C or Fortran order where none are told. */
+static void
+array_reshape(PyArrayObject *array, const npy_intp *shape, const npy_intp *strides, int fortran)
+{
+    int ndim = PyArray_NDIM(array), changed = 0;
+    npy_intp stride = value_size(PyArray_TYPE(array));
+    for (int i = 0; i < ndim; i++) {
+        int axis = fortran ? i : ndim - 1 - i;
+        npy_intp own = strides != NULL ? strides[axis] : stride;
+        changed |= PyArray_DIM(array, axis) != shape[axis] || PyArray_STRIDE(array, axis) != own;
+        PyArray_DIMS(array)[axis] = shape[axis];
+        PyArray_STRIDES(array)[axis] = own;
+        stride *= shape[axis];
+    }
+    if (changed && (ndim > 1 || !PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS))) {
+        PyArray_UpdateFlags(array, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
+    }
+}
+
+/* A kept array of a type and number of axes with memory for `bytes`: a new reference, or NULL. *varies: there is one
+ * that has just another size. */
+static PyObject *
+owned_reuse(OwnedList *owned, int typenum, int ndim, size_t bytes, int is_private, int *varies)
+{
+    for (int place = 0; place < OWNED_KEPT; place++) {
+        KeptArray *kept = &owned->kept[place];
+        if (kept->array == NULL || kept->ndim != ndim || kept->typenum != typenum) {
+            continue;
+        }
+        if (kept->on_block ? is_private && kept->bytes >= bytes : kept->bytes == bytes) {
+            PyObject *array = kept->array;
+            kept->array = NULL;
+            return array;
+        }
+        *varies = 1;
+    }
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* Elements chosen by vectors of integers: rows, stores, additions.
+ *
+ * Part of table.c, apart for its size; for masks see masks.h. Where an index is out of range nothing is written, or it
+ * is taken back. Nothing here needs the GIL. */
+#ifndef PIJIT_SCATTER_H
+#define PIJIT_SCATTER_H
+
+#include "runtime/ufuncs/fp_flags.h"
+#include "runtime/gil.h"
+#include "runtime/ufuncs/library_calls.h"
+#include "runtime/indexing/masks.h"
+
+/* ---- vectors of integers ---- */
+
+/* What is written: `count` times an element of `target` at an index. */
+typedef struct {
+    char *data;
+    int64_t stride, size, itemsize;
+    const int64_t *index;
+    int64_t count;
+    const char *values;
+    int64_t step;               /* from one value to the next, 0 if all are one */
+} Scatter;
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORISED __attribute__((optimize("O3")))
+#else
+#define VECTORISED
+#endif
+
+/* Whether all indices are in range, by sums and "or" alone, which every processor does to several at once: what is too
+ * large, or below 0 as it is and from the end, has a sign. */
+VECTORISED static int
+indices_fit(const int64_t *indices, int64_t count, int64_t size)
+{
+    uint64_t beyond = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t one = (uint64_t)indices[i];
+        beyond |= (one + (uint64_t)size) | ((uint64_t)size - 1 - one);
+    }
+    return (int64_t)beyond >= 0;
+}
+
+/* Copies rows of `bytes` each, which lie one behind the other; 1 when an index is out of range. */
+static int64_t
+runtime_rows(int64_t out, int64_t data, int64_t size, int64_t bytes, int64_t indices, int64_t count)
+{
+    const int64_t *index = (const int64_t *)indices;
+    if (!indices_fit(index, count, size)) {
+        return DECLINED;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        memcpy((char *)out + i * bytes, (const char *)data + (index[i] < 0 ? index[i] + size : index[i]) * bytes, bytes);
+    }
+    return 0;
+}
+
+static inline char *
+scatter_place(const Scatter *scatter, int64_t i)
+{
+    int64_t index = scatter->index[i];
+    return scatter->data + (index < 0 ? index + scatter->size : index) * scatter->stride;
+}
+
+#define STORE_ALL(type) \
+    for (int64_t i = 0; i < scatter->count; i++) { \
+        *(type *)scatter_place(scatter, i) = *(const type *)(scatter->values + i * scatter->step); \
+    }
+
+static int64_t
+runtime_scatter(int64_t spec)
+{
+    const Scatter *scatter = (const Scatter *)spec;
+    if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
+        return DECLINED;
+    }
+    OF_SIZE(scatter->itemsize, STORE_ALL)
+    return 0;
+}
+
+#define ADD_ALL(type) \
+    for (int64_t i = 0; i < scatter->count; i++) { \
+        *(type *)scatter_place(scatter, i) += *(const type *)(scatter->values + i * scatter->step); \
+    }
+
+#define ADD_SOME(type, value) \
+    for (int64_t i = 0; i < scatter->count; i++) { \
+        uint64_t place = (uint64_t)index[i]; \
+        if (__builtin_expect(place >= size, 0) && (place += size) >= size) { \
+            status = DECLINED; \
+            break; \
+        } \
+        target[place] += value; \
+    }
+
+/* Adds, and checks indices on the way. */
+#define ADD_CHECKED(type) { \
+    const uint64_t size = (uint64_t)scatter->size; \
+    type *target = (type *)scatter->data; \
+    const type *value = (const type *)scatter->values, one = *value; \
+    if (scatter->step == sizeof(type)) { \
+        ADD_SOME(type, value[i]) \
+    } \
+    else if (scatter->step == 0) { \
+        ADD_SOME(type, one) \
+    } \
+    else { \
+        ADD_SOME(type, *(const type *)(scatter->values + i * scatter->step)) \
+    } \
+    }
+
+/* Each old value is noted before; or the whole target is, if that is shorter, and indices are checked on the way. */
+#define ADD_AND_NOTE(type) \
+    for (int64_t i = 0; whole && i < scatter->size; i++) { \
+        ((type *)before)[i] = *(type *)(scatter->data + i * scatter->stride); \
+    } \
+    if (whole && scatter->stride == sizeof(type)) ADD_CHECKED(type) \
+    for (int64_t i = 0; !(whole && scatter->stride == sizeof(type)) && i < scatter->count; i++) { \
+        type *place = (type *)scatter_place(scatter, i); \
+        if (!whole) { \
+            ((type *)before)[i] = *place; \
+        } \
+        *place += *(const type *)(scatter->values + i * scatter->step); \
+    }
+
+#define TAKE_BACK(type) \
+    for (int64_t i = whole ? scatter->size - 1 : -1; i >= 0; i--) { \
+        *(type *)(scatter->data + i * scatter->stride) = ((const type *)before)[i]; \
+    } \
+    for (int64_t i = whole ? -1 : scatter->count - 1; i >= 0; i--) { \
+        *(type *)scatter_place(scatter, i) = ((const type *)before)[i]; \
+    }
+
+/* All or nothing: what NumPy would report, bytecode finds as it was. */
+#define ADD_OR_TAKE_BACK(type) \
+    ADD_AND_NOTE(type) \
+    if (status != 0 || runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW \
+                                          | NPY_FPE_INVALID) != 0) { \
+        TAKE_BACK(type) \
+        status = DECLINED; \
+    }
+
+static int64_t
+add_floats(const Scatter *scatter)
+{
+    const int64_t *index = scatter->index;
+    int whole = scatter->size < scatter->count;
+    if (!(whole && scatter->stride == scatter->itemsize) && !indices_fit(index, scatter->count, scatter->size)) {
+        return DECLINED;
+    }
+    void *before = PyMem_RawMalloc((whole ? scatter->size : scatter->count) * scatter->itemsize + 1);  /* owned */
+    int64_t status = 0;
+    if (before == NULL) {
+        return DECLINED;
+    }
+    runtime_flags_clear();
+    if (scatter->itemsize == sizeof(double)) {
+        ADD_OR_TAKE_BACK(double)
+    }
+    else {
+        ADD_OR_TAKE_BACK(float)
+    }
+    PyMem_RawFree(before);
+    return status;
+}
+
+static int64_t
+runtime_add_at(int64_t spec, int64_t floating)
+{
+    const Scatter *scatter = (const Scatter *)spec;
+    if (floating) {
+        return add_floats(scatter);
+    }
+    if (!indices_fit(scatter->index, scatter->count, scatter->size)) {
+        return DECLINED;
+    }
+    switch (scatter->itemsize) {
+    case 1: ADD_ALL(uint8_t) break;
+    case 2: ADD_ALL(uint16_t) break;
+    case 4: ADD_ALL(uint32_t) break;
+    default: ADD_ALL(uint64_t) break;
+    }
+    return 0;
+}
+
+#endif

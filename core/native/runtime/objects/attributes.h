@@ -1,0 +1,45 @@
+/* Attributes of objects of any class in kernels, read where control comes to them. Part of table.c, apart for its size.
+ *
+ * A read looks where CPython looks, and declines where that runs code or finds another type; see containers.h. */
+#ifndef PIJIT_ATTRIBUTES_H
+#define PIJIT_ATTRIBUTES_H
+
+#include "runtime/objects/containers.h"
+
+/* The attribute of an object, BORROWED; NULL where it has none, or reading it runs code. */
+static PyObject *
+attribute_find(PyObject *object, PyObject *name)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (type->tp_getattro != PyObject_GenericGetAttr || !type_is_ready(type)) {
+        return NULL;
+    }
+    PyObject *found = _PyType_Lookup(type, name);  /* borrowed */
+    if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
+        PyObject **place = slot_place(object, found);
+        return place == NULL ? NULL : *place;
+    }
+    PyObject *dict = instance_dict(object), *value;  /* borrowed */
+    if ((dict != NULL && !PyDict_CheckExact(dict)) || instance_find_in(object, dict, name, &value) < 0) {
+        return NULL;
+    }
+    return value != NULL || found == NULL || Py_TYPE(found)->tp_descr_get != NULL ? value : found;
+}
+
+/* Whether an object certainly has no attribute of this name of its own. */
+static int64_t
+runtime_lacks_own(int64_t owner, int64_t name)
+{
+    PyObject *object = (PyObject *)owner, *dict = instance_dict(object), *value;  /* borrowed */
+    return (dict == NULL || PyDict_CheckExact(dict))
+        && instance_find_in(object, dict, (PyObject *)name, &value) == LOOKUP_ABSENT;
+}
+
+static int64_t
+runtime_load_attr(int64_t frame, int64_t owner, int64_t name, int64_t spec)
+{
+    PyObject *found = attribute_find((PyObject *)owner, (PyObject *)name);  /* borrowed */
+    return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
+}
+
+#endif

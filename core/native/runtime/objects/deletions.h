@@ -1,0 +1,102 @@
+/* Deletes of attributes, globals and cells, and stores and deletes of parts of lists.
+ *
+ * Part of table.c, apart for its size. As in stores.h, what declines has done nothing; it declines as well where
+ * Python would raise. */
+#ifndef PIJIT_REMOVALS_H
+#define PIJIT_REMOVALS_H
+
+#include "runtime/objects/containers.h"
+
+static int64_t
+runtime_delete_attr(int64_t owner, int64_t name)
+{
+    PyObject *object = (PyObject *)owner, *key = (PyObject *)name, *old = NULL;  /* borrowed */
+    if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr) {
+        return DECLINED;
+    }
+    PyObject *found = _PyType_Lookup(Py_TYPE(object), key);  /* borrowed */
+    if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
+        PyObject **place = slot_place(object, found);
+        old = place != NULL ? *place : NULL;
+    }
+    else {
+        PyObject *dict;  /* borrowed */
+        if (attributes_are_own(object, &dict) && instance_find_in(object, dict, key, &old) < 0) {
+            old = NULL;
+        }
+    }
+    if (old == NULL || !dies_quietly(old)) {
+        return DECLINED;
+    }
+    return PyObject_GenericSetAttr(object, key, NULL) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+runtime_delete_global(int64_t name)
+{
+    PyObject *globals = PyEval_GetGlobals();  /* borrowed: of the frame that runs the linked code */
+    if (globals == NULL || !PyDict_CheckExact(globals) || removable(globals, (PyObject *)name) == NULL) {
+        return DECLINED;
+    }
+    return key_remove((int64_t)globals, name);
+}
+
+static int64_t
+runtime_delete_cell(int64_t cell)
+{
+    PyObject **place = &((PyCellObject *)cell)->ob_ref;
+    PyObject *old = *place;  /* the cell's reference, given up here */
+    if (old == NULL || !dies_quietly(old)) {
+        return DECLINED;
+    }
+    *place = NULL;
+    Py_DECREF(old);
+    return 0;
+}
+
+/* Whether all items of a part of a list may be given up at once. */
+static int
+part_ends_quietly(PyObject *list, PyObject *slice)
+{
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(slice, &start, &stop, &step) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    Py_ssize_t count = PySlice_AdjustIndices(PyList_GET_SIZE(list), &start, &stop, step);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!gives_up_quietly(PyList_GET_ITEM(list, start + i * step), count)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* `items` is an exact list or tuple, or NULL for a delete. */
+static int64_t
+part_assign(int64_t list, int64_t slice, PyObject *items)
+{
+    PyObject *owner = (PyObject *)list, *part = (PyObject *)slice;  /* borrowed */
+    if (!part_ends_quietly(owner, part)) {
+        return DECLINED;
+    }
+    if (PyList_Type.tp_as_mapping->mp_ass_subscript(owner, part, items) < 0) {
+        PyErr_Clear();  /* bytecode does it again, and raises at its line */
+        return DECLINED;
+    }
+    return 0;
+}
+
+static int64_t
+runtime_store_slice(int64_t list, int64_t slice, int64_t items)
+{
+    return part_assign(list, slice, (PyObject *)items);
+}
+
+static int64_t
+runtime_delete_slice(int64_t list, int64_t slice)
+{
+    return part_assign(list, slice, NULL);
+}
+
+#endif

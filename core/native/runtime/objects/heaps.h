@@ -1,0 +1,146 @@
+/* heapq in kernels: lists kept as heaps, by the algorithms of CPython's _heapq, so that they hold the same order.
+ *
+ * Part of table.c. Which items are compared is found out first, with nothing moved: what meets an item whose comparison
+ * may run code of the user's, warn or raise declines. */
+#ifndef PIJIT_HEAPS_H
+#define PIJIT_HEAPS_H
+
+#include "runtime/objects/deques.h"
+#include "runtime/objects/search_sort.h"
+
+typedef enum { RELATION_UNKNOWN = -1, RELATION_EQUAL, RELATION_LESS, RELATION_OTHER } Relation;
+
+#define EXACT_INTEGERS 9007199254740992  /* 2**53: up to there doubles hold each integer */
+
+/* Whether an object is a number that a double holds, exactly; NumPy warns of its own NaN. */
+static int
+heap_number(PyObject *object, double *number)
+{
+    if (PyFloat_CheckExact(object) || Py_TYPE(object) == &PyDoubleArrType_Type) {
+        *number = ((PyFloatObject *)object)->ob_fval;
+        return PyFloat_CheckExact(object) || *number == *number;
+    }
+    long long integer = EXACT_INTEGERS;
+    int overflow = 0;
+    if (PyLong_CheckExact(object) || PyBool_Check(object)) {
+        integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+    }
+    else if (Py_TYPE(object) == &PyLongArrType_Type) {
+        integer = ((PyLongScalarObject *)object)->obval;
+    }
+    *number = (double)integer;
+    return overflow == 0 && integer < EXACT_INTEGERS && integer > -EXACT_INTEGERS;
+}
+
+static Relation
+heap_relation(PyObject *one, PyObject *other)
+{
+    double first, second;
+    if (heap_number(one, &first) && heap_number(other, &second)) {
+        return first < second ? RELATION_LESS : first == second ? RELATION_EQUAL : RELATION_OTHER;
+    }
+    if (PyTuple_CheckExact(one) && PyTuple_CheckExact(other)) {
+        Py_ssize_t shorter = Py_MIN(PyTuple_GET_SIZE(one), PyTuple_GET_SIZE(other));
+        for (Py_ssize_t i = 0; i < shorter; i++) {
+            PyObject *left = PyTuple_GET_ITEM(one, i), *right = PyTuple_GET_ITEM(other, i);  /* borrowed */
+            Relation relation = left == right ? RELATION_EQUAL : heap_relation(left, right);
+            if (relation != RELATION_EQUAL) {
+                return relation;
+            }
+        }
+        Py_ssize_t more = PyTuple_GET_SIZE(one) - PyTuple_GET_SIZE(other);
+        return more < 0 ? RELATION_LESS : more == 0 ? RELATION_EQUAL : RELATION_OTHER;
+    }
+    ItemKind kind = item_kind(one);
+    if (kind != item_kind(other) || (kind != TEXT && kind != PYTHON_NUMBER)) {
+        return RELATION_UNKNOWN;
+    }
+    int less = PyObject_RichCompareBool(one, other, Py_LT), equal = less ? 0 : PyObject_RichCompareBool(one, other, Py_EQ);
+    if (less < 0 || equal < 0) {
+        PyErr_Clear();
+        return RELATION_UNKNOWN;
+    }
+    return less ? RELATION_LESS : equal ? RELATION_EQUAL : RELATION_OTHER;
+}
+
+/* heapq.heappush */
+static int64_t
+runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
+{
+    PyObject *list = (PyObject *)owner, *value = value_box(kind, address);  /* value: owned */
+    Py_ssize_t place = PyList_GET_SIZE(list), last = place;
+    Relation relation = value == NULL ? RELATION_UNKNOWN : RELATION_LESS;
+    while (relation == RELATION_LESS && place > 0) {
+        Py_ssize_t parent = (place - 1) / 2;
+        relation = heap_relation(value, PyList_GET_ITEM(list, parent));
+        place = relation == RELATION_LESS ? parent : place;
+    }
+    int64_t status = value == NULL ? LAUNCHER_ERROR : relation == RELATION_UNKNOWN ? DECLINED : 0;
+    if (status == 0 && PyList_Append(list, value) < 0) {
+        status = LAUNCHER_ERROR;
+    }
+    if (status == 0) {
+        PyObject **items = ((PyListObject *)list)->ob_item;
+        for (Py_ssize_t at = last; at > place; at = (at - 1) / 2) {
+            items[at] = items[(at - 1) / 2];
+        }
+        items[place] = value;  /* the reference that Append took */
+    }
+    Py_XDECREF(value);
+    return status;
+}
+
+/* The places of the smaller children from the top of a heap of `size` items down: how many, 0 if one cannot be told. */
+static int
+heap_path(PyObject **items, Py_ssize_t size, Py_ssize_t *path)
+{
+    int count = 1;
+    for (Py_ssize_t place = path[0] = 0; place < size / 2; path[count++] = place) {
+        Py_ssize_t left = 2 * place + 1;
+        place = left;
+        if (left + 1 < size) {
+            Relation relation = heap_relation(items[left], items[left + 1]);
+            if (relation == RELATION_UNKNOWN) {
+                return 0;
+            }
+            place += relation != RELATION_LESS;
+        }
+    }
+    return count;
+}
+
+/* heapq.heappop, without what it answers. */
+static int64_t
+runtime_heap_drop(int64_t owner)
+{
+    PyObject *list = (PyObject *)owner;
+    PyObject **items = ((PyListObject *)list)->ob_item;
+    Py_ssize_t size = PyList_GET_SIZE(list) - 1, path[8 * sizeof(Py_ssize_t)];
+    if (size < 0) {
+        return DECLINED;
+    }
+    PyObject *top = items[0], *last = items[size];  /* owned: the list's references, moved */
+    int count = size > 0 ? heap_path(items, size, path) : 1, end = count - 1;
+    Relation relation = count > 0 ? RELATION_LESS : RELATION_UNKNOWN;
+    while (relation == RELATION_LESS && end > 0) {
+        relation = heap_relation(last, items[path[end]]);
+        end -= relation == RELATION_LESS;
+    }
+    if (relation == RELATION_UNKNOWN) {
+        return DECLINED;
+    }
+    Py_INCREF(top);  /* for item_may_go: the list has it, and we */
+    int quiet = item_may_go(top);
+    Py_DECREF(top);
+    if (!quiet) {
+        return DECLINED;
+    }
+    for (int k = 0; k < end; k++) {
+        items[path[k]] = items[path[k + 1]];
+    }
+    items[size > 0 ? path[end] : 0] = last;
+    items[size] = top;
+    return PyList_SetSlice(list, size, size + 1, NULL) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+#endif

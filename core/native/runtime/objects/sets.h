@@ -1,0 +1,71 @@
+/* Effects on sets. Part of table.c, apart for its size.
+ *
+ * Values are numbers, strings or tuples of these, and are compared with by no code of the user's. */
+#ifndef PIJIT_SETS_H
+#define PIJIT_SETS_H
+
+#include "runtime/objects/stores.h"
+
+/* What a method does where a set has the value (`found`) or lacks it: 0, 1 to decline, or an error. */
+typedef int64_t (*SetChange)(PyObject *set, PyObject *value, int found);
+
+static int64_t
+set_change(int64_t set, int64_t kind, int64_t address, SetChange change)
+{
+    PyObject *value = value_box(kind, address);  /* owned */
+    int found = value != NULL ? set_find((PyObject *)set, value) : LOOKUP_ERROR;
+    int64_t status = value == NULL ? LAUNCHER_ERROR : found < 0 ? DECLINED : change((PyObject *)set, value, found);
+    Py_XDECREF(value);
+    return status;
+}
+
+static int64_t
+value_add(PyObject *set, PyObject *value, int found)
+{
+    return PySet_Add(set, value) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+value_discard(PyObject *set, PyObject *value, int found)
+{
+    return PySet_Discard(set, value) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+static int64_t
+value_remove(PyObject *set, PyObject *value, int found)
+{
+    return found == LOOKUP_FOUND ? value_discard(set, value, found) : DECLINED;
+}
+
+static int64_t
+runtime_set_add(int64_t set, int64_t kind, int64_t address)
+{
+    return set_change(set, kind, address, value_add);
+}
+
+static int64_t
+runtime_set_discard(int64_t set, int64_t kind, int64_t address)
+{
+    return set_change(set, kind, address, value_discard);
+}
+
+static int64_t
+runtime_set_remove(int64_t set, int64_t kind, int64_t address)
+{
+    return set_change(set, kind, address, value_remove);
+}
+
+static int64_t
+runtime_clear_set(int64_t set)
+{
+    PyObject *value;  /* borrowed */
+    Py_ssize_t position = 0, size = PySet_GET_SIZE((PyObject *)set);
+    while (set_next((PyObject *)set, &position, &value)) {
+        if (!gives_up_quietly(value, size)) {
+            return DECLINED;
+        }
+    }
+    return PySet_Clear((PyObject *)set) < 0 ? LAUNCHER_ERROR : 0;
+}
+
+#endif

@@ -1,0 +1,189 @@
+/* Sums and extremes of floats along an axis whose elements are apart: rows are combined with the result,
+ * element by element.
+ *
+ * Part of reduce.h. NumPy calls its loop for each row, which loads and stores the result. Here some rows at a time are
+ * combined by vectors whose results stay in registers; each result meets its elements in the same order. Which NaN of
+ * several comes out, and which of two zeros is the smaller one, is up to NumPy's loop: it does again a block of rows where
+ * these turn up, and all rows behind when that has happened a few times. */
+#ifndef PIJIT_COLUMNS_H
+#define PIJIT_COLUMNS_H
+
+#include "runtime/ufuncs/fp_status.h"
+#include "runtime/reductions/pairwise_sum.h"
+
+#define COLUMNS_BLOCK 16384     /* bytes of a block of rows, if that is between so many rows: */
+#define COLUMNS_LEAST 16
+#define COLUMNS_MOST 256
+#define COLUMNS_WIDEST 131072   /* bytes of a row of which a copy stays in the cache */
+#define COLUMNS_FEWEST 4        /* rows that are worth a copy of the result */
+#define COLUMNS_PATIENCE 4      /* blocks that are done again */
+
+enum { COLUMNS_NONE, COLUMNS_ADD, COLUMNS_MINIMUM, COLUMNS_MAXIMUM };
+
+typedef int64_t DoubleMasks __attribute__((vector_size(32), may_alias));
+typedef int32_t FloatMasks __attribute__((vector_size(32), may_alias));
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <immintrin.h>
+#define DOUBLE_MINIMUM(a, b) ((DoubleLanes)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
+#define DOUBLE_MAXIMUM(a, b) ((DoubleLanes)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
+#define FLOAT_MINIMUM(a, b) ((FloatLanes)_mm256_min_ps((__m256)(a), (__m256)(b)))
+#define FLOAT_MAXIMUM(a, b) ((FloatLanes)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#else
+#define PICKED(Lanes, Masks, holds, a, b) ((Lanes)(((Masks)(holds) & (Masks)(a)) | (~(Masks)(holds) & (Masks)(b))))
+#define DOUBLE_MINIMUM(a, b) PICKED(DoubleLanes, DoubleMasks, (a) < (b), a, b)
+#define DOUBLE_MAXIMUM(a, b) PICKED(DoubleLanes, DoubleMasks, (a) > (b), a, b)
+#define FLOAT_MINIMUM(a, b) PICKED(FloatLanes, FloatMasks, (a) < (b), a, b)
+#define FLOAT_MAXIMUM(a, b) PICKED(FloatLanes, FloatMasks, (a) > (b), a, b)
+#endif
+
+#define UNROLLED _Pragma("GCC unroll 4")
+#define LANES_SUM(a, b) ((a) + (b))
+#define SMALLER(a, b) ((a) < (b) ? (a) : (b))
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define NOTHING_ODD(Masks, value) ((Masks)((value) != (value)))
+#define ZERO_IS_ODD(Masks, value) ((Masks)((value) == 0))
+
+/* One vector per row and register: `n` registers from column j on. Extremes forget what was NaN. */
+#define COMBINE_TILE(type, Lanes, Masks, n, combine, looks, odd) \
+    { \
+        Lanes result[n]; \
+        Masks seen[n]; \
+        const char *row = source + j * (npy_intp)sizeof(type); \
+        UNROLLED for (int k = 0; k < n; k++) { \
+            result[k] = ((const Lanes *)(out + j))[k]; \
+            seen[k] = (Masks)(result[k] != result[k]); \
+        } \
+        for (npy_intp i = 0; i < rows; i++, row += step) { \
+            UNROLLED for (int k = 0; k < n; k++) { \
+                Lanes value = ((const Lanes *)row)[k]; \
+                if (looks) { \
+                    seen[k] |= (Masks)(value != value); \
+                } \
+                result[k] = combine(result[k], value); \
+            } \
+        } \
+        UNROLLED for (int k = 0; k < n; k++) { \
+            noted |= seen[k] | odd(Masks, result[k]) | (Masks)(result[k] != result[k]); \
+            ((Lanes *)(out + j))[k] = result[k]; \
+        } \
+    }
+
+/* out = out op each of the rows; whether there may have been a NaN, or zeros of two signs. */
+#define COMBINE_ROWS(name, type, Lanes, Masks, combine, one, looks, odd) \
+    SUM_CODE int name(char *target, const char *source, npy_intp count, npy_intp rows, npy_intp step) \
+    { \
+        enum { WIDTH = sizeof(Lanes) / sizeof(type), TILE = 4 * WIDTH }; \
+        type *out = (type *)target; \
+        Masks noted = {0}; \
+        int found = 0; \
+        npy_intp j = 0; \
+        for (; j <= count - TILE; j += TILE) COMBINE_TILE(type, Lanes, Masks, 4, combine, looks, odd) \
+        for (; j <= count - WIDTH; j += WIDTH) COMBINE_TILE(type, Lanes, Masks, 1, combine, looks, odd) \
+        for (; j < count; j++) { \
+            const char *row = source + j * (npy_intp)sizeof(type); \
+            type result = out[j]; \
+            found |= result != result; \
+            for (npy_intp i = 0; i < rows; i++, row += step) { \
+                type value = *(const type *)row; \
+                found |= value != value; \
+                result = one(result, value); \
+            } \
+            found |= result != result || (looks && result == 0); \
+            out[j] = result; \
+        } \
+        for (int k = 0; k < (int)WIDTH; k++) { \
+            found |= noted[k] != 0; \
+        } \
+        return found; \
+    }
+
+COMBINE_ROWS(doubles_add, double, DoubleLanes, DoubleMasks, LANES_SUM, LANES_SUM, 0, NOTHING_ODD)
+COMBINE_ROWS(floats_add, float, FloatLanes, FloatMasks, LANES_SUM, LANES_SUM, 0, NOTHING_ODD)
+COMBINE_ROWS(doubles_minimum, double, DoubleLanes, DoubleMasks, DOUBLE_MINIMUM, SMALLER, 1, ZERO_IS_ODD)
+COMBINE_ROWS(floats_minimum, float, FloatLanes, FloatMasks, FLOAT_MINIMUM, SMALLER, 1, ZERO_IS_ODD)
+COMBINE_ROWS(doubles_maximum, double, DoubleLanes, DoubleMasks, DOUBLE_MAXIMUM, LARGER, 1, ZERO_IS_ODD)
+COMBINE_ROWS(floats_maximum, float, FloatLanes, FloatMasks, FLOAT_MAXIMUM, LARGER, 1, ZERO_IS_ODD)
+
+typedef int (*CombineRows)(char *, const char *, npy_intp, npy_intp, npy_intp);
+
+/* The function for an operation on floats of a type, or NULL. */
+static CombineRows
+rows_combiner(int operation, int typenum)
+{
+    static const CombineRows combiners[][2] = {
+        {NULL, NULL}, {doubles_add, floats_add}, {doubles_minimum, floats_minimum}, {doubles_maximum, floats_maximum},
+    };
+    int is_double = typenum == NPY_DOUBLE;
+    return (is_double || typenum == NPY_FLOAT) && SUM_CODE_RUNS ? combiners[operation][!is_double] : NULL;
+}
+
+/* Whether `count` adjacent floats are anything but NaN and -0.0; `infinity` as the word that it is. */
+#define PLAIN(word, least, infinity) \
+    { \
+        const word *bits = (const word *)source; \
+        const word sign = (least); \
+        word odd = 0; \
+        for (npy_intp i = 0; i < count; i++) { \
+            odd |= (bits[i] == sign) | ((bits[i] & ~sign) > (infinity)); \
+        } \
+        return odd == 0; \
+    }
+
+typedef int64_t DoubleWord __attribute__((may_alias));
+typedef int32_t FloatWord __attribute__((may_alias));
+
+LANES_CODE int
+plain_numbers(const char *source, npy_intp count, npy_intp size)
+{
+    if (size == sizeof(double)) PLAIN(DoubleWord, INT64_MIN, (int64_t)0x7FF << 52)
+    PLAIN(FloatWord, INT32_MIN, 0xFF << 23)
+}
+
+typedef struct {
+    PyUFuncGenericFunction function;
+    void *data;
+    CombineRows combine;
+    npy_intp itemsize;
+    int is_sum;
+} ColumnsLoop;
+
+/* out = out op each of the rows, of adjacent elements. `saved` has room for one row. */
+static void
+columns_reduce(const ColumnsLoop *loop, char *out, char *source, npy_intp count, npy_intp rows, npy_intp step,
+               char *saved, int *patience)
+{
+    npy_intp size = loop->itemsize, most = COLUMNS_BLOCK / (count * size);
+    most = most < COLUMNS_LEAST ? COLUMNS_LEAST : most > COLUMNS_MOST ? COLUMNS_MOST : most;
+    for (npy_intp first = 0; first < rows; first += most) {
+        npy_intp here = rows - first < most ? rows - first : most;
+        char *block = source + first * step;
+        if (*patience > 0) {
+            int flags = own_status();
+            memcpy(saved, out, count * size);
+            if (!loop->combine(out, block, count, here, step)) {
+                continue;
+            }
+            int plain = !loop->is_sum && plain_numbers(saved, count, size);
+            for (npy_intp i = 0; plain && i < here; i++) {
+                plain = plain_numbers(block + i * step, count, size);
+            }
+            if (plain) {
+                continue;
+            }
+            --*patience;
+            memcpy(out, saved, count * size);
+            if (!loop->is_sum) {
+                own_status_lower();  /* comparing with NaN, which NumPy's loops do not report */
+                own_status_raise(flags);
+            }
+        }
+        for (npy_intp i = 0; i < here; i++) {
+            char *pointers[3] = {out, block + i * step, out};
+            npy_intp strides[3] = {size, size, size}, length = count;
+            loop->function(pointers, &length, strides, loop->data);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,440 @@
+/* The functions that kernels call through the runtime table, and helpers that find addresses for them.
+ *
+ * abi.h documents every entry. All take and return int64_t, so that generated code needs one kind of
+ * call; the first argument of most is the frame, whose word 1 leads to the references that this call owns.
+ * NumPy objects are made by NumPy: its allocator, its base rules, its assignment. The loop nests are in
+ * iteration_order.h, runs of loops in loops.h and pieces.h, reductions in reduce.h, floating-point flags in fp_flags.h,
+ * effects on Python objects in stores.h and containers.h, and what Python calls in symbols.h. */
+#include "launcher/abi.h"
+#include "cpython/eval_breaker/eval_breaker.h"
+#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/thread_pool.h"
+#include "runtime/reductions/reduce.h"
+#include "runtime/ufuncs/symbols.h"
+#include "runtime/ufuncs/fp_flags.h"
+#include "runtime/objects/stores.h"
+#include <numpy/arrayscalars.h>
+
+static const int64_t OK = 0;
+
+/* ---- scalars ---- */
+
+int
+scalar_size(int typenum)
+{
+    static const unsigned char sizes[] = {
+        [NPY_BOOL] = sizeof(npy_bool), [NPY_BYTE] = sizeof(npy_byte), [NPY_UBYTE] = sizeof(npy_ubyte),
+        [NPY_SHORT] = sizeof(npy_short), [NPY_USHORT] = sizeof(npy_ushort), [NPY_INT] = sizeof(npy_int),
+        [NPY_UINT] = sizeof(npy_uint), [NPY_LONG] = sizeof(npy_long), [NPY_ULONG] = sizeof(npy_ulong),
+        [NPY_LONGLONG] = sizeof(npy_longlong), [NPY_ULONGLONG] = sizeof(npy_ulonglong),
+        [NPY_FLOAT] = sizeof(npy_float), [NPY_DOUBLE] = sizeof(npy_double),
+        [NPY_CFLOAT] = sizeof(npy_float), [NPY_CDOUBLE] = sizeof(npy_double),
+    };
+    return typenum >= 0 && typenum < (int)sizeof(sizes) ? sizes[typenum] : 0;
+}
+
+int
+scalar_is_complex(int typenum)
+{
+    return typenum == NPY_CFLOAT || typenum == NPY_CDOUBLE;
+}
+
+/* The bytes of an element. */
+static int
+value_size(int typenum)
+{
+    return scalar_size(typenum) << scalar_is_complex(typenum);
+}
+
+int64_t
+scalar_load(const void *source, int typenum)
+{
+    double value;
+    int64_t word;
+
+    switch (typenum) {
+    case NPY_BOOL: return *(const npy_bool *)source != 0;
+    case NPY_BYTE: return *(const npy_byte *)source;
+    case NPY_UBYTE: return *(const npy_ubyte *)source;
+    case NPY_SHORT: return *(const npy_short *)source;
+    case NPY_USHORT: return *(const npy_ushort *)source;
+    case NPY_INT: return *(const npy_int *)source;
+    case NPY_UINT: return *(const npy_uint *)source;
+    case NPY_LONG: return *(const npy_long *)source;
+    case NPY_ULONG: return *(const npy_ulong *)source;
+    case NPY_LONGLONG: return *(const npy_longlong *)source;
+    case NPY_ULONGLONG: return *(const npy_ulonglong *)source;
+    case NPY_FLOAT:
+    case NPY_CFLOAT: value = *(const npy_float *)source; break;
+    default: value = *(const npy_double *)source; break;
+    }
+    memcpy(&word, &value, sizeof(word));
+    return word;
+}
+
+void
+scalar_words(PyObject *scalar, int typenum, int64_t *words)
+{
+    const char *value = SCALAR_VALUE(scalar);
+    words[0] = scalar_load(value, typenum);
+    if (scalar_is_complex(typenum)) {
+        words[1] = scalar_load(value + scalar_size(typenum), typenum);
+    }
+}
+
+void
+scalar_store(void *target, int typenum, int64_t word)
+{
+    double value;
+    memcpy(&value, &word, sizeof(value));
+
+    switch (typenum) {
+    case NPY_BOOL: *(npy_bool *)target = word != 0; break;
+    case NPY_FLOAT:
+    case NPY_CFLOAT: *(npy_float *)target = (npy_float)value; break;
+    case NPY_DOUBLE:
+    case NPY_CDOUBLE: *(npy_double *)target = value; break;
+    default:
+        switch (scalar_size(typenum)) {
+        case 1: *(npy_int8 *)target = (npy_int8)word; break;
+        case 2: *(npy_int16 *)target = (npy_int16)word; break;
+        case 4: *(npy_int32 *)target = (npy_int32)word; break;
+        default: *(npy_int64 *)target = word; break;
+        }
+    }
+}
+
+PyObject *
+scalar_box(PyTypeObject *type, int typenum, const int64_t *words)
+{
+    if (typenum == NPY_BOOL) {
+        PyArrayScalar_RETURN_BOOL_FROM_LONG(words[0] != 0);
+    }
+    PyObject *scalar = type->tp_alloc(type, 0);  /* new: the result */
+    if (scalar == NULL) {
+        return NULL;
+    }
+    char *value = SCALAR_VALUE(scalar);
+    scalar_store(value, typenum, words[0]);
+    if (scalar_is_complex(typenum)) {
+        scalar_store(value + scalar_size(typenum), typenum, words[1]);
+    }
+    return scalar;
+}
+
+static int64_t
+runtime_store_scalar(int64_t address, int64_t typenum, int64_t word)
+{
+    scalar_store((void *)address, (int)typenum, word);
+    return OK;
+}
+
+static int64_t
+runtime_load_scalar(int64_t address, int64_t typenum)
+{
+    return scalar_load((const void *)address, (int)typenum);
+}
+
+/* ---- references ---- */
+
+static OwnedList *
+frame_owned(int64_t frame)
+{
+    return (OwnedList *)((int64_t *)frame)[1];
+}
+
+static int
+owned_grow(OwnedList *owned)
+{
+    Py_ssize_t capacity = owned->capacity * 2;
+    PyObject **items = owned->items == owned->inline_items ? NULL : owned->items;
+    items = PyMem_Realloc(items, capacity * sizeof(PyObject *));
+    if (items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (owned->items == owned->inline_items) {
+        memcpy(items, owned->inline_items, sizeof(owned->inline_items));
+    }
+    owned->items = items;
+    owned->capacity = capacity;
+    return 0;
+}
+
+int
+owned_push(OwnedList *owned, PyObject *object)
+{
+    if (owned->count == owned->capacity && owned_grow(owned) < 0) {
+        Py_DECREF(object);
+        return -1;
+    }
+    owned->items[owned->count++] = object;
+    return 0;
+}
+
+void
+owned_clear(OwnedList *owned)
+{
+    while (owned->count > 0) {
+        Py_DECREF(owned->items[--owned->count]);
+    }
+    for (int place = 0; place < OWNED_KEPT; place++) {
+        Py_XDECREF(owned->kept[place].array);
+    }
+    if (owned->items != owned->inline_items) {
+        PyMem_Free(owned->items);
+    }
+}
+
+#include "runtime/objects/construct.h"
+#include "runtime/objects/functions.h"
+#include "runtime/ufuncs/library_calls.h"
+#include "runtime/objects/containers.h"
+#include "runtime/arrays/from_lists.h"
+#include "runtime/objects/attributes.h"
+#include "runtime/objects/deletions.h"
+#include "runtime/objects/sets.h"
+#include "runtime/objects/deques.h"
+#include "runtime/objects/search_sort.h"
+#include "runtime/objects/heaps.h"
+#include "runtime/ufuncs/random.h"
+#include "runtime/objects/strings.h"
+
+static int64_t
+runtime_retain(int64_t frame, int64_t object)
+{
+    Py_INCREF((PyObject *)object);
+    return owned_push(frame_owned(frame), (PyObject *)object) < 0 ? LAUNCHER_ERROR : OK;
+}
+
+/* ---- arrays ---- */
+
+#include "runtime/arrays/allocate.h"
+
+static int64_t
+runtime_release(int64_t frame, int64_t object)
+{
+    if (owned_take(frame_owned(frame), (PyObject *)object)) {
+        owned_drop(frame_owned(frame), (PyObject *)object);
+    }
+    return OK;
+}
+
+/* An array object over the memory in desc. base is borrowed, or NULL for a short-lived object without an
+ * owner. */
+static PyObject *
+array_wrap(const int64_t *desc, int ndim, int typenum, PyArrayObject *base)
+{
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
+    words_to_dims(shape, desc + DESC_SHAPE, ndim);
+    words_to_dims(strides, desc + DESC_SHAPE + ndim, ndim);
+    PyArray_Descr *descr;  /* stolen by the new array */
+    int flags = NPY_ARRAY_WRITEABLE;
+    if (base != NULL && PyArray_TYPE(base) == typenum) {
+        descr = PyArray_DESCR(base);
+        Py_INCREF(descr);
+    }
+    else {
+        descr = PyArray_DescrFromType(typenum);
+        if (descr == NULL) {
+            return NULL;
+        }
+    }
+    if (base != NULL && !PyArray_ISWRITEABLE(base)) {
+        flags = 0;
+    }
+    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, (void *)desc[DESC_DATA],
+                                          flags, NULL);  /* new: the result */
+    if (view == NULL || base == NULL) {
+        return view;
+    }
+    Py_INCREF(base);
+    if (PyArray_SetBaseObject((PyArrayObject *)view, (PyObject *)base) < 0) {
+        Py_DECREF(view);
+        return NULL;
+    }
+    return view;
+}
+
+static int64_t
+runtime_view(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t base)
+{
+    int64_t *words = (int64_t *)desc;
+    PyObject *view = array_wrap(words, (int)ndim, (int)typenum, (PyArrayObject *)base);  /* moved to the list */
+    if (view == NULL || owned_push(frame_owned(frame), view) < 0) {
+        return LAUNCHER_ERROR;
+    }
+    words[DESC_OBJECT] = (int64_t)view;
+    return OK;
+}
+
+/* The bytes [low, high) that an array touches; low == high if it is empty. */
+static void
+desc_extent(const int64_t *desc, int64_t ndim, int64_t itemsize, int64_t *low, int64_t *high)
+{
+    const int64_t *shape = desc + DESC_SHAPE;
+    *low = desc[DESC_DATA];
+    *high = *low + itemsize;
+    for (int64_t axis = 0; axis < ndim; axis++) {
+        int64_t span = (shape[axis] - 1) * shape[ndim + axis];
+        if (shape[axis] == 0) {
+            *high = *low = desc[DESC_DATA];
+            return;
+        }
+        *(span < 0 ? low : high) += span;
+    }
+}
+
+static int64_t
+runtime_overlap(int64_t a, int64_t a_ndim, int64_t a_size, int64_t b, int64_t b_ndim, int64_t b_size)
+{
+    int64_t a_low, a_high, b_low, b_high;
+    desc_extent((const int64_t *)a, a_ndim, a_size, &a_low, &a_high);
+    desc_extent((const int64_t *)b, b_ndim, b_size, &b_low, &b_high);
+    return a_low < a_high && b_low < b_high && a_low < b_high && b_low < a_high;
+}
+
+static int64_t
+runtime_same(int64_t a, int64_t b, int64_t ndim)
+{
+    const int64_t *x = (const int64_t *)a, *y = (const int64_t *)b;
+    return x[DESC_DATA] == y[DESC_DATA]
+           && memcmp(x + DESC_SHAPE, y + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0;
+}
+
+#include "runtime/ufuncs/loops.h"
+#include "runtime/linalg/small_matmul.h"
+#include "runtime/indexing/integer_arrays.h"
+
+#include "runtime/arrays/copy.h"
+
+static int64_t
+runtime_reduce(int64_t frame, int64_t spec)
+{
+    const int64_t *words = (const int64_t *)spec;
+    Reduction reduction = {
+        (PyUFuncGenericFunction)words[0], (void *)words[1], (int)words[2],
+        value_size((int)words[2]), (int)words[3], (const int64_t *)words[4],
+        words[5], words[6] != 0, words[7], (int64_t *)words[8], words[9], (int)words[10],
+    };
+    if (reduce_chunk == REDUCE_UNPROBED) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        int probed = reduce_probe();
+        PyGILState_Release(gil);
+        if (probed < 0) {
+            return LAUNCHER_ERROR;
+        }
+    }
+    if (reduce_chunk == REDUCE_UNKNOWN) {
+        error_set(PyExc_SystemError, "reduce called where reduce_supported says no");
+        return LAUNCHER_ERROR;
+    }
+    return reduction_run(&reduction) < 0 || error_is_set() ? LAUNCHER_ERROR : OK;
+}
+
+/* ---- exceptions and requests to the interpreter ---- */
+
+static int64_t
+runtime_clear_exception(void)
+{
+    PyErr_Clear();
+    return OK;
+}
+
+static int64_t
+runtime_asked(int64_t signals)
+{
+    return breaker_polled(signals != 0);
+}
+
+/* ---- threads ---- */
+
+static int64_t
+runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, int64_t work, int64_t least)
+{
+    pool_run((PoolBody)body, (int64_t *)arguments, count, align, work, least);
+    return OK;
+}
+
+#include "runtime/nogil.h"
+
+/* ---- the table and the module's helpers ---- */
+
+/* Index, name and function of each entry in one place. */
+#define RUNTIME_ENTRIES(X) \
+    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
+    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
+    X(store_attr) X(store_global) X(store_cell) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) X(listed) \
+    X(gufunc) X(product) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
+    X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(pop_default) X(discard_key) X(setdefault) X(update) X(clear_dict) X(set_add) X(set_discard) X(set_remove) X(clear_set) X(list_take) \
+    X(box) X(own) X(copied) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(delete_attr) X(delete_global) X(delete_cell) X(store_slice) X(delete_slice) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
+    X(load_int) X(get_int) X(store_int) X(load_attr) X(lacks_own) \
+    X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) X(plain_items) X(taken_entry) X(take_entry) X(heap_push) X(heap_drop) X(draw) \
+    X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(text_add) X(text_append) \
+    X(asked) X(clear_exception) \
+    X(parallel) X(copy_apart) X(copy_around) X(matmul)
+
+#define ENTRY_ADDRESS(name) (void *)runtime_##name,
+#define ENTRY_NAME(name) #name,
+#define ENTRY_NUMBER(name) NUMBER_##name,
+#define ENTRY_WITHOUT_GIL(name) [NUMBER_##name] = (void *)nogil_##name,
+
+enum {RUNTIME_ENTRIES(ENTRY_NUMBER) RUNTIME_COUNT};
+
+void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
+void *runtime_table_nogil[RUNTIME_COUNT] = {NOGIL_ENTRIES(ENTRY_WITHOUT_GIL)};
+static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
+
+/* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, its address. */
+static int
+table_register(PyObject *module)
+{
+    PyObject *indices = PyDict_New();  /* moved to the module */
+    PyObject *address = PyLong_FromVoidPtr((void *)runtime_table);  /* moved to the module */
+    if (indices == NULL || address == NULL) {
+        goto error;
+    }
+    for (size_t i = 0; i < sizeof(runtime_names) / sizeof(runtime_names[0]); i++) {
+        PyObject *index = PyLong_FromSize_t(i);  /* owned */
+        if (index == NULL || PyDict_SetItemString(indices, runtime_names[i], index) < 0) {
+            Py_XDECREF(index);
+            goto error;
+        }
+        Py_DECREF(index);
+    }
+    if (PyModule_AddObject(module, "RUNTIME", indices) < 0) {
+        goto error;
+    }
+    indices = NULL;
+    if (PyModule_AddObject(module, "RUNTIME_TABLE", address) < 0) {
+        goto error;
+    }
+    return 0;
+error:
+    Py_XDECREF(indices);
+    Py_XDECREF(address);
+    return -1;
+}
+
+static int
+umath_import(void)
+{
+    import_umath1(-1);
+    return 0;
+}
+
+int
+runtime_register(PyObject *module)
+{
+    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || results_probe() < 0 || umath_import() < 0
+            || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0 || PyModule_AddFunctions(module, module_methods) < 0
+            || PyModule_AddFunctions(module, draw_functions) < 0
+            || PyModule_AddIntConstant(module, "RESULTS_COME_BACK", RESULTS_COME_BACK) < 0
+            || PyModule_AddFunctions(module, product_functions) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < RUNTIME_COUNT; i++) {
+        runtime_table_nogil[i] = runtime_table_nogil[i] != NULL ? runtime_table_nogil[i] : (void *)nogil_missing;
+    }
+    return table_register(module);
+}

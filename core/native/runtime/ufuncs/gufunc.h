@@ -1,0 +1,70 @@
+/* Runs of a generalised ufunc's inner loop over one matrix or vector per operand, and products of arrays by NumPy's dot.
+ *
+ * Part of table.c, apart for its size. NumPy calls the loop with the operands' own strides, 0 for an axis of length 1,
+ * wherever the operands are aligned and of the loop's types; so do kernels, without NumPy's iterator around it. */
+#ifndef PIJIT_GUFUNC_H
+#define PIJIT_GUFUNC_H
+
+#include "runtime/ufuncs/fp_flags.h"
+#include "runtime/gil.h"
+#include "runtime/ufuncs/library_calls.h"
+
+#define LONG_WORK (1 << 20)     /* multiplications for which other threads may run meanwhile */
+
+/* After work without the GIL: what loops wait for may have changed, so their next poll leaves. */
+static void
+switches_heed(unsigned long before)
+{
+    if (gil_switches() != before) {
+        Py_AddPendingCall(nothing, NULL);
+    }
+}
+
+/* Needs no GIL. */
+static int64_t
+nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
+             int64_t fatal)
+{
+    ((PyUFuncGenericFunction)function)((char **)pointers, (npy_intp *)dims, (npy_intp *)steps, (void *)data);
+    if (error_is_set()) {
+        return LAUNCHER_ERROR;
+    }
+    return fatal && fetestexcept(FE_INVALID) ? DECLINED : 0;
+}
+
+static int64_t
+runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
+               int64_t fatal)
+{
+    int64_t answer;
+    if (work <= LONG_WORK) {
+        return nogil_gufunc(function, data, pointers, dims, steps, work, fatal);
+    }
+    unsigned long switches = gil_switches();
+    Py_BEGIN_ALLOW_THREADS
+    answer = nogil_gufunc(function, data, pointers, dims, steps, work, fatal);
+    Py_END_ALLOW_THREADS
+    switches_heed(switches);
+    return answer;
+}
+
+static int64_t
+runtime_product(int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t strict, int64_t out)
+{
+    ErrorState saved = {NULL};
+    unsigned long switches = gil_switches();
+    PyObject *result = NULL;  /* owned, given away */
+    if (!strict || errors_raise(&saved) == 0) {
+        result = PyArray_MatrixProduct2((PyObject *)left, (PyObject *)right, NULL);
+    }
+    errors_restore(&saved);
+    switches_heed(switches);
+    if (PyErr_Occurred()) {
+        Py_XDECREF(result);
+        return exception_answer();
+    }
+    result = PyArray_Return((PyArrayObject *)result);
+    return result == NULL ? exception_answer() : result_read(frame, (const Wanted *)wanted, result, (int64_t *)out);
+}
+
+#endif

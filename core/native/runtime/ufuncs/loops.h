@@ -1,0 +1,426 @@
+/* Runs of a ufunc's inner loop over operands of any layout.
+ *
+ * Part of table.c, apart for its size. The loops of transcendental functions have vector and scalar paths with
+ * other bits, and choose by the strides that they are called with. So these are called as NumPy calls them:
+ *   - once for all elements, with the operands' own strides, where NumPy needs no iterator;
+ *   - else by pieces, as its iterator does (pieces.h), which reverses axes unless it allocates the output.
+ * Loops whose bits do not depend on strides are called along axis 0, without buffers. Threads share both these and calls
+ * for all elements where they are large. */
+#ifndef PIJIT_UFUNC_H
+#define PIJIT_UFUNC_H
+
+#include "runtime/ufuncs/pieces.h"
+
+#define LOOP_UNITS 16           /* work per element of loops that compute transcendental functions (thread_pool.h) */
+#define NUMPY_1_21 0x0000000e   /* which gives a 0-d output that came stride 0 */
+
+/* ---- loops with the same bits however they are called ---- */
+
+#define TILE 512                /* elements of a row that are done before those of the next rows */
+
+/* The elements of all rows from a place in the row on. */
+static void
+tile_run(const UfuncRun *run, const Nest *nest, npy_intp first, npy_intp count)
+{
+    npy_intp rows = nest->ndim > 1 ? nest->shape[1] : 1;
+    char *pointers[NEST_MAXOPS];
+    for (int op = 0; op < nest->nops; op++) {
+        pointers[op] = nest->data[op] + first * nest->strides[0][op];
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        run->function(pointers, &count, nest->strides[0], run->data);
+        for (int op = 0; op < nest->nops && row + 1 < rows; op++) {
+            pointers[op] += nest->strides[1][op];
+        }
+    }
+}
+
+/* How much of a row to do at once: all, but where an operand goes through memory the other way, as in a + a.T. Then the
+ * next rows need the lines of memory that this one has read. */
+static npy_intp
+tile_of(const Nest *nest)
+{
+    for (int op = 0; op < nest->nops && nest->ndim > 1; op++) {
+        npy_intp inner = intp_abs(nest->strides[0][op]), outer = intp_abs(nest->strides[1][op]);
+        if (outer < inner && outer != 0) {
+            return TILE;
+        }
+    }
+    return nest->shape[0];
+}
+
+static void
+rows_run(const UfuncRun *run, Nest *nest)
+{
+    npy_intp index[NEST_MAXDIMS] = {0}, tile = tile_of(nest);
+    do {
+        for (npy_intp first = 0; first < nest->shape[0]; first += tile) {
+            npy_intp left = nest->shape[0] - first;
+            tile_run(run, nest, first, left < tile ? left : tile);
+        }
+    } while (nest_next(nest, index, 2));
+}
+
+static void
+exact_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    Nest nest;
+    nest_part(&nest, (const Nest *)arguments[1], begin, end);
+    rows_run((const UfuncRun *)arguments[0], &nest);
+}
+
+static void
+exact_run(const UfuncRun *run, Nest *nest)
+{
+    int perm[NEST_MAXDIMS], leading = run->flags & UFUNC_FRESH ? run->nin : run->nargs;
+    if (nest->ndim > 1) {
+        nest_order(nest, leading, perm);
+        nest_permute(nest, perm);
+        if (!(run->flags & UFUNC_FRESH)) {  /* NumPy goes through outputs forward that it allocates */
+            nest_flip(nest, leading);
+        }
+    }
+    nest_coalesce(nest);
+    if (run->least == 0 || nest_count(nest) * run->nargs < run->least) {
+        rows_run(run, nest);
+        return;
+    }
+    int64_t arguments[] = {(int64_t)run, (int64_t)nest};
+    pool_run(exact_part, arguments, nest->shape[nest->ndim - 1], nest->ndim == 1 ? SHARED_ALIGN : 1,
+             nest_count(nest) * run->nargs, run->least);
+}
+
+/* ---- calls without an iterator ---- */
+
+/* The stride of an operand that NumPy goes through without an iterator, or 0 if it has no elements to go to. */
+static npy_intp
+plain_stride(const Operand *operand)
+{
+    return operand->ndim == 1 ? operand->desc[DESC_SHAPE + 1] : operand->itemsize;
+}
+
+/* Whether the operands are 0-d inputs, or all of one shape and contiguous in one order if they have two axes or
+ * more. */
+static int
+is_plain(const UfuncRun *run)
+{
+    const Operand *out = &run->operands[run->nin];
+    int orders = ORDER_C | ORDER_F;
+    if (run->nargs - run->nin != 1 || run->nin > 2) {
+        return 0;
+    }
+    for (int op = 0; op < run->nargs; op++) {
+        const Operand *operand = &run->operands[op];
+        if (run->cast[op]) {
+            return 0;
+        }
+        if (operand->ndim == 0 && op < run->nin) {
+            continue;
+        }
+        if (operand->ndim != out->ndim || memcmp(operand->desc + DESC_SHAPE, out->desc + DESC_SHAPE,
+                                                 out->ndim * sizeof(int64_t)) != 0) {
+            return 0;
+        }
+        orders &= operand->ndim > 1 ? operand_orders(operand) : orders;
+    }
+    return orders != 0 && !(out->ndim == 1 && plain_stride(out) < out->itemsize && plain_stride(out) != 0);
+}
+
+typedef struct {
+    const UfuncRun *run;
+    char *pointers[NEST_MAXOPS];
+    npy_intp strides[NEST_MAXOPS];
+} Plain;
+
+static void
+plain_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
+{
+    const Plain *plain = (const Plain *)arguments;
+    char *pointers[NEST_MAXOPS];
+    npy_intp strides[NEST_MAXOPS], count = end - begin;
+    for (int op = 0; op < plain->run->nargs; op++) {
+        pointers[op] = plain->pointers[op] + begin * plain->strides[op];
+        strides[op] = plain->strides[op];
+    }
+    plain->run->function(pointers, &count, strides, plain->run->data);
+}
+
+/* Whether no element is written that another one is computed from. */
+static int
+is_elementwise(const UfuncRun *run)
+{
+    const Operand *out = &run->operands[run->nin];
+    int64_t low, high, out_low, out_high;
+    desc_extent(out->desc, out->ndim, out->itemsize, &out_low, &out_high);
+    for (int op = 0; op < run->nin; op++) {
+        const Operand *in = &run->operands[op];
+        desc_extent(in->desc, in->ndim, in->itemsize, &low, &high);
+        if (low < out_high && out_low < high
+                && (in->ndim != out->ndim || !runtime_same((int64_t)in->desc, (int64_t)out->desc, out->ndim))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void
+plain_run(const UfuncRun *run, npy_intp count)
+{
+    Plain plain = {run, {NULL}, {0}};
+    int moves_output = run->flags & UFUNC_FRESH || PyArray_GetNDArrayCFeatureVersion() > NUMPY_1_21;
+    int unmoved = moves_output ? run->nin : run->nargs;
+    for (int op = 0; op < run->nargs; op++) {
+        const Operand *operand = &run->operands[op];
+        plain.pointers[op] = (char *)operand->desc[DESC_DATA];
+        plain.strides[op] = operand->ndim == 0 && op < unmoved ? 0 : plain_stride(operand);
+    }
+    if (run->least == 0 || !is_elementwise(run)) {
+        plain_part(0, count, (int64_t *)&plain, NULL);
+        return;
+    }
+    pool_run(plain_part, (int64_t *)&plain, count, SHARED_ALIGN, count * LOOP_UNITS, run->least);
+}
+
+/* ---- outputs that overlap inputs ---- */
+
+/* A short-lived array with the operand's memory and item size. */
+static PyObject *
+operand_wrap(const Operand *operand)
+{
+    static const int typenums[] = {
+        [1] = NPY_INT8, [2] = NPY_INT16, [4] = NPY_INT32, [8] = NPY_INT64, [16] = NPY_CDOUBLE};
+    return array_wrap(operand->desc, operand->ndim, typenums[operand->itemsize], NULL);
+}
+
+/* What NumPy says about whether two operands may share memory; -1 with an exception set. */
+static int
+overlap_asked(const Operand *a, const Operand *b)
+{
+    static PyObject *decide = NULL;  /* owned, for ever */
+    PyObject *numpy = NULL, *first = NULL, *second = NULL, *answer = NULL;  /* owned */
+    int result = -1;
+    if (decide == NULL) {
+        numpy = PyImport_ImportModule("numpy");
+        if (numpy == NULL || (decide = PyObject_GetAttrString(numpy, "may_share_memory")) == NULL) {
+            goto done;
+        }
+    }
+    first = operand_wrap(a);
+    second = operand_wrap(b);
+    if (first == NULL || second == NULL) {
+        goto done;
+    }
+    answer = PyObject_CallFunction(decide, "OOi", first, second, 1);
+    if (answer != NULL) {
+        result = PyObject_IsTrue(answer);
+    }
+done:
+    Py_XDECREF(numpy);
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    Py_XDECREF(answer);
+    return result;
+}
+
+/* Whether NumPy finds that two operands may share memory; -1 with an exception set. */
+static int
+operands_overlap(const Operand *a, const Operand *b)
+{
+    int64_t a_low, a_high, b_low, b_high;
+    desc_extent(a->desc, a->ndim, a->itemsize, &a_low, &a_high);
+    desc_extent(b->desc, b->ndim, b->itemsize, &b_low, &b_high);
+    if (a_low >= b_high || b_low >= a_high) {
+        return 0;
+    }
+    PyGILState_STATE gil = PyGILState_Ensure();
+    int result = overlap_asked(a, b);
+    PyGILState_Release(gil);
+    return result;
+}
+
+/* Whether reading `in` stays ahead of writing `out` when both are gone through from the start. */
+static int
+reads_ahead(const Operand *in, const Operand *out, npy_intp count)
+{
+    npy_intp read = count == 1 ? 0 : plain_stride(in), written = count == 1 ? 0 : plain_stride(out);
+    int64_t from = in->desc[DESC_DATA], to = out->desc[DESC_DATA];
+    return (read > 0 && read >= written && from >= to) || (read < 0 && read <= written && from <= to);
+}
+
+/* Whether NumPy makes one call without an iterator; -1 with an exception set. */
+static int
+needs_no_iterator(const UfuncRun *run, npy_intp count)
+{
+    const Operand *out = &run->operands[run->nin];
+    if (!is_plain(run)) {
+        return 0;
+    }
+    for (int op = 0; op < run->nin && !(run->flags & UFUNC_FRESH); op++) {
+        int overlaps = operands_overlap(&run->operands[op], out);
+        if (overlaps < 0 || (overlaps && !reads_ahead(&run->operands[op], out, count))) {
+            return overlaps < 0 ? -1 : 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether no element is reached in two ways: each axis, by growing strides, goes beyond all that is within. */
+static int
+is_apart(const Nest *nest, int op, npy_intp size)
+{
+    npy_intp reach = size;
+    for (int done = 0; done < nest->ndim; done++) {
+        int next = -1, below = 0;
+        for (int axis = 0; axis < nest->ndim; axis++) {
+            npy_intp stride = intp_abs(nest->strides[axis][op]);
+            if (nest->shape[axis] == 1) {
+                continue;
+            }
+            if (stride < reach) {
+                below++;
+            }
+            else if (next < 0 || stride < intp_abs(nest->strides[next][op])) {
+                next = axis;
+            }
+        }
+        if (below != done) {
+            return 0;
+        }
+        if (next < 0) {
+            return 1;
+        }
+        reach += intp_abs(nest->strides[next][op]) * (nest->shape[next] - 1);
+    }
+    return 1;
+}
+
+/* Whether NumPy's iterator computes an output apart, as it overlaps an input; -1 with an exception set. */
+static int
+needs_copy(const UfuncRun *run, const Nest *nest, int out)
+{
+    const Operand *target = &run->operands[out];
+    for (int op = 0; op < run->nin && !run->cast[out] && !(run->flags & UFUNC_FRESH); op++) {
+        const Operand *source = &run->operands[op];
+        int same = source->ndim == target->ndim && source->itemsize == target->itemsize && !run->cast[op]
+                   && source->desc[DESC_DATA] == target->desc[DESC_DATA]
+                   && memcmp(source->desc + DESC_SHAPE, target->desc + DESC_SHAPE,
+                             2 * source->ndim * sizeof(int64_t)) == 0;
+        int overlaps = same ? !is_apart(nest, out, target->itemsize) : operands_overlap(source, target);
+        if (overlaps != 0) {
+            return overlaps;
+        }
+    }
+    return 0;
+}
+
+/* Lets the output `op` go to new memory that is contiguous in the order of the nest's axes, along which the nest goes
+ * backward where it was `flipped`. NULL with MemoryError set. */
+static char *
+output_part(Nest *nest, int op, npy_intp size, int64_t flipped)
+{
+    char *memory = PyMem_RawMalloc(nest_count(nest) * size);  /* new: the result */
+    if (memory == NULL) {
+        memory_error();
+        return NULL;
+    }
+    nest->data[op] = memory;
+    for (int axis = 0; axis < nest->ndim; axis++) {
+        int back = flipped >> axis & 1;
+        nest->strides[axis][op] = nest->shape[axis] == 1 ? 0 : back ? -size : size;
+        nest->data[op] += back ? size * (nest->shape[axis] - 1) : 0;
+        size *= nest->shape[axis];
+    }
+    return memory;
+}
+
+/* Copies an output's elements from where one nest has them to where the other has them. */
+static void
+output_return(const Nest *from, const Nest *to, int op, npy_intp size)
+{
+    Nest both = *to;
+    npy_intp index[NEST_MAXDIMS] = {0};
+    both.nops = 2;
+    both.data[0] = to->data[op];
+    both.data[1] = from->data[op];
+    for (int axis = 0; axis < both.ndim; axis++) {
+        both.strides[axis][0] = to->strides[axis][op];
+        both.strides[axis][1] = from->strides[axis][op];
+    }
+    nest_coalesce(&both);
+    do {
+        elements_copy(both.data[0], both.strides[0][0], both.data[1], both.strides[0][1], both.shape[0], size);
+    } while (nest_next(&both, index, 1));
+}
+
+/* By NumPy's iterator: outputs that overlap inputs are computed apart. 0, or -1 with an exception set. */
+static int
+iterator_run(const UfuncRun *run, Nest *nest)
+{
+    char *parts[NEST_MAXOPS] = {NULL};  /* owned */
+    int perm[NEST_MAXDIMS], leading = run->flags & UFUNC_FRESH ? run->nin : run->nargs, status = -1;
+    nest_order(nest, leading, perm);
+    nest_permute(nest, perm);
+    int64_t flipped = run->flags & UFUNC_FRESH ? 0 : nest_flip(nest, leading);
+    Nest there = *nest;
+    for (int op = run->nin; op < run->nargs; op++) {
+        npy_intp size = run->operands[op].itemsize;
+        int apart = needs_copy(run, &there, op);
+        if (apart < 0 || (apart && (parts[op] = output_part(nest, op, size, flipped)) == NULL)) {
+            goto done;
+        }
+    }
+    Nest here = *nest;
+    status = pieces_run(run, nest);
+    for (int op = run->nin; op < run->nargs && status == 0; op++) {
+        if (parts[op] != NULL) {
+            output_return(&here, &there, op, run->operands[op].itemsize);
+        }
+    }
+done:
+    for (int op = run->nin; op < run->nargs; op++) {
+        PyMem_RawFree(parts[op]);
+    }
+    return status;
+}
+
+static int64_t
+runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
+{
+    const int64_t *words = (const int64_t *)spec;
+    int status = 0;
+    UfuncRun run;
+    Nest nest;
+
+    run.function = (PyUFuncGenericFunction)words[0];
+    run.data = (void *)words[1];
+    run.nin = (int)words[2];
+    run.nargs = run.nin + (int)words[3];
+    run.flags = (int)(words[4] % UFUNC_LEAST);
+    run.least = words[4] / UFUNC_LEAST;
+    operands_read(run.operands, words + 5, run.nargs);
+    nest_init(&nest, (int)ndim, (const int64_t *)shape);
+    for (int op = 0; op < run.nargs; op++) {
+        run.cast[op] = run.operands[op].itemsize < 0;
+        run.operands[op].itemsize = intp_abs(run.operands[op].itemsize);
+        nest_add(&nest, &run.operands[op]);
+    }
+    if (nest_count(&nest) == 0) {
+        return 0;
+    }
+    if (run.flags & UFUNC_EXACT) {
+        exact_run(&run, &nest);
+    }
+    else {
+        npy_intp count = nest_count(&nest);
+        status = needs_no_iterator(&run, count);
+        if (status > 0) {
+            plain_run(&run, count);
+        }
+        else if (status == 0) {
+            status = iterator_run(&run, &nest);
+        }
+    }
+    return status < 0 || error_is_set() ? LAUNCHER_ERROR : 0;
+}
+
+#endif
