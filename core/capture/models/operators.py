@@ -17,7 +17,13 @@ from pijit.core.capture.models.objects.special_methods import (
     compare_special,
     inplace_special,
 )
-from pijit.core.capture.models.scalars.complex import COMMUTING, is_complex, power, require_plain_products
+from pijit.core.capture.models.scalars.complex import (
+    COMMUTING,
+    is_complex,
+    power,
+    require_plain_products,
+    require_quiet_products,
+)
 from pijit.core.capture.state.frame_state import State
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.typing.operand_reuse import computed_into
@@ -264,6 +270,7 @@ class Operators:
             raise Break("PJ202", operator=symbol)
         if symbol in ("*", "/"):
             require_plain_products(result)
+            require_quiet_products((questions[0].type, questions[1].type))
         exact = symbol == "/" and result == FLOAT
         args = [self.convert(value, question.type, result, exact) for value,
                 question in zip((left, right), questions)]

@@ -55,6 +55,29 @@ def require_plain_products(kind: Scalar) -> None:
         raise Break("PJ203", operand="products of %r, which are fused here" % kind)
 
 
+def _reports_too_much() -> bool:
+    """Whether the ufunc reports overflows of products that have none.
+
+    NumPy 1.26 does where a Python complex does not fit the dtype of a small scalar beside it.
+    """
+    with np.errstate(all="raise"):
+        try:
+            complex(1e308, 1e308) * np.float32(0.5)
+        except FloatingPointError:
+            return True
+    return False
+
+
+_REPORTS_TOO_MUCH = _reports_too_much()
+
+
+def require_quiet_products(kinds: Tuple[Scalar, Scalar]) -> None:
+    """Break where NumPy computes a product of scalars by its ufunc, and that reports what kernels do not."""
+    if _REPORTS_TOO_MUCH and COMPLEX in kinds and any(
+            kind.family == "np" and kind.dtype != COMPLEX.dtype for kind in kinds):
+        raise Break("PJ203", operand="a product of a Python complex and a NumPy scalar, of which this NumPy reports overflows")
+
+
 def is_complex(value: Abstract) -> bool:
     """Whether a value is a complex number."""
     kind = number_type(value)
