@@ -3,6 +3,7 @@ reads it."""
 
 import builtins
 import contextlib
+import functools
 import inspect
 import math
 import operator
@@ -239,6 +240,32 @@ CASES = [(straight, (X, 4)), (global_of_that_name, (X,)), (array_of_each_round, 
 @pytest.mark.parametrize("f, args", CASES, ids=[f.__name__ for f, _ in CASES])
 def test_callees_find_all_variables(f, args):
     check(f, *args, config={"perf_statistics": False})
+
+
+def apply(function, item, other):
+    return function(item, second=other)
+
+
+def labels(item, second=0, third=()):
+    return item, second, bound()
+
+
+def functions_of_callers(x, n):
+    """Functions that the caller makes, later than any instruction of the short callee, in which they are called."""
+    y = x * 2.0 + 1.0
+    y = y * x - 1.0
+    y = y * y + x
+    label = functools.partial(labels, third=[n])
+
+    def other(item, second):
+        return labels(item, second)
+
+    return apply(label, n, 3), apply(other, n, 4), [label(k, second=n) for k in range(2)], y
+
+
+def test_functions_that_the_caller_of_a_callee_has_made():
+    with fail_unless_captured():
+        check(functions_of_callers, X, 2, others=[(X, 5)])
 
 
 def test_managers_that_a_return_leaves_find_all_variables():

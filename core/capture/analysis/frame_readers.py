@@ -22,7 +22,17 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.functions.callees import CALLEE_BELOW, sample_of
 from pijit.core.capture.models.stdlib.known_managers import ready
 from pijit.core.capture.state.uncaptured_effects import is_shuffle, pops
-from pijit.core.capture.values.lattice import Abstract, Bound, Keywords, Method, Null, Sequence, Unknown, class_of
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Bound,
+    Const,
+    Keywords,
+    Method,
+    Null,
+    Sequence,
+    Unknown,
+    class_of,
+)
 from pijit.guards.facts import is_among, is_exactly, is_heap_type
 from pijit.guards.reading import UNBOUND, class_value
 
@@ -151,20 +161,28 @@ class Onlookers:
 
     def _is_left_silently(self, stack: List[Abstract]) -> bool:
         """Whether the manager of the innermost with statement is known to read no frame."""
-        made = (value.born for value in reversed(stack) if value.born >= 0)
-        return next((self._silent.get(born, False) for born in made
-                     if self._function.instructions[born].opname == "SETUP_WITH"), False)
+        return next((self._silent.get(value.born, False) for value in reversed(stack)
+                     if self._maker(value) == "SETUP_WITH"), False)
 
-    def _is_exit(self, callee: Abstract) -> bool:
-        """Whether this is the ``__exit__`` that a with statement keeps on the stack."""
-        return callee.born >= 0 and self._function.instructions[callee.born].opname == "SETUP_WITH"
+    def _maker(self, value: Abstract) -> str:
+        """The name of the instruction that made a value; empty where this function has none of that index.
+
+        Arguments of an inlined function have been made by instructions of its caller.
+        """
+        instructions = self._function.instructions
+        return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""
+
+    def _is_exit(self, callee: Abstract, arguments: List[Abstract]) -> bool:
+        """Whether this is the ``__exit__`` that a with statement keeps on the stack, called after a body without exception."""
+        nothing = len(arguments) == 3 and all(isinstance(one, Const) and one.object is None for one in arguments)
+        return nothing and self._maker(callee) == "SETUP_WITH"
 
     def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         above = CALLEE_BELOW[instr.opname](instr.arg or 0)
         if above >= len(stack):
             return True
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
-        if len(arguments) == 3 and self._is_exit(callee):
+        if self._is_exit(callee, arguments):
             return not self._silent.get(callee.born, False)
         looked_up = instr.opname.startswith("CALL_METHOD") and self._plain.get(callee.born, False)
         name = "" if looked_up else self._name_of(callee)
@@ -174,9 +192,7 @@ class Onlookers:
 
     def _is_passed(self, value: Abstract) -> bool:
         """Whether a function in C may have a value: a plain one, or one of which nothing is known, functions apart."""
-        made = self._function.instructions[value.born:value.born + 1] if value.born >= 0 else ()
-        is_function = any(instr.opname == "MAKE_FUNCTION" for instr in made)
-        return is_plain(value) or isinstance(value, Unknown) and not is_function
+        return is_plain(value) or isinstance(value, Unknown) and self._maker(value) != "MAKE_FUNCTION"
 
     @staticmethod
     def _name_of(callee: Abstract) -> Optional[str]:
