@@ -12,7 +12,7 @@ from pijit.core.kernel.reference import emitter, runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
 WITHOUT_TWIN = ("test_leaks", "test_tracing", "test_threads", "test_errors", "test_recursion", "test_polls",
-                "test_moves", "test_retired_code", "test_slow_loops")
+                "test_osr", "test_retired_code", "test_slow_loops")
 
 
 @pytest.fixture(autouse=True)
