@@ -6,12 +6,12 @@ import weakref
 
 import numpy as np
 import pytest
-from effects_common import CUT
 
 import pijit
 from pijit.core import pipeline
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, MAX_RENEWALS
 from pijit.differential import plain_twin
+from tests.capture.containers.effects_common import CUT
 from tests.harness import HIT, calls_of, check, jitted, kernel_count, same
 
 stay = operator.methodcaller("__abs__")

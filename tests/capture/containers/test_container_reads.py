@@ -4,8 +4,8 @@ import weakref
 
 import numpy as np
 import pytest
-from effects_common import CUT, launches
 
+from tests.capture.containers.effects_common import CUT, launches
 from tests.harness import check, fail_unless_captured, jitted
 
 MANY = {"backend": "python"}  # machine code is compared in the tests below

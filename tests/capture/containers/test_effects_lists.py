@@ -5,9 +5,9 @@ import weakref
 
 import numpy as np
 import pytest
-from effects_common import CUT, launches
 
 import pijit
+from tests.capture.containers.effects_common import CUT, launches
 from tests.harness import check, fail_unless_captured, jitted
 
 X = np.linspace(0.5, 4.0, 11)

@@ -4,19 +4,18 @@ import sys
 
 import pytest
 
-from tests.capture import (
-    test_deques,
-    test_generator_loops,
+from tests.capture.containers import test_deques
+from tests.capture.inlining import (
     test_inlining_cells,
+    test_inlining_continuations,
     test_inlining_effects,
-    test_inlining_outcomes,
-    test_inlining_rests,
-    test_long_dict_loops,
-    test_special_methods,
+    test_inlining_return_kinds,
 )
+from tests.capture.iteration import test_generator_loops, test_long_dict_loops
+from tests.capture.objects import test_special_methods
 from tests.harness import check
 
-MODULES = (test_inlining_rests, test_inlining_cells, test_inlining_outcomes, test_special_methods,
+MODULES = (test_inlining_continuations, test_inlining_cells, test_inlining_return_kinds, test_special_methods,
            test_inlining_effects, test_generator_loops, test_long_dict_loops, test_deques)
 PROGRAMS = [row for module in MODULES for row in module.PROGRAMS]
 

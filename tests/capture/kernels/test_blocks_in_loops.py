@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from effects_common import CUT
 
+from tests.capture.containers.effects_common import CUT
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 MANY = {"backend": "python"}  # machine code is compared in the last tests

@@ -4,9 +4,9 @@ from collections import Counter, OrderedDict, defaultdict
 
 import numpy as np
 import pytest
-from effects_common import CUT, launches
 
 import pijit
+from tests.capture.containers.effects_common import CUT, launches
 from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
 
 pytestmark = needs_pipeline

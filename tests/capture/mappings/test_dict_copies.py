@@ -5,8 +5,8 @@ from collections import Counter, OrderedDict, defaultdict
 
 import numpy as np
 import pytest
-from effects_common import CUT
 
+from tests.capture.containers.effects_common import CUT
 from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted, needs_pipeline
 
 pytestmark = needs_pipeline

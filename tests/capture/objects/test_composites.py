@@ -4,8 +4,8 @@ import collections
 
 import numpy as np
 import pytest
-from effects_common import CUT, launches
 
+from tests.capture.containers.effects_common import CUT, launches
 from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted, needs_pipeline
 
 pytestmark = needs_pipeline

@@ -5,9 +5,9 @@ import types
 
 import numpy as np
 import pytest
-from effects_common import CUT, launches
 
 import pijit
+from tests.capture.containers.effects_common import CUT, launches
 from tests.harness import fail_unless_captured, jitted, kernel_count, mode_config, same
 
 X = np.linspace(0.5, 4.0, 11)

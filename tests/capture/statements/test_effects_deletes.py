@@ -5,8 +5,8 @@ import weakref
 
 import numpy as np
 import pytest
-from effects_common import CUT, launches
 
+from tests.capture.containers.effects_common import CUT, launches
 from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted
 
 X = np.linspace(0.5, 4.0, 11)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from effects_common import CUT, launches
 
 import pijit
 from pijit.core._launcher import Launcher
+from tests.capture.containers.effects_common import CUT, launches
 from tests.harness import check, fail_unless_captured
 
 X = np.array([0.5, 3.0, -1.0, 0.25, 8.0])

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from effects_common import CUT
 
+from tests.capture.containers.effects_common import CUT
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
 
 MANY = {"backend": "python", "max_inline_depth": 0}
