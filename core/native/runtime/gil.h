@@ -1,11 +1,12 @@
-/* Python errors from functions that kernels call with or without the GIL. Memory of these is PyMem_Raw*, which needs no
- * GIL. */
+/* Python errors in functions that kernels call with or without the GIL.
+ *
+ * Such functions allocate memory by PyMem_Raw*, which needs no GIL. */
 #ifndef PIJIT_GIL_H
 #define PIJIT_GIL_H
 
 #include "launcher/abi.h"
 
-/* Whether this thread has an exception set. */
+/* True if this thread has an exception set. */
 static inline int
 error_is_set(void)
 {

@@ -1,8 +1,8 @@
-/* The runtime functions of kernels that run without the GIL.
+/* Runtime functions for kernels that run without the GIL.
  *
- * Part of table.c, apart for its size. What makes or releases objects takes the GIL for that time; what computes does
- * not. Functions on objects that the program may reach elsewhere are missing: kernels that call them
- * keep the GIL. */
+ * Part of table.c, in a file of its own. Functions that make or release objects take the GIL for that time. Functions
+ * that compute do not. Functions on objects that the program may reach from elsewhere are missing here. Kernels that
+ * call these keep the GIL. */
 #ifndef PIJIT_NOGIL_H
 #define PIJIT_NOGIL_H
 
@@ -73,7 +73,7 @@ nogil_asked(int64_t signals)
     return tstate != NULL && breaker_asks(tstate);
 }
 
-/* These need no GIL, or take it where they do. */
+/* These need no GIL, or take it themselves. */
 #define nogil_scatter runtime_scatter
 #define nogil_rows runtime_rows
 #define nogil_add_at runtime_add_at

@@ -1,8 +1,9 @@
-/* Exceptions that signal handlers raise while a kernel calls a library function. Part of table.c, apart for its size.
+/* Exceptions that signal handlers raise while a kernel calls a library function.
  *
- * CPython runs handlers inside of some functions in C, such as str. Their exceptions are not about the call: a repeated
- * call would not raise them. So an exception is kept, and a pending call raises it where bytecode runs next. The traceback tells it from
- * an exception of the call: a frame there runs the code of a handler. */
+ * Part of table.c, in a file of its own. CPython runs handlers inside some C functions, such as str. Their exceptions
+ * do not come from the call, so a repeated call would not raise them. Such an exception is kept, and a pending call
+ * raises it when bytecode runs next. The traceback distinguishes it from an exception of the call: one of its frames
+ * runs the code of a handler. */
 #ifndef PIJIT_HANDLERS_H
 #define PIJIT_HANDLERS_H
 
@@ -12,7 +13,8 @@
 
 #include "cpython/eval_breaker/eval_breaker.h"
 
-/* The function in Python that a call of a handler runs: a NEW reference; NULL without an exception where none is known. */
+/* The Python function that a call of a handler runs. Returns a NEW reference, or NULL without an exception if it is
+ * unknown. */
 static PyObject *
 handler_function(PyObject *handler)
 {
@@ -21,7 +23,8 @@ handler_function(PyObject *handler)
         Py_INCREF(function);
         return function;
     }
-    static const char *const inner[] = {"__wrapped__", "func", "__call__"};  /* of jitted functions, partials, other objects */
+    static const char *const inner[] = {"__wrapped__", "func", "__call__"};  /* of jitted functions, partials, other
+                                                                              * objects */
     for (int kind = 0; kind < 3; kind++) {
         PyObject *owner = kind < 2 ? function : (PyObject *)Py_TYPE(function);  /* borrowed */
         PyObject *found = PyObject_GetAttrString(owner, inner[kind]);  /* owned, given away */
@@ -34,12 +37,13 @@ handler_function(PyObject *handler)
     return NULL;
 }
 
-/* Whether a frame of a traceback runs the code, or code that was made of the same function. */
+/* True if a frame of a traceback runs the code, or code made from the same function. */
 static int
 traceback_has(PyObject *traceback, PyCodeObject *code)
 {
     int found = 0;
-    for (PyTracebackObject *at = (PyTracebackObject *)traceback; at != NULL && !found; at = at->tb_next) {  /* borrowed */
+    /* `at` is borrowed. */
+    for (PyTracebackObject *at = (PyTracebackObject *)traceback; at != NULL && !found; at = at->tb_next) {
 #if PY_VERSION_HEX < 0x03090000
         PyCodeObject *run = at->tb_frame->f_code;  /* owned */
         Py_INCREF(run);
@@ -52,7 +56,7 @@ traceback_has(PyObject *traceback, PyCodeObject *code)
     return found;
 }
 
-/* Whether a frame of a traceback runs a signal's handler. */
+/* True if a frame of a traceback runs the handler of a signal. */
 static int
 traceback_has_handler(PyObject *traceback, PyObject *signals, int number)
 {
@@ -64,11 +68,11 @@ traceback_has_handler(PyObject *traceback, PyObject *signals, int number)
     int found = function != NULL && traceback_has(traceback, (PyCodeObject *)PyFunction_GET_CODE(function));
     Py_XDECREF(handler);
     Py_XDECREF(function);
-    PyErr_Clear();  /* of a number that is no signal */
+    PyErr_Clear();  /* the number may not be a signal */
     return found;
 }
 
-/* Whether a signal handler raised an exception, by its traceback. */
+/* True if a signal handler raised an exception, judged by its traceback. */
 static int
 raised_by_handler(PyObject *traceback)
 {
@@ -83,7 +87,7 @@ raised_by_handler(PyObject *traceback)
     return found;
 }
 
-/* Raises the exception that was kept, whose reference it takes over. */
+/* Raises the exception that was kept. Steals its reference. */
 static int
 raise_kept(void *kept)
 {
@@ -93,7 +97,8 @@ raise_kept(void *kept)
     return -1;
 }
 
-/* Lets bytecode raise the exception as soon as it runs; takes over the references. 0, or -1 with the exception set. */
+/* Makes bytecode raise the exception when it runs next. Steals the references. Returns 0, or -1 with the exception
+ * set. */
 static int
 raise_later(PyObject *type, PyObject *value, PyObject *traceback)
 {

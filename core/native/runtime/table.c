@@ -1,10 +1,12 @@
-/* The functions that kernels call through the runtime table, and helpers that find addresses for them.
+/* The runtime table: functions that kernels call, and helpers that find addresses for them.
  *
- * abi.h documents every entry. All take and return int64_t, so that generated code needs one kind of
- * call; the first argument of most is the frame, whose word 1 leads to the references that this call owns.
- * NumPy objects are made by NumPy: its allocator, its base rules, its assignment. The loop nests are in
- * iteration_order.h, runs of loops in loops.h and pieces.h, reductions in reduce.h, floating-point flags in fp_flags.h,
- * effects on Python objects in stores.h and containers.h, and what Python calls in symbols.h. */
+ * abi.h documents every entry. All take and return int64_t, so that generated code needs one kind of call. The first
+ * argument of most is the frame, whose word 1 points to the references that this call owns. NumPy makes NumPy objects,
+ * by its allocator, its rules for bases and its assignment.
+ *
+ * Loop nests are in iteration_order.h, runs of inner loops in loops.h and pieces.h, reductions in reduce.h, and
+ * floating-point flags in fp_flags.h. Effects on Python objects are in stores.h and containers.h. Functions for Python
+ * code are in symbols.h. */
 #include "launcher/abi.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "runtime/ufuncs/iteration_order.h"
@@ -39,7 +41,7 @@ scalar_is_complex(int typenum)
     return typenum == NPY_CFLOAT || typenum == NPY_CDOUBLE;
 }
 
-/* The bytes of an element. */
+/* Size of an element in bytes. */
 static int
 value_size(int typenum)
 {
@@ -220,8 +222,7 @@ runtime_release(int64_t frame, int64_t object)
     return OK;
 }
 
-/* An array object over the memory in desc. base is borrowed, or NULL for a short-lived object without an
- * owner. */
+/* An array object over the memory in desc. `base` is borrowed. It is NULL for a short-lived object without an owner. */
 static PyObject *
 array_wrap(const int64_t *desc, int ndim, int typenum, PyArrayObject *base)
 {
@@ -268,7 +269,7 @@ runtime_view(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t
     return OK;
 }
 
-/* The bytes [low, high) that an array touches; low == high if it is empty. */
+/* The bytes [low, high) that an array occupies; low == high if it is empty. */
 static void
 desc_extent(const int64_t *desc, int64_t ndim, int64_t itemsize, int64_t *low, int64_t *high)
 {
@@ -332,7 +333,7 @@ runtime_reduce(int64_t frame, int64_t spec)
     return reduction_run(&reduction) < 0 || error_is_set() ? LAUNCHER_ERROR : OK;
 }
 
-/* ---- exceptions and requests to the interpreter ---- */
+/* ---- exceptions, and the eval breaker ---- */
 
 static int64_t
 runtime_clear_exception(void)
@@ -360,7 +361,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
 
 /* ---- the table and the module's helpers ---- */
 
-/* Index, name and function of each entry in one place. */
+/* One list that gives each entry its index, name and function. */
 #define RUNTIME_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
@@ -385,7 +386,7 @@ void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
 void *runtime_table_nogil[RUNTIME_COUNT] = {NOGIL_ENTRIES(ENTRY_WITHOUT_GIL)};
 static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
 
-/* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, its address. */
+/* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, the table's address. */
 static int
 table_register(PyObject *module)
 {
@@ -426,8 +427,9 @@ umath_import(void)
 int
 runtime_register(PyObject *module)
 {
-    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || results_probe() < 0 || umath_import() < 0
-            || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0 || PyModule_AddFunctions(module, module_methods) < 0
+    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || results_probe() < 0
+            || umath_import() < 0 || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0
+            || PyModule_AddFunctions(module, module_methods) < 0
             || PyModule_AddFunctions(module, draw_functions) < 0
             || PyModule_AddIntConstant(module, "RESULTS_COME_BACK", RESULTS_COME_BACK) < 0
             || PyModule_AddFunctions(module, product_functions) < 0) {

@@ -1,4 +1,4 @@
-/* See thread_pool.h. */
+/* Thread pool: threads that share the iterations of one loop; see thread_pool.h. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include "cpython/eval_breaker/eval_breaker.h"
@@ -10,27 +10,27 @@
 #include <unistd.h>
 
 #define MOST_THREADS 64
-#define PIECES 4                /* for each thread, so that one that is held up leaves its share to others */
+#define PIECES 4                /* per thread, so that others can take over the share of a delayed thread */
 #define STACK_BYTES (1 << 20)
 
 typedef struct {
     PoolBody body;
     int64_t *arguments;
     int64_t count, piece;
-    int64_t next;               /* atomic: the first iteration that nobody has taken */
-    int places;                 /* how many more threads may join */
-    int working;                /* how many have joined and are not done */
-    int flags;                  /* floating-point exceptions that they have raised */
-    fenv_t environment;         /* the calling thread's */
+    int64_t next;               /* atomic: the first iteration that no thread has taken */
+    int places;                 /* number of threads that may still join */
+    int working;                /* number of threads that have joined and are not done */
+    int flags;                  /* floating-point exceptions that the threads have raised */
+    fenv_t environment;         /* floating-point environment of the calling thread */
 } Job;
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
-    Job *job;                   /* on the caller's stack; NULL: none that can be joined */
+    Job *job;                   /* on the caller's stack; NULL if there is none to join */
     int threads;
-    long long loops;            /* how many were shared */
-    int busy;                   /* atomic: a loop has the pool */
+    long long loops;            /* number of loops that threads have shared */
+    int busy;                   /* atomic: a loop uses the pool */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static __thread int kept_limit;
@@ -73,7 +73,7 @@ thread_main(void *Py_UNUSED(nothing))
     return NULL;
 }
 
-/* Starts threads until there are `wanted`, or no more can be had. The lock is held. */
+/* Starts threads until there are `wanted`, or no more can be started. The lock must be held. */
 static void
 pool_grow(int wanted)
 {
@@ -109,7 +109,7 @@ fork_parent(void)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* The child has the forking thread alone. */
+/* The child process only has the thread that forked. */
 static void
 fork_child(void)
 {
@@ -130,7 +130,7 @@ fork_register(void)
 
 /* ---- loops ---- */
 
-/* How many threads are worth it: each has half of `least` to do. */
+/* The number of threads that are worthwhile. Each must have at least half of `least` to do. */
 static int64_t
 threads_for(int64_t work, int64_t least)
 {
@@ -183,10 +183,11 @@ pool_run(PoolBody body, int64_t *arguments, int64_t count, int64_t align, int64_
     __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- how many ---- */
+/* ---- number of threads ---- */
 
-/* What numba.get_num_threads says, or NULL without an exception. No request to the interpreter is handled meanwhile, for
- * a kernel is running; an interrupt that comes nevertheless is asked for once more. */
+/* The result of numba.get_num_threads, or NULL without an exception. breaker_hold hides pending requests to the
+ * interpreter, because none may be handled while a kernel runs. An interrupt that arrives nevertheless is requested
+ * again. */
 static PyObject *
 numba_asked(PyObject *parallel)
 {
@@ -203,8 +204,8 @@ numba_asked(PyObject *parallel)
     return answer;
 }
 
-/* What numba says: the limit that numba.set_num_threads has set for this thread, or the one it was imported with; 0 if it
- * is not imported. */
+/* numba's limit: that of numba.set_num_threads for this thread, or the one at its import. 0 if numba is not
+ * imported. */
 static long
 numba_limit(void)
 {
@@ -226,13 +227,13 @@ numba_limit(void)
     if (answer != NULL) {
         limit = PyLong_AsLong(answer);
     }
-    PyErr_Clear();  /* an attribute that another version of numba has not */
+    PyErr_Clear();  /* another version of numba may lack an attribute */
     Py_XDECREF(started);
     Py_XDECREF(answer);
     return limit;
 }
 
-/* The processors that this process may use. */
+/* The number of processors that this process may use. */
 static long
 processors(void)
 {

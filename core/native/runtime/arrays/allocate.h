@@ -1,6 +1,7 @@
-/* New arrays: of a shape, as a ufunc allocates its result, of spare memory, or of that of an operand.
+/* Allocation of arrays: of a given shape, with the layout of a ufunc's result, on pooled memory, or on an operand's
+ * memory.
  *
- * Part of table.c, apart for its size. */
+ * Part of table.c, in a file of its own. */
 #ifndef PIJIT_ALLOCATION_H
 #define PIJIT_ALLOCATION_H
 
@@ -16,7 +17,7 @@ words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
     }
 }
 
-/* The bytes of an array of a shape, or 0: none, or more than memory has. */
+/* The size in bytes of an array of a shape. 0 if it has no elements or exceeds SPARE_BYTES. */
 static size_t
 shape_bytes(const npy_intp *shape, int ndim, npy_intp itemsize)
 {
@@ -30,7 +31,7 @@ shape_bytes(const npy_intp *shape, int ndim, npy_intp itemsize)
     return bytes;
 }
 
-/* A new array: one that was kept, on a block, on memory that comes back, or NumPy's. */
+/* A new array from the free list, on a block of the buffer pool, on reusable result memory, or on NumPy's memory. */
 static PyObject *
 array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *shape, npy_intp *strides, int fortran)
 {
@@ -57,7 +58,8 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
                                 fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
 }
 
-/* A new array for desc, owned by the frame. strides is NULL for plain C or Fortran order. typenum may be PRIVATE. */
+/* Allocates an array for desc, owned by the frame. `strides` is NULL for plain C or Fortran order. `typenum` may
+ * include PRIVATE. */
 static int64_t
 array_alloc(int64_t frame, int64_t *desc, int typenum, int ndim, npy_intp *strides, int fortran)
 {
@@ -84,7 +86,8 @@ runtime_alloc(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_
     return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order != 0);
 }
 
-/* The array itself, or a copy for others if it has spare memory; 0 with an exception set. Owned by the frame. */
+/* The array itself, or a copy of it if it is on a block of the buffer pool. Owned by the frame. 0 with an exception set
+ * on failure. */
 static int64_t
 runtime_own(int64_t frame, int64_t object)
 {
@@ -103,7 +106,7 @@ runtime_own(int64_t frame, int64_t object)
     return (int64_t)copy;
 }
 
-/* An array with the elements of a contiguous one that has no object, for desc; owned by the frame. */
+/* Makes an array object for desc: a copy of a contiguous array that has no object. Owned by the frame. */
 static int64_t
 runtime_copied(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum)
 {
@@ -123,7 +126,7 @@ runtime_copied(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum)
     return OK;
 }
 
-/* Reads [ndim, desc, itemsize] triples; what elision.h wants to know is above the item size. */
+/* Reads [ndim, desc, itemsize] triples. The bits above the item size are the operand's `into` (elision.h). */
 static void
 operands_read(Operand *operands, const int64_t *words, int64_t nops)
 {

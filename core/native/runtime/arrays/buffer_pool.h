@@ -1,8 +1,9 @@
-/* Memory of arrays that never leave a kernel, and of large results (large_results.h), kept for those of later kernels: clearing
- * fresh pages costs more than computing on them. Part of table.c, apart for its size.
+/* Buffer pool: memory of private arrays and of large results (large_results.h), kept for later kernels.
  *
- * Blocks go back when the array's object does, with the GIL held. What is kept is bounded, and blocks that many others were
- * taken before are freed; spare_clear frees all. */
+ * Part of table.c, in a file of its own. Private arrays never leave a kernel. Reuse pays because clearing fresh pages
+ * costs more than computing on them. A block returns to the pool when its array's object ends, with the GIL held. The
+ * size of the pool is bounded. A block is freed after many others were taken before it. spare_clear frees all
+ * blocks. */
 #ifndef PIJIT_SPARE_H
 #define PIJIT_SPARE_H
 
@@ -12,17 +13,17 @@
 #include <sys/mman.h>
 #endif
 
-#define PRIVATE (1 << 16)               /* beside the type number of an array that never leaves the kernel */
-#define SPARE_SMALLEST (128 * 1024)      /* bytes; the C library keeps less by itself */
+#define PRIVATE (1 << 16)               /* flag in the type number of an array that never leaves the kernel */
+#define SPARE_SMALLEST (128 * 1024)      /* bytes; the C library itself keeps smaller blocks */
 #define SPARE_ROUNDED 256               /* bytes of the smallest block */
-#define SPARE_BYTES (128 * 1024 * 1024)  /* kept at most */
+#define SPARE_BYTES (128 * 1024 * 1024)  /* maximum size of the pool */
 #define SPARE_BLOCKS 32
-#define SPARE_IDLE 256                   /* so many blocks may be taken before one that nobody takes is freed */
-#define HUGE_PAGES (4 * 1024 * 1024)    /* from here on NumPy asks for huge pages */
+#define SPARE_IDLE 256                   /* a block is freed after this number of others was taken */
+#define HUGE_PAGES (4 * 1024 * 1024)    /* bytes; from this size on, NumPy requests huge pages */
 
 typedef struct {
     PyObject_HEAD
-    char *data;                         /* owned, given back */
+    char *data;                         /* owned, returned to the pool */
     size_t size;
 } Block;
 
@@ -30,7 +31,7 @@ static struct {
     char *data;
     size_t size;
     size_t since;
-} spare[SPARE_BLOCKS];                    /* those that came back last are last */
+} spare[SPARE_BLOCKS];                    /* ordered by time of return, the latest last */
 static int spare_count = 0;
 static size_t spare_bytes = 0, spare_taken = 0;
 
@@ -64,13 +65,13 @@ spare_new(size_t size)
 #ifdef MADV_HUGEPAGE
     if (data != NULL && size >= HUGE_PAGES) {
         size_t offset = 4096u - (uintptr_t)data % 4096u;
-        madvise(data + offset, size - offset, MADV_HUGEPAGE);  /* no matter whether it does */
+        madvise(data + offset, size - offset, MADV_HUGEPAGE);  /* failure does not matter */
     }
 #endif
     return data;
 }
 
-/* Counts a block that is taken, and frees one that long nobody took. */
+/* Counts a block that is taken, and frees blocks that have been idle for too long. */
 static void
 spare_count_taken(void)
 {
@@ -80,7 +81,8 @@ spare_count_taken(void)
     }
 }
 
-/* The smallest block that is large enough and not twice as large, or a new one; its size replaces *size. */
+/* Takes the smallest block that is large enough and less than twice as large, or allocates one. *size becomes the
+ * block's size. */
 static char *
 spare_take(size_t *size)
 {
@@ -101,7 +103,7 @@ spare_take(size_t *size)
     return data;
 }
 
-/* Keeps a block from malloc, or frees it; it may be larger than its size says. */
+/* Puts a block from malloc into the pool, or frees it. Its real size may exceed `size`. */
 static void
 spare_give(char *data, size_t size)
 {
@@ -135,7 +137,7 @@ static PyTypeObject block_type = {
     .tp_doc = "Memory of an array that does not leave a kernel.",
 };
 
-/* The size of a small block, which is used for arrays of several sizes. */
+/* The rounded size of a small block, so that arrays of several sizes fit into it. */
 static size_t
 block_round(size_t size)
 {
@@ -146,7 +148,7 @@ block_round(size_t size)
     return rounded < size ? size : rounded;
 }
 
-/* A new array on memory that is not its own; steals descr. */
+/* A new array on memory that it does not own. Steals descr. */
 static PyObject *
 array_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, char *data)
 {
@@ -154,11 +156,11 @@ array_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int
                                 fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
 }
 
-/* A new array on a block; steals descr. */
+/* A new array on a block. Steals descr. */
 static PyObject *
 spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t size)
 {
-    Block *block = PyObject_New(Block, &block_type);  /* owned, then the array's */
+    Block *block = PyObject_New(Block, &block_type);  /* owned, then moved to the array */
     if (block == NULL) {
         Py_DECREF(descr);
         return NULL;

@@ -1,6 +1,6 @@
-/* Copies of array elements from one memory to another.
+/* Copies of array elements between buffers.
  *
- * Part of table.c, apart for its size. NumPy copies what is large, or may share memory. */
+ * Part of table.c, in a file of its own. NumPy does the copies that are large or may overlap. */
 #ifndef PIJIT_COPIES_H
 #define PIJIT_COPIES_H
 
@@ -13,7 +13,8 @@ typedef struct {
     int64_t ndim, size;
 } Copy;
 
-/* Elements [begin, end) of an axis and all of those behind it. Where there are none, neither array need have memory. */
+/* Copies elements [begin, end) of an axis, with all axes inside it. If there are no elements, the arrays may have no
+ * memory. */
 static void
 copy_axis(const Copy *copy, int64_t axis, char *dst, char *src, int64_t begin, int64_t end)
 {
@@ -43,7 +44,8 @@ copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer
     copy_axis(copy, 0, copy->dst, copy->src, begin, end);
 }
 
-/* The first `begin` elements of each row of an axis, and those from `end` on: few, so that each call would count. */
+/* Copies the first `begin` elements of each row of an axis, and those from `end` on. They are few, so function calls
+ * would be costly. */
 #define COPY_ENDS(type) \
     for (int64_t row = 0; row < rows; row++, dst += dst_row, src += src_row) { \
         type *to = (type *)dst; \
@@ -55,7 +57,7 @@ copy_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer
         } \
     }
 
-/* 0 for elements of another size. */
+/* Returns 0 for element sizes that it does not copy. */
 static int
 copy_ends(const Copy *copy, int64_t axis, int64_t rows, int64_t begin, int64_t end, char *dst, char *src)
 {
@@ -73,7 +75,7 @@ copy_ends(const Copy *copy, int64_t axis, int64_t rows, int64_t begin, int64_t e
     return 1;
 }
 
-/* Elements of an axis and all of those behind it, but for those of a box, which has elements. */
+/* Copies the elements of an axis, with all axes inside it, except those of a box. The box must not be empty. */
 static void
 copy_axis_around(const Copy *copy, const int64_t *begin, const int64_t *box, int64_t axis, char *dst, char *src)
 {
@@ -121,7 +123,7 @@ runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int
     const int64_t *to_strides = to + DESC_SHAPE + ndim, *from_strides = from + DESC_SHAPE + ndim;
     int64_t shape[NEST_MAXDIMS] = {1}, dst_strides[NEST_MAXDIMS] = {0}, src_strides[NEST_MAXDIMS] = {0}, last = 0;
     int64_t work = itemsize;
-    /* Axes of one element go, and axes that are one run become one. */
+    /* Drops axes of length 1 and merges axes that form one run. */
     for (int64_t axis = 0; axis < ndim; axis++) {
         int64_t size = to[DESC_SHAPE + axis], dst_stride = to_strides[axis], src_stride = from_strides[axis];
         work *= size;
@@ -147,15 +149,16 @@ runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int
     return OK;
 }
 
-#define SMALL_COPY 4096         /* bytes that are not worth NumPy's preparations */
+#define SMALL_COPY 4096         /* bytes; smaller copies are not worth NumPy's overhead */
 
-/* A copy of few elements, where shapes agree and memory is apart: 0 if it is not one. */
+/* Copies few elements if the shapes agree and the memory does not overlap. Returns 0 if it has not copied. */
 static int
 copy_small(const int64_t *dst, const int64_t *src, int64_t ndim, int64_t src_ndim, int64_t itemsize)
 {
     const int64_t *shape = dst + DESC_SHAPE;
     int64_t bytes = itemsize;
-    if (itemsize == 0 || ndim != src_ndim || ndim == 0 || memcmp(shape, src + DESC_SHAPE, ndim * sizeof(int64_t)) != 0) {
+    if (itemsize == 0 || ndim != src_ndim || ndim == 0
+            || memcmp(shape, src + DESC_SHAPE, ndim * sizeof(int64_t)) != 0) {
         return 0;
     }
     for (int64_t axis = 0; axis < ndim; axis++) {

@@ -1,7 +1,7 @@
-/* The strides of what NumPy's operators compute into an operand: those of the operand.
+/* Temporary elision: NumPy's operators compute into a large temporary operand, so the result has its strides.
  *
- * Part of table.c, apart for its size. An operator does that to an array of ELIDED_BYTES or more that nothing else refers
- * to, where the other operand is a number or has the same shape. */
+ * Part of table.c, in a file of its own. An operator does that to an array of ELIDED_BYTES or more that nothing else
+ * refers to. The other operand must be a number or have the same shape. */
 #ifndef PIJIT_ELISION_H
 #define PIJIT_ELISION_H
 
@@ -12,18 +12,18 @@
 #endif
 
 #define ELIDED_BYTES (256 * 1024)
-#define INTO_SHIFT 8            /* in the word of an operand's item size */
-/* Beside what follows: nothing needs the operand any more, which has the result's type; and it may only be written to as
- * NumPy does it. */
+#define INTO_SHIFT 8            /* bit position of `into` in the word of an operand's item size */
+/* Flags that are added to the values below. INTO_FREE: the operand has the result's type and is not needed any more.
+ * INTO_AS_NUMPY: it may only be overwritten where NumPy overwrites it. */
 #define INTO_FREE 16
 #define INTO_AS_NUMPY 32
 
-/* What is known of an operand: nothing is computed into it, it is where it is large, nobody knows, the operator would raise;
- * or the object tells, which is found here or came as an input. */
+/* Whether NumPy computes into an operand: never; always if it is large; unknown; the operator would raise. For the last
+ * two values the reference count decides: of an object that the kernel found, or of one that is an input. */
 enum { INTO_NEVER, INTO_ALWAYS, INTO_UNKNOWN, INTO_LEAVES, INTO_ASK_FOUND, INTO_ASK_INPUT };
 
-/* The references to an input that is a temporary on the operand stack: a variable of linked code has it, and passes it; the
- * launcher holds what its guards have fetched. */
+/* Reference count of an input that is a temporary on the operand stack. The references are a variable of linked code,
+ * the argument of the call, and the launcher, which holds objects that its guards fetched. */
 #define INPUT_REFERENCES 3
 
 static int
@@ -40,7 +40,7 @@ operand_into(const Operand *operand)
     if (into == INTO_ASK_INPUT) {
         return Py_REFCNT(array) == INPUT_REFERENCES ? INTO_ALWAYS : INTO_NEVER;
     }
-    return Py_REFCNT(array) == 1 ? INTO_ALWAYS : INTO_UNKNOWN;  /* what it was found in may be as good as gone */
+    return Py_REFCNT(array) == 1 ? INTO_ALWAYS : INTO_UNKNOWN;  /* its container may be about to end */
 }
 
 static int
@@ -53,8 +53,8 @@ operands_may_be_elided(const Operand *operands, int nops)
     return may != 0;
 }
 
-/* Puts the strides that such an operand has in the place of those in desc; 0, or 1 where it is not known which to take.
- * *taken is the number of an operand that is certain, or -1. */
+/* Replaces the strides in desc by those of the operand that NumPy computes into. Returns 0, or 1 if the strides cannot
+ * be determined. *taken is the number of an operand that NumPy certainly overwrites, or -1. */
 static int
 strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops, int *taken)
 {
@@ -95,7 +95,8 @@ strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operan
     return 0;
 }
 
-/* An operand that is not needed any more, has the result's shape and strides, and an object; or NULL. */
+/* An operand that is not needed any more, has the result's shape and strides, and has an object. NULL if there is
+ * none. */
 static const Operand *
 operand_to_reuse(const int64_t *desc, int ndim, const Operand *operands, int nops, int taken)
 {

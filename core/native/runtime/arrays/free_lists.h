@@ -1,8 +1,9 @@
-/* Arrays that a kernel has given up, kept for those that it makes next: a loop makes the same ones in each round.
+/* Free list: arrays that a kernel has released, kept for arrays that it makes later, as in each iteration of a loop.
  *
- * Part of table.c, apart for its size. Nothing else refers to a kept array, so nobody can tell it from a new one. It
- * keeps its memory, whose bytes NumPy must find unchanged when it frees it; only an array on a block of spare memory,
- * which never leaves the kernel, may become a smaller one. All is given up when the launcher returns. */
+ * Part of table.c, in a file of its own. Nothing else refers to a kept array, so a program cannot tell it from a new
+ * one. It keeps its memory, and NumPy must find the same number of bytes when it frees it. An array on a block of the
+ * buffer pool never leaves the kernel, so only such an array may become a smaller one. The launcher releases all kept
+ * arrays when it returns. */
 #ifndef PIJIT_KEPT_H
 #define PIJIT_KEPT_H
 
@@ -12,7 +13,7 @@
 #error "the references to an array: nobody has looked at this version of CPython"
 #endif
 
-/* Whether an array has memory of its own, and is as NumPy has made it but for its order. */
+/* True if an array owns its memory and has the flags of a new NumPy array, apart from its order. */
 static int
 array_is_plain(PyArrayObject *array)
 {
@@ -24,7 +25,7 @@ array_is_plain(PyArrayObject *array)
     return flags == (NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE) && Py_TYPE(base) == &block_type && Py_REFCNT(base) == 1;
 }
 
-/* The bytes of the memory of an array of a type that kernels compute with. */
+/* The size of an array's memory in bytes. Its type must be one that kernels compute with. */
 static size_t
 array_bytes(PyArrayObject *array)
 {
@@ -39,11 +40,11 @@ array_bytes(PyArrayObject *array)
     return bytes;
 }
 
-/* Whether NumPy has one dtype object for all arrays of a number's type, and this is it. */
+/* True if a dtype object is the only one that NumPy has for a type of numbers. */
 static int
 dtype_is_numpys(const PyArray_Descr *descr)
 {
-    static const PyArray_Descr *known[NPY_CDOUBLE + 1];  /* each lives as long as the process */
+    static const PyArray_Descr *known[NPY_CDOUBLE + 1];  /* never released */
     int typenum = descr->type_num;
     if (value_size(typenum) == 0) {
         return 0;
@@ -54,7 +55,7 @@ dtype_is_numpys(const PyArray_Descr *descr)
     return known[typenum] == descr;
 }
 
-/* Gives up a reference, or keeps it if it is the last one to an array that others can become. */
+/* Releases a reference. If it is the last one to an array that can be reused, the array goes to the free list. */
 static void
 owned_drop(OwnedList *owned, PyObject *object)
 {
@@ -82,7 +83,7 @@ owned_drop(OwnedList *owned, PyObject *object)
                                      PyArray_BASE(array) != NULL};
 }
 
-/* Gives a kept array a shape and strides, those of C or Fortran order where none are told. */
+/* Sets the shape and strides of a kept array. If `strides` is NULL, they are those of C or Fortran order. */
 static void
 array_reshape(PyArrayObject *array, const npy_intp *shape, const npy_intp *strides, int fortran)
 {
@@ -101,8 +102,8 @@ array_reshape(PyArrayObject *array, const npy_intp *shape, const npy_intp *strid
     }
 }
 
-/* A kept array of a type and number of axes with memory for `bytes`: a new reference, or NULL. *varies: there is one
- * that has just another size. */
+/* A kept array of a type and number of axes with memory for `bytes`: a new reference, or NULL. *varies is set if one
+ * differs in size only. */
 static PyObject *
 owned_reuse(OwnedList *owned, int typenum, int ndim, size_t bytes, int is_private, int *varies)
 {

@@ -1,6 +1,6 @@
-/* Elements of arrays that kernels make of lists. Part of table.c, apart for its size.
+/* Construction of arrays from lists: kernels store the lists' items into the elements.
  *
- * Only items of the exact classes that are expected are taken, so no code of the user's runs. */
+ * Part of table.c, in a file of its own. Items must have the exact expected classes, so no user code runs. */
 #ifndef PIJIT_LISTED_H
 #define PIJIT_LISTED_H
 
@@ -8,14 +8,14 @@
 
 typedef struct {
     int64_t list;
-    int64_t rows;               /* READ_LIST or READ_TUPLE for a list of such, 0 for one of numbers */
-    int64_t count, width;       /* of items, and of those of each row */
-    int64_t data, typenum;      /* the elements, in C order */
-    int64_t several;            /* whether the items of a row are of several kinds: one each */
-    int64_t kinds[1];           /* as stores.h has them */
+    int64_t rows;               /* READ_LIST or READ_TUPLE for a list of rows, 0 for a list of numbers */
+    int64_t count, width;       /* number of items, and of items in each row */
+    int64_t data, typenum;      /* address and type number of the elements, in C order */
+    int64_t several;            /* whether `kinds` has one kind for each item of a row */
+    int64_t kinds[1];           /* kinds of numbers, as in stores.h */
 } Listed;
 
-/* The class of numbers of a kind: a new reference, or NULL. */
+/* The class of numbers of a kind. Returns a new reference, or NULL. */
 static PyTypeObject *
 number_class(int64_t kind)
 {
@@ -30,9 +30,10 @@ number_class(int64_t kind)
     return type;
 }
 
-/* Stores numbers of a class, `step` elements apart. */
+/* Stores numbers of a class, `step` bytes apart. */
 static int64_t
-numbers_store(PyObject *const *items, int64_t count, int64_t kind, PyTypeObject *type, char *at, int64_t step, int typenum)
+numbers_store(PyObject *const *items, int64_t count, int64_t kind, PyTypeObject *type, char *at, int64_t step,
+              int typenum)
 {
     int whole = kind != BOX_FLOAT && (kind < 0 || !PyTypeNum_ISFLOAT((int)kind));
     int64_t words[2];
@@ -73,10 +74,12 @@ rows_store(const Listed *listed, PyTypeObject *const *types, int itemsize)
         }
         PyObject *const *items = PySequence_Fast_ITEMS(row);  /* borrowed */
         if (!listed->several) {
-            status = numbers_store(items, listed->width, listed->kinds[0], types[0], at, itemsize, (int)listed->typenum);
+            status = numbers_store(items, listed->width, listed->kinds[0], types[0], at, itemsize,
+                                   (int)listed->typenum);
         }
         for (int64_t j = 0; listed->several && status == 0 && j < listed->width; j++) {
-            status = numbers_store(items + j, 1, listed->kinds[j], types[j], at + j * itemsize, 0, (int)listed->typenum);
+            status = numbers_store(items + j, 1, listed->kinds[j], types[j], at + j * itemsize, 0,
+                                   (int)listed->typenum);
         }
         at += listed->width * itemsize;
     }
@@ -85,7 +88,8 @@ rows_store(const Listed *listed, PyTypeObject *const *types, int itemsize)
 
 enum { MOST_KINDS = 8 };
 
-/* Stores the items of a list, or of the rows in it, into an array; DECLINED where one is not what is expected. */
+/* Stores the items of a list, or of the rows in it, into an array. Returns DECLINED if an item is not the expected
+ * one. */
 static int64_t
 runtime_listed(int64_t spec)
 {

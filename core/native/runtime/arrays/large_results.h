@@ -1,24 +1,26 @@
-/* Memory of large results: NumPy's arrays in all that can be seen, whose memory comes back to be used again.
+/* Large results: arrays that look like NumPy's own, with memory that is reused after their end.
  *
- * Part of table.c, apart for its size. The C library gives large blocks back to the system, and clearing the pages of new
- * ones can take longer than computing what goes into them. So the arrays name a handler (NEP 49) that takes memory from
- * what buffer_pool.h keeps; it has the name of NumPy's own. Which field of an array that is, a probe makes sure. Where the program
- * has another handler, or NumPy none, its results are NumPy's. */
+ * Part of table.c, in a file of its own. The C library returns large blocks to the system, and clearing the pages of
+ * new blocks can take longer than the computation. So the arrays name a handler (NEP 49) that takes memory from the
+ * buffer pool. It has the name of NumPy's own handler. A probe verifies which field of an array contains the handler.
+ * If the program has set another handler, or NumPy has no handlers, results are on NumPy's memory. */
 #ifndef PIJIT_RESULTS_H
 #define PIJIT_RESULTS_H
 
 #include "runtime/arrays/buffer_pool.h"
 
-#define RESULT_SMALLEST (1024 * 1024)   /* bytes; of smaller ones the C library keeps the pages once it has met them */
+#define RESULT_SMALLEST (1024 * 1024)   /* bytes; the C library keeps the pages of smaller blocks after it has seen
+                                         * one */
 
 #ifdef NPY_1_22_API_VERSION
 
-#define HANDLERS_SINCE 0x0000000f       /* NumPy's C interface that has handlers, and the places of their functions in it */
+#define HANDLERS_SINCE 0x0000000f       /* first C API version with handlers; the indices below are those of its
+                                         * functions */
 #define TRACED_AS 389047                /* numpy.lib.tracemalloc_domain */
 #define GET_HANDLER ((PyObject *(*)(void))PyArray_API[305])
 #define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])
 
-/* An array's fields, which NumPy's headers do not show to modules that older versions can load. */
+/* The fields of an array. NumPy's headers hide some of them from modules that older NumPy versions can load. */
 typedef struct {
     PyArrayObject_fields known;
 #if NPY_FEATURE_VERSION < NPY_1_20_API_VERSION
@@ -62,9 +64,9 @@ result_free(void *context, void *data, size_t size)
 static PyDataMem_Handler result_handler = {
     "default_allocator", 1, {NULL, result_malloc, result_calloc, result_realloc, result_free},
 };
-static PyObject *result_capsule = NULL;     /* owned; NULL: results are NumPy's */
+static PyObject *result_capsule = NULL;     /* owned; NULL: results are on NumPy's memory */
 
-/* Makes the capsule where arrays have their handlers where they are expected. */
+/* Makes the capsule if arrays have their handlers in the expected field. */
 static int
 results_probe(void)
 {
@@ -84,7 +86,7 @@ results_probe(void)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Whether a new array of so many bytes would have NumPy's own memory, which this file's can replace. */
+/* True if a new array of this size would be on NumPy's own memory, which this file's memory can replace. */
 static int
 result_is_ours(size_t bytes)
 {
@@ -100,7 +102,7 @@ result_is_ours(size_t bytes)
     return handler == DEFAULT_HANDLER;
 }
 
-/* A block of just this size: others would have more than they know of. */
+/* Takes a block of exactly this size. A larger block's real size would be unknown when NumPy frees it. */
 static char *
 result_take(size_t size)
 {
@@ -115,7 +117,7 @@ result_take(size_t size)
     return spare_new(size);
 }
 
-/* A new array that owns memory which was used before, if there is any of its size; steals descr. */
+/* A new array that owns its memory: a block of the same size that was used before, if there is one. Steals descr. */
 static PyObject *
 result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t bytes)
 {
@@ -129,7 +131,7 @@ result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides,
         spare_give(data, bytes);
         return NULL;
     }
-    PyTraceMalloc_Track(TRACED_AS, (uintptr_t)data, bytes);  /* NumPy ends that */
+    PyTraceMalloc_Track(TRACED_AS, (uintptr_t)data, bytes);  /* NumPy untracks it */
     Py_INCREF(result_capsule);
     HANDLER_OF(array) = result_capsule;
     PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);

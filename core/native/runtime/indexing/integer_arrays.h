@@ -1,7 +1,7 @@
-/* Elements chosen by vectors of integers: rows, stores, additions.
+/* Indexing by integer vectors: rows, stores, additions.
  *
- * Part of table.c, apart for its size; for masks see masks.h. Where an index is out of range nothing is written, or it
- * is taken back. Nothing here needs the GIL. */
+ * Part of table.c, in a file of its own; for masks see masks.h. If an index is out of range, nothing is written, or the
+ * writes are undone. No function here needs the GIL. */
 #ifndef PIJIT_SCATTER_H
 #define PIJIT_SCATTER_H
 
@@ -12,14 +12,14 @@
 
 /* ---- vectors of integers ---- */
 
-/* What is written: `count` times an element of `target` at an index. */
+/* Describes writes to `count` elements of an array, each at an index. */
 typedef struct {
     char *data;
     int64_t stride, size, itemsize;
     const int64_t *index;
     int64_t count;
     const char *values;
-    int64_t step;               /* from one value to the next, 0 if all are one */
+    int64_t step;               /* bytes from one value to the next; 0 if there is only one value */
 } Scatter;
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -28,8 +28,8 @@ typedef struct {
 #define VECTORISED
 #endif
 
-/* Whether all indices are in range, by sums and "or" alone, which every processor does to several at once: what is too
- * large, or below 0 as it is and from the end, has a sign. */
+/* True if all indices are in range. An index sets the sign bit if it is too large, or below 0 even when counted from
+ * the end. The loop has only additions, subtractions and "or", which all processors vectorise. */
 VECTORISED static int
 indices_fit(const int64_t *indices, int64_t count, int64_t size)
 {
@@ -41,7 +41,7 @@ indices_fit(const int64_t *indices, int64_t count, int64_t size)
     return (int64_t)beyond >= 0;
 }
 
-/* Copies rows of `bytes` each, which lie one behind the other; 1 when an index is out of range. */
+/* Copies rows of `bytes` each, which are contiguous. Returns DECLINED if an index is out of range. */
 static int64_t
 runtime_rows(int64_t out, int64_t data, int64_t size, int64_t bytes, int64_t indices, int64_t count)
 {
@@ -50,7 +50,8 @@ runtime_rows(int64_t out, int64_t data, int64_t size, int64_t bytes, int64_t ind
         return DECLINED;
     }
     for (int64_t i = 0; i < count; i++) {
-        memcpy((char *)out + i * bytes, (const char *)data + (index[i] < 0 ? index[i] + size : index[i]) * bytes, bytes);
+        memcpy((char *)out + i * bytes, (const char *)data + (index[i] < 0 ? index[i] + size : index[i]) * bytes,
+               bytes);
     }
     return 0;
 }
@@ -93,7 +94,7 @@ runtime_scatter(int64_t spec)
         target[place] += value; \
     }
 
-/* Adds, and checks indices on the way. */
+/* Adds, and checks each index before its addition. */
 #define ADD_CHECKED(type) { \
     const uint64_t size = (uint64_t)scatter->size; \
     type *target = (type *)scatter->data; \
@@ -109,7 +110,8 @@ runtime_scatter(int64_t spec)
     } \
     }
 
-/* Each old value is noted before; or the whole target is, if that is shorter, and indices are checked on the way. */
+/* Saves each old value before its addition. If the target is shorter than the indices, saves the whole target first and
+ * checks indices during the additions. */
 #define ADD_AND_NOTE(type) \
     for (int64_t i = 0; whole && i < scatter->size; i++) { \
         ((type *)before)[i] = *(type *)(scatter->data + i * scatter->stride); \
@@ -131,7 +133,7 @@ runtime_scatter(int64_t spec)
         *(type *)scatter_place(scatter, i) = ((const type *)before)[i]; \
     }
 
-/* All or nothing: what NumPy would report, bytecode finds as it was. */
+/* Undoes all additions if NumPy would report a flag, so that bytecode can repeat them. */
 #define ADD_OR_TAKE_BACK(type) \
     ADD_AND_NOTE(type) \
     if (status != 0 || runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW \

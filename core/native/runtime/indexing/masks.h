@@ -1,6 +1,6 @@
-/* Elements chosen by masks: how many they are, what a mask picks, and stores under it.
+/* Boolean masks: count of set elements, compaction, and masked stores.
  *
- * Part of table.c, apart for its size. Nothing here needs the GIL. */
+ * Part of table.c, in a file of its own. No function here needs the GIL. */
 #ifndef PIJIT_MASKS_H
 #define PIJIT_MASKS_H
 
@@ -10,15 +10,15 @@
 #include <emmintrin.h>
 #endif
 
-#define MASK_BLOCK 64           /* elements of a mask that are looked at at once */
-#define FEW_GAPS 8              /* so many elements of a block may be missing for its runs to be copied */
-#define FEW_CHOSEN 8            /* so many elements of a block are done one by one */
+#define MASK_BLOCK 64           /* elements of a mask that are read at once */
+#define FEW_GAPS 8              /* runs of a block are copied if at most this number of its elements is unset */
+#define FEW_CHOSEN 8            /* elements of a block are copied one by one if at most this number is set */
 
 typedef struct {
     int64_t first, second;
 } Element16;
 
-/* Calls RUN(type) for a type of the size of an element. */
+/* Calls RUN(type) with a type of the element's size. */
 #define OF_SIZE(size, RUN) \
     switch (size) { \
     case 1: RUN(uint8_t) break; \
@@ -35,7 +35,7 @@ typedef struct {
 
 #define WIDE_CODE __attribute__((target("avx512f,popcnt"))) static int64_t
 
-/* Whether the processor packs and spreads elements by a mask. */
+/* True if the processor has instructions that compress and expand vectors by a mask. */
 static int
 is_wide(void)
 {
@@ -46,8 +46,8 @@ is_wide(void)
     return known;
 }
 
-/* Functions for elements of one size: the number of chosen ones, of a block that is picked or stored. 64 may be read or
- * written where the chosen ones are one behind the other. */
+/* Functions for elements of one size. They compact a block, store to it, or fill it. They return the number of set
+ * elements. On the compact side they may access 64 elements. */
 #define WIDE_FUNCTIONS(type, bits_type, lanes, suffix) \
     WIDE_CODE \
     pick_##type(type *to, const type *from, uint64_t bits) \
@@ -120,7 +120,7 @@ runtime_mask_count(int64_t mask, int64_t size)
     return count;
 }
 
-/* Bit k is set where element k of a block of a mask is. */
+/* Bit k is set if element k of a block of a mask is set. */
 static inline uint64_t
 block_bits(const uint8_t *mask, int64_t count)
 {
@@ -139,7 +139,7 @@ block_bits(const uint8_t *mask, int64_t count)
     return bits;
 }
 
-/* Whether not more than so many bits are set. */
+/* True if at most `most` bits are set. */
 static inline int
 has_few(uint64_t bits, int most)
 {
@@ -149,9 +149,9 @@ has_few(uint64_t bits, int most)
     return bits == 0;
 }
 
-/* Does ONE(i) for each i where a mask is set, or RUN(first, behind) for all from one to another, or BLOCK(start, bits) for
- * what is set of a block, as often as `count` says; `done` counts. A block without any costs next to nothing, a full one
- * what a copy costs. */
+/* Visits the set elements of a mask, at most `count`; `done` is their number so far. Calls ONE(i) for one element,
+ * RUN(first, behind) for a run of them, or BLOCK(start, bits) for a whole block. A block without set elements costs
+ * next to nothing, and a full one as much as a copy. */
 #define FOR_CHOSEN(ONE, RUN, wide, BLOCK) \
     for (int64_t start = 0; start < size && done < count; start += MASK_BLOCK) { \
         uint64_t bits = block_bits((const uint8_t *)mask + start, size - start); \
@@ -189,7 +189,7 @@ has_few(uint64_t bits, int most)
     FOR_CHOSEN(PICK_ONE, PICK_RUN, wide, PICK_BLOCK) \
     }
 
-/* Leaves in `out` the elements where a mask is set, which are `count` unless another thread writes to it. */
+/* Compacts the elements that a mask selects into `out`. They are `count`, unless another thread writes to the mask. */
 static int64_t
 runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count)
 {
@@ -222,9 +222,10 @@ runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t
         memcpy((char *)data + i * itemsize, (const char *)values + step * (done + i - first), itemsize); \
     }
 
-/* Stores values where a mask is set: one for each, or the same for all if `step` is 0. */
+/* Stores values where a mask is set: one for each set element, or the same for all if `step` is 0. */
 static int64_t
-runtime_mask_put(int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count, int64_t values, int64_t step)
+runtime_mask_put(int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count, int64_t values,
+                 int64_t step)
 {
     int64_t done = 0;
     if (count <= 0) {

@@ -1,9 +1,10 @@
-/* Products of a matrix of few columns, transposed, with itself: the bits of NumPy's loop for np.matmul.
+/* Gram matrices: products of a transposed matrix of few columns with itself, with the bits of NumPy's loop for
+ * np.matmul.
  *
- * Part of table.c, apart for its size. The loop calls a library, which first copies all of a tall matrix twice, into
- * an order that suits large products. OpenBLAS adds up each element of the result line after line, fused, and begins a
- * new sum at intervals. For each number of columns a probe finds out whether the library at hand does that, and the
- * interval. Which of several NaNs comes out is left to the loop. */
+ * Part of table.c, in a file of its own. NumPy's loop calls a library, which first copies a tall matrix twice into an
+ * order that suits large products. OpenBLAS computes each element by fused multiply-adds, line after line, and starts a
+ * new sum at intervals. For each number of columns, a probe finds out if the installed library does that, and the
+ * interval. NumPy's loop determines which of several NaNs is the result. */
 #ifndef PIJIT_GRAMS_H
 #define PIJIT_GRAMS_H
 
@@ -11,8 +12,8 @@
 #include "runtime/ufuncs/gufunc.h"
 #include "runtime/linalg/probe_numbers.h"
 
-#define GRAM_SIDE 32            /* columns at most */
-#define GRAM_STEP (1 << 24)     /* bytes between lines at most */
+#define GRAM_SIDE 32            /* maximum number of columns */
+#define GRAM_STEP (1 << 24)     /* maximum bytes between lines */
 
 typedef struct {
     npy_intp side, depth, interval, step;
@@ -25,7 +26,7 @@ typedef struct {
 
 #include <immintrin.h>
 
-/* How many of the lines that are left make the next sum. */
+/* The number of the remaining lines that make the next sum. */
 static npy_intp
 gram_part(npy_intp left, npy_intp interval)
 {
@@ -119,9 +120,9 @@ gram_in_order(const Gram *of, npy_intp size)
 
 #endif
 
-/* ---- what is known of numbers of columns ---- */
+/* ---- probe of numbers of columns ---- */
 
-#define GRAM_LEAST 64           /* intervals that are tried */
+#define GRAM_LEAST 64           /* the intervals that are tried: least, most and step */
 #define GRAM_MOST 1024
 #define GRAM_BETWEEN 16
 #define GRAM_LINES (4 * GRAM_MOST)
@@ -133,7 +134,7 @@ typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     npy_intp side, size;
-    uint64_t state;             /* of random numbers */
+    uint64_t state;             /* of the random numbers */
     char *lines, *theirs, *ours;
 } GramProbe;
 
@@ -151,7 +152,7 @@ gram_probe_fill(GramProbe *probe, int trial, npy_intp lines)
     }
 }
 
-/* The product of `depth` lines by the loop, and in our order for that to be compared with. */
+/* Computes the product of `depth` lines by NumPy's loop. Returns the description of the same product for our order. */
 static Gram
 gram_probe_run(GramProbe *probe, npy_intp depth, npy_intp gap)
 {
@@ -170,7 +171,7 @@ gram_is_theirs(const GramProbe *probe, Gram gram, npy_intp interval)
            && memcmp(probe->ours, probe->theirs, (size_t)(probe->side * probe->side * probe->size)) == 0;
 }
 
-/* Whether products of up to `lines` lines are the loop's. */
+/* True if products of up to `lines` lines have the loop's bits. */
 static int
 gram_probe_depths(GramProbe *probe, npy_intp interval, npy_intp lines)
 {
@@ -205,7 +206,7 @@ gram_probe_all(GramProbe *probe)
     return same ? interval : 0;
 }
 
-/* After how many lines the loop begins new sums; 0 where it adds up in another order, or there is no memory. */
+/* The number of lines after which the loop starts new sums. 0 if it adds in another order, or memory is exhausted. */
 static npy_intp
 gram_probe(int64_t function, int64_t data, npy_intp side, npy_intp size)
 {
@@ -224,7 +225,7 @@ gram_probe(int64_t function, int64_t data, npy_intp side, npy_intp size)
 static npy_intp
 gram_known(int64_t function, int64_t data, npy_intp side, npy_intp size)
 {
-    static npy_intp known[2][GRAM_SIDE + 1];   /* 0 before it is probed, GRAM_UNKNOWN where none is the loop's */
+    static npy_intp known[2][GRAM_SIDE + 1];   /* 0: not probed yet; GRAM_UNKNOWN: no interval matches */
     npy_intp *place = &known[size == sizeof(double)][side];
     if (*place == 0) {
         npy_intp interval = grams_possible() ? gram_probe(function, data, side, size) : 0;
@@ -233,10 +234,10 @@ gram_known(int64_t function, int64_t data, npy_intp side, npy_intp size)
     return *place == GRAM_UNKNOWN ? 0 : *place;
 }
 
-/* ---- what kernels call ---- */
+/* ---- functions for kernels ---- */
 
-/* Whether the operands are lines of one matrix, the first of them transposed. Lines that overlap or are too far apart
- * are not for the library. */
+/* True if the operands are lines of one matrix, the first of them transposed. The library does not get lines that
+ * overlap or are too far apart. */
 static int
 is_gram(const int64_t *pointers, const npy_intp *dims, const npy_intp *steps, npy_intp size)
 {
@@ -246,8 +247,8 @@ is_gram(const int64_t *pointers, const npy_intp *dims, const npy_intp *steps, np
            && step % size == 0;
 }
 
-/* Whether the product was computed; flags are raised by it alone. It is left to the loop where a sum is NaN, or an error
- * other than underflow may have to be told. */
+/* Returns 1 if the product was computed; all raised flags are its own. Returns 0 if NumPy's loop must compute it. That
+ * is so if a sum is NaN, or if an error other than underflow may have to be reported. */
 static int
 gram_run(int64_t function, int64_t data, const int64_t *pointers, const npy_intp *dims, const npy_intp *steps,
          int64_t work, npy_intp size)

@@ -1,13 +1,13 @@
-/* Numbers that tell in which order a library adds up products.
+/* Test numbers that reveal the order in which a library adds products.
  *
- * Part of table.c: what small_matmul.h and gram.h try orders with. */
+ * Part of table.c. The probes of small_matmul.h and gram.h use them. */
 #ifndef PIJIT_PROBE_NUMBERS_H
 #define PIJIT_PROBE_NUMBERS_H
 
 #include <math.h>
 #include <stdint.h>
 
-#define PROBE_STATE 0x9E3779B97F4A7C15   /* where random numbers begin */
+#define PROBE_STATE 0x9E3779B97F4A7C15   /* seed of the random numbers */
 
 static uint64_t
 probe_random(uint64_t *state)
@@ -18,7 +18,8 @@ probe_random(uint64_t *state)
     return *state;
 }
 
-/* In the first trials, all zeros of one sign, or all numbers of one: sums of zeros have signs. */
+/* In the first four trials, one operand has only zeros of one sign, and the other has only numbers of one sign. They
+ * test the signs of sums of zeros. */
 static double
 probe_number(uint64_t *state, int trial, int operand)
 {

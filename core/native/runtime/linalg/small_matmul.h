@@ -1,10 +1,11 @@
 /* Products of small matrices and vectors: the bits of NumPy's loop for np.matmul, in a fraction of its time.
  *
- * Part of table.c, apart for its size. The loop calls a library, which takes far longer to begin than to multiply a few
- * numbers. In which order a library adds up products, and which of these it fuses, depends on sizes and strides, never
- * on the numbers; so each combination of them is probed when it is first met: a few dozen products of random numbers at
- * random addresses, by the loop and in the orders of small_matmul.inc. An order that gives the loop's bits each time takes
- * over. Which of several NaNs comes out, and what to do about errors, is left to the loop. */
+ * Part of table.c, in a file of its own. NumPy's loop calls a library, whose start-up takes far longer than a few
+ * multiplications. The order in which a library adds products, and which of them it fuses, depends on sizes and
+ * strides, never on the numbers. So each combination of sizes and strides is probed when it first occurs. A probe
+ * compares a few dozen products of random numbers at random addresses, by NumPy's loop and in the orders of
+ * small_matmul.inc. An order that gives the loop's bits each time replaces it. The loop determines which of several
+ * NaNs is the result, and handles errors. */
 #ifndef PIJIT_PRODUCTS_H
 #define PIJIT_PRODUCTS_H
 
@@ -13,14 +14,14 @@
 #include "runtime/ufuncs/gufunc.h"
 #include "runtime/linalg/probe_numbers.h"
 
-#define PRODUCT_SIDE 8          /* rows and columns at most */
-#define PRODUCT_DEPTH 16        /* products that make one sum at most */
+#define PRODUCT_SIDE 8          /* maximum number of rows, and of columns */
+#define PRODUCT_DEPTH 16        /* maximum number of products in one sum */
 #define PRODUCT_ORDERS 8
-#define PRODUCT_PLAIN 0         /* one after the other, and the same in doubles */
+#define PRODUCT_PLAIN 0         /* order: one product after the other; PRODUCT_WIDE: the same in double */
 #define PRODUCT_WIDE 6
 #define PRODUCT_UNKNOWN (-1)
 
-/* The operands, turned so that a vector of results is a line. */
+/* The operands, swapped and transposed if the result is a column, so that a vector of results is a row. */
 typedef struct {
     npy_intp rows, depth, columns;
     const char *left, *right;
@@ -106,30 +107,30 @@ product_in_order(const Product *of, npy_intp size, int order, int last)
 
 #endif
 
-/* ---- what is known of sizes and strides ---- */
+/* ---- probe of sizes and strides ---- */
 
-#define PRODUCT_SHAPES 256      /* a power of two */
+#define PRODUCT_SHAPES 256      /* number of entries; a power of two */
 #define PRODUCT_TRIES 8
 
 typedef struct {
-    npy_intp sizes;             /* 0 where nothing is known yet */
+    npy_intp sizes;             /* 0: the entry is free */
     npy_intp steps[6];
-    int order, last;            /* PRODUCT_UNKNOWN where no order is the loop's */
-    int right;                  /* bits: which orders are, for all columns */
+    int order, last;            /* PRODUCT_UNKNOWN if no order matches the loop */
+    int right;                  /* a bit for each order that matches in all columns */
 } ProductShape;
 
 static ProductShape product_shapes[PRODUCT_SHAPES];
 
 #define PROBE_TRIALS 64
-#define PROBE_ROOM 32768        /* bytes that one operand may reach over */
-#define PROBE_LINE 64           /* addresses differ within so many bytes */
+#define PROBE_ROOM 32768        /* maximum extent of one operand in bytes */
+#define PROBE_LINE 64           /* bytes; the addresses of operands vary within this range */
 
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     const npy_intp *dims, *steps;
     npy_intp size;
-    uint64_t state;             /* of random numbers */
+    uint64_t state;             /* of the random numbers */
     char *room[4];              /* left, right, result, result in our order */
     npy_intp reach[3][2];       /* bytes below and above an operand's first element */
 } Probe;
@@ -152,7 +153,8 @@ probe_fill(Probe *probe, char *first, int trial, int operand)
     }
 }
 
-/* Which columns of the results of one order are not the loop's: 1 those up to a multiple of four, 2 the others. */
+/* The columns in which one order's results differ from the loop's. Bit 1: columns up to a multiple of four; bit 2: the
+ * others. */
 static int
 probe_differences(Probe *probe, const Product *ours, const char *theirs)
 {
@@ -201,7 +203,7 @@ probe_run(Probe *probe, ProductShape *shape)
     }
 }
 
-/* Notes which order is the loop's; without memory, none. */
+/* Stores the order that matches the loop: none if memory is exhausted. */
 static void
 shape_probe(ProductShape *shape, int64_t function, int64_t data, const npy_intp *dims, const npy_intp *steps,
             npy_intp size)
@@ -237,7 +239,7 @@ shape_probe(ProductShape *shape, int64_t function, int64_t data, const npy_intp 
     PyMem_RawFree(memory);
 }
 
-/* What is known of the shape; NULL where no place is left to remember it. */
+/* The entry of a combination of sizes and strides. NULL if the table has no free entry for it. */
 static const ProductShape *
 shape_find(int64_t function, int64_t data, const npy_intp *dims, const npy_intp *steps, npy_intp size)
 {
@@ -263,7 +265,7 @@ shape_find(int64_t function, int64_t data, const npy_intp *dims, const npy_intp 
     return NULL;
 }
 
-/* ---- what kernels call ---- */
+/* ---- functions for kernels ---- */
 
 static int
 products_known(void)
@@ -278,12 +280,12 @@ products_known(void)
 static int
 product_is_small(const int64_t *pointers, const npy_intp *dims)
 {
-    /* A matrix by itself, transposed, is no product like others. */
+    /* A matrix times its own transpose is a special case in libraries. */
     return dims[1] <= PRODUCT_SIDE && dims[3] <= PRODUCT_SIDE && dims[2] <= PRODUCT_DEPTH && dims[2] > 0
            && (pointers[0] != pointers[1] || dims[1] == 1 || dims[3] == 1);
 }
 
-/* With a `mask` floating-point errors are reported. */
+/* A nonzero `mask` selects the floating-point flags that are reported. */
 static int64_t
 nogil_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
              int64_t size, int64_t mask)

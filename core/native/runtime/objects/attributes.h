@@ -1,12 +1,13 @@
-/* Attributes of objects of any class in kernels, read where control comes to them. Part of table.c, apart for its size.
+/* Attribute reads in kernels, from objects of any class.
  *
- * A read looks where CPython looks, and declines where that runs code or finds another type; see containers.h. */
+ * Part of table.c, in a file of its own. A read looks up the attribute as CPython does. It bails out if the lookup
+ * would run code, or if it finds another type; see containers.h. */
 #ifndef PIJIT_ATTRIBUTES_H
 #define PIJIT_ATTRIBUTES_H
 
 #include "runtime/objects/containers.h"
 
-/* The attribute of an object, BORROWED; NULL where it has none, or reading it runs code. */
+/* The attribute of an object, BORROWED. NULL if the object has none or reading it runs code. */
 static PyObject *
 attribute_find(PyObject *object, PyObject *name)
 {
@@ -26,7 +27,7 @@ attribute_find(PyObject *object, PyObject *name)
     return value != NULL || found == NULL || Py_TYPE(found)->tp_descr_get != NULL ? value : found;
 }
 
-/* Whether an object certainly has no attribute of this name of its own. */
+/* True if an object certainly has no attribute of this name in its own dict or values. */
 static int64_t
 runtime_lacks_own(int64_t owner, int64_t name)
 {

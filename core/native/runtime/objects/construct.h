@@ -1,7 +1,7 @@
-/* New tuples, lists, dicts, sets and numbers for kernels. Part of table.c, apart for its size.
+/* Construction of tuples, lists, dicts, sets and numbers in kernels.
  *
- * The caller leaves [kind, word, word] for each value in the words from `spec` on, as stores.h reads them; the object
- * that was made replaces the first word. */
+ * Part of table.c, in a file of its own. The caller passes [kind, word, word] for each value, in the words from `spec`
+ * on, as stores.h reads them. The new object replaces the first word. */
 #ifndef PIJIT_DISPLAYS_H
 #define PIJIT_DISPLAYS_H
 
@@ -10,14 +10,14 @@
 
 #define SPEC_WORDS 3
 
-/* The object for value number `index` of a spec: a new reference, NULL with MemoryError set. */
+/* Boxes value number `index` of a spec. Returns a new reference, or NULL with an exception set. */
 static PyObject *
 spec_box(const int64_t *spec, int64_t index)
 {
     return value_box(spec[SPEC_WORDS * index], (int64_t)(spec + SPEC_WORDS * index + 1));
 }
 
-/* Gives the frame the reference to `made`, which may be NULL with an exception set. */
+/* Moves the reference `made` to the frame. `made` may be NULL with an exception set. */
 static int64_t
 spec_answer(int64_t frame, int64_t *spec, PyObject *made)
 {
@@ -28,7 +28,7 @@ spec_answer(int64_t frame, int64_t *spec, PyObject *made)
     return 0;
 }
 
-/* Moves the objects of a spec into the items of `made`, which is new; NULL where it could not be made. */
+/* Moves the objects of a spec into the items of the new container `made`. `made` is NULL if its allocation failed. */
 static int64_t
 items_fill(int64_t frame, int64_t address, int64_t count, PyObject *made, PyObject **items)
 {
@@ -62,7 +62,7 @@ runtime_tuple_of(int64_t frame, int64_t list, int64_t address)
     return spec_answer(frame, (int64_t *)address, PyList_AsTuple((PyObject *)list));
 }
 
-/* `count` pairs of a key and a value. */
+/* The values are `count` pairs of a key and a value. */
 static int64_t
 runtime_new_dict(int64_t frame, int64_t count, int64_t address)
 {
@@ -80,7 +80,7 @@ runtime_new_dict(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, dict);
 }
 
-/* The values are numbers or strings. */
+/* The values must be numbers or strings. */
 static int64_t
 runtime_new_set(int64_t frame, int64_t count, int64_t address)
 {
@@ -112,7 +112,7 @@ runtime_new_slice(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, slice);
 }
 
-/* The values are a container of one of CPython's classes and the name of one of its methods. */
+/* The values are a container of a builtin class and the name of one of its methods. */
 static int64_t
 runtime_bound_method(int64_t frame, int64_t count, int64_t address)
 {
@@ -122,7 +122,7 @@ runtime_bound_method(int64_t frame, int64_t count, int64_t address)
 
 #define FEW_VALUES 16
 
-/* The values are the address of an object or 0, a class, a tuple of names, and that many values. */
+/* The values are the address of an object or 0, a class, a tuple of names, and one value for each name. */
 static int64_t
 runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
 {
@@ -139,8 +139,8 @@ runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
         boxed++;
     }
     if (boxed == count - 3) {
-        made = instance_make((PyObject *)spec[1], (PyObject *)spec[SPEC_WORDS + 1], (PyObject *)spec[2 * SPEC_WORDS + 1],
-                             values);
+        made = instance_make((PyObject *)spec[1], (PyObject *)spec[SPEC_WORDS + 1],
+                             (PyObject *)spec[2 * SPEC_WORDS + 1], values);
     }
     while (boxed > 0) {
         Py_DECREF(values[--boxed]);
@@ -163,7 +163,7 @@ runtime_new_instance(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, found);
 }
 
-/* The object of one value. */
+/* The values are the one to box. */
 static int64_t
 runtime_box(int64_t frame, int64_t count, int64_t address)
 {

@@ -1,24 +1,26 @@
-/* Lists, tuples, dicts and sets in kernels: reads where control comes to them, and effects besides single stores.
+/* Lists, tuples, dicts and sets in kernels: reads, and effects other than single stores.
  *
- * Part of table.c, apart for its size. A read checks the exact type of what it finds and declines, having done nothing,
- * where it is another. What stores.h says of the end of objects holds here too. A list, tuple or dict that is read is
- * a borrowed pointer: as its end can be noticed, no effect of a kernel gives up the last reference to one. Tuples that
- * are keys are given up, so the frame holds those where it may come to that. */
+ * Part of table.c, in a file of its own. A read checks the exact type of the object that it finds. It bails out,
+ * without an effect, if the type is another. The rule of stores.h about the end of objects applies here, too. A list,
+ * tuple or dict that was read is a borrowed pointer. No effect of a kernel drops the last reference to one, because a
+ * program can observe its end. Key tuples may be dropped with their entries, so the frame holds a key tuple where that
+ * can happen. */
 #ifndef PIJIT_CONTAINERS_H
 #define PIJIT_CONTAINERS_H
 
 #include "runtime/ufuncs/library_calls.h"
 #include "cpython/dict_iterator.h"
 
-/* What a read finds, besides the kinds of value_box and arrays. */
+/* Kinds of objects that a read expects, in addition to those of value_box and arrays. */
 enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9, READ_ANY = -11, READ_ANY_HELD = -12,
        READ_TUPLE_HELD = -13 };
 
-/* Until its last use the frame holds an array that was read: nobody may notice that it lives longer. */
+/* Reads an array, which the frame holds until its last use. It may live longer than in bytecode, so its end must not be
+ * observable. */
 static int64_t
 array_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
-    const Wanted wanted = *(const Wanted *)spec;  /* what is found replaces it */
+    const Wanted wanted = *(const Wanted *)spec;  /* a copy: the result replaces it */
     int64_t status = dies_quietly(object) ? array_read(&wanted, object, spec) : DECLINED;
     if (status != 0) {
         return status;
@@ -27,7 +29,7 @@ array_hold(int64_t frame, PyObject *object, int64_t *spec)
     return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* A string may go while others are stored: the frame holds it. */
+/* Reads a string. The frame holds it, because a later store may drop it. */
 static int64_t
 text_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
@@ -49,7 +51,7 @@ pointer_read(PyObject *object, PyTypeObject *type, int64_t *spec)
     return 0;
 }
 
-/* The key of a dict or the member of a set may go with its entry. */
+/* Reads a tuple that is a dict key or a set member. The frame holds it, because it may be dropped with its entry. */
 static int64_t
 tuple_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
@@ -61,7 +63,8 @@ tuple_hold(int64_t frame, PyObject *object, int64_t *spec)
     return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* An object of any class may go while others are stored; nobody may notice that it lives longer. */
+/* Reads an object of any class. The frame holds it, because a later store may drop it. It may live longer than in
+ * bytecode, so its end must not be observable. */
 static int64_t
 any_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
@@ -73,7 +76,7 @@ any_hold(int64_t frame, PyObject *object, int64_t *spec)
     return owned_push(frame_owned(frame), object) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* The words of a borrowed object replace those that say what it must be. */
+/* Reads a borrowed object. Its words replace those that give its expected type. */
 static int64_t
 object_read(int64_t frame, PyObject *object, int64_t *spec)
 {
@@ -96,7 +99,8 @@ static int64_t
 runtime_length(int64_t container)
 {
     PyObject *object = (PyObject *)container;
-    return PyDict_Check(object) ? PyDict_GET_SIZE(object) : PyAnySet_Check(object) ? PySet_GET_SIZE(object) : Py_SIZE(object);
+    return PyDict_Check(object) ? PyDict_GET_SIZE(object)
+        : PyAnySet_Check(object) ? PySet_GET_SIZE(object) : Py_SIZE(object);
 }
 
 static int64_t
@@ -116,7 +120,7 @@ runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
         ? object_read(frame, found, (int64_t *)spec) : DECLINED;
 }
 
-/* Answers whether a dict or set has such a key in the first word of `spec`. */
+/* Stores in the first word of `spec` whether a dict or set has the key. */
 static int64_t
 runtime_has_key(int64_t owner, int64_t key, int64_t spec)
 {
@@ -167,9 +171,9 @@ runtime_taken_entry(int64_t owner)
     return entry_to_take((PyObject *)owner);
 }
 
-static PyObject *popitem;  /* owned: the method of dict */
+static PyObject *popitem;  /* owned: dict.popitem */
 
-/* Of an entry that is there, and whose end runs no code. */
+/* Removes an entry that exists and whose end runs no code. */
 static int64_t
 runtime_take_entry(int64_t owner)
 {
@@ -188,7 +192,7 @@ runtime_take_entry(int64_t owner)
     return taken == NULL ? LAUNCHER_ERROR : 0;
 }
 
-/* Of an item that is there, and whose end runs no code. */
+/* Removes an item that exists and whose end runs no code. */
 static int64_t
 runtime_list_take(int64_t list, int64_t index)
 {
@@ -213,7 +217,7 @@ runtime_insert(int64_t list, int64_t index, int64_t kind, int64_t address)
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* `items` is an exact list or tuple. */
+/* `items` must be an exact list or tuple. */
 static int64_t
 runtime_extend(int64_t list, int64_t items)
 {
@@ -246,7 +250,7 @@ runtime_clear_list(int64_t list)
 
 /* ---- dicts ---- */
 
-/* The value under a key if it may go, borrowed; else NULL. */
+/* The value under a key, borrowed, if it may be dropped. Otherwise NULL. */
 static PyObject *
 removable(PyObject *dict, PyObject *key)
 {
@@ -317,7 +321,7 @@ runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64
     return status;
 }
 
-/* Whether dict.update(more) runs no code of the user's: plain keys, and values that may all be given up at once. */
+/* True if dict.update(more) runs no user code: the keys are plain, and all old values may be dropped at once. */
 static int
 updates_quietly(PyObject *dict, PyObject *more)
 {
@@ -364,7 +368,7 @@ runtime_clear_dict(int64_t dict)
     return 0;
 }
 
-/* ---- dicts by an int that is a word ---- */
+/* ---- dicts with an int key that is a word ---- */
 
 #if PY_VERSION_HEX < 0x030B0000
 #include "cpython/int_keys_37_310.h"
@@ -396,7 +400,7 @@ runtime_get_int(int64_t frame, int64_t dict, int64_t number, int64_t kind, int64
     return status;
 }
 
-/* A dict that has the key keeps its own; any other gets a new int. */
+/* Stores a value under an int. A dict that has the key keeps its key object; otherwise the key is a new int. */
 static int64_t
 runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
 {
@@ -422,7 +426,8 @@ runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* The next entry of a dict or set from a position on; 0 where there is none. Of a set there is no value. */
+/* The next entry of a dict or set from a position on. Returns 0 if there is none. The value of a set's entry is
+ * NULL. */
 static inline int
 entry_next(PyObject *owner, Py_ssize_t *position, PyObject **key, PyObject **value)
 {
@@ -430,7 +435,8 @@ entry_next(PyObject *owner, Py_ssize_t *position, PyObject **key, PyObject **val
     return PyDict_Check(owner) ? PyDict_Next(owner, position, key, value) : set_next(owner, position, key);
 }
 
-/* The position behind the next entry from a position on, 0 behind the last one: as their iterators count. */
+/* The position after the next entry from a position on, or 0 after the last one. Positions are those of the containers'
+ * iterators. */
 static int64_t
 runtime_next_entry(int64_t owner, int64_t position)
 {
@@ -439,7 +445,7 @@ runtime_next_entry(int64_t owner, int64_t position)
     return entry_next((PyObject *)owner, &next, &key, &value) ? next : 0;
 }
 
-/* `behind` is an answer of next_entry. */
+/* `behind` is a result of next_entry. */
 static int64_t
 runtime_entry_key(int64_t frame, int64_t owner, int64_t behind, int64_t spec)
 {

@@ -1,7 +1,7 @@
-/* Deletes of attributes, globals and cells, and stores and deletes of parts of lists.
+/* Deletion of attributes, globals and cells; stores to and deletion of slices of lists.
  *
- * Part of table.c, apart for its size. As in stores.h, what declines has done nothing; it declines as well where
- * Python would raise. */
+ * Part of table.c, in a file of its own. As in stores.h, a function that returns DECLINED has had no effect. It also
+ * returns DECLINED where Python would raise. */
 #ifndef PIJIT_REMOVALS_H
 #define PIJIT_REMOVALS_H
 
@@ -45,7 +45,7 @@ static int64_t
 runtime_delete_cell(int64_t cell)
 {
     PyObject **place = &((PyCellObject *)cell)->ob_ref;
-    PyObject *old = *place;  /* the cell's reference, given up here */
+    PyObject *old = *place;  /* the cell's reference, released here */
     if (old == NULL || !dies_quietly(old)) {
         return DECLINED;
     }
@@ -54,7 +54,7 @@ runtime_delete_cell(int64_t cell)
     return 0;
 }
 
-/* Whether all items of a part of a list may be given up at once. */
+/* True if all items of a slice of a list may be dropped at once. */
 static int
 part_ends_quietly(PyObject *list, PyObject *slice)
 {
@@ -72,7 +72,7 @@ part_ends_quietly(PyObject *list, PyObject *slice)
     return 1;
 }
 
-/* `items` is an exact list or tuple, or NULL for a delete. */
+/* `items` is an exact list or tuple, or NULL to delete. */
 static int64_t
 part_assign(int64_t list, int64_t slice, PyObject *items)
 {
@@ -81,7 +81,7 @@ part_assign(int64_t list, int64_t slice, PyObject *items)
         return DECLINED;
     }
     if (PyList_Type.tp_as_mapping->mp_ass_subscript(owner, part, items) < 0) {
-        PyErr_Clear();  /* bytecode does it again, and raises at its line */
+        PyErr_Clear();  /* bytecode repeats it and raises at its line */
         return DECLINED;
     }
     return 0;

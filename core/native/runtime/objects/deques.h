@@ -1,7 +1,7 @@
-/* collections.deque in kernels: items read where control comes to them, and taken or added at either end.
+/* collections.deque in kernels: reads of items; removal and insertion at both ends.
  *
- * Part of table.c. What is read declines as containers.h says. The methods are those of the type's descriptors, which
- * deques_ready() finds; it also compares the struct (3.7 to 3.10) with what a deque says of itself. */
+ * Part of table.c. Reads bail out as containers.h describes. deques_ready() finds the methods in the type's
+ * descriptors. It also compares the struct's layout (3.7 to 3.10) with the properties of a sample deque. */
 #ifndef PIJIT_DEQUES_H
 #define PIJIT_DEQUES_H
 
@@ -11,19 +11,19 @@
 #error "the layout of deques: nobody has looked at this version of CPython"
 #endif
 
-/* The beginning of CPython's struct, which is in no header. */
+/* The first fields of CPython's struct, which no header declares. */
 typedef struct {
     PyObject_VAR_HEAD
     void *left, *right;
     Py_ssize_t left_index, right_index;
     size_t state;
-    Py_ssize_t longest;         /* -1 if there is no limit */
+    Py_ssize_t longest;         /* -1 without a limit */
 } Deque;
 
 static PyTypeObject *deque_type;  /* owned */
 static PyCFunction deque_append, deque_appendleft, deque_pop, deque_popleft;
 
-/* Leaves the item at an index, which may count from the end. */
+/* Reads the item at an index. A negative index counts from the end. */
 static int64_t
 runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
 {
@@ -32,7 +32,7 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
     if (index < 0 || index >= Py_SIZE(object)) {
         return DECLINED;
     }
-    PyObject *item = deque_type->tp_as_sequence->sq_item(object, (Py_ssize_t)index);  /* owned: the deque has it too */
+    PyObject *item = deque_type->tp_as_sequence->sq_item(object, (Py_ssize_t)index);  /* owned; the deque has one, too */
     if (item == NULL) {
         return LAUNCHER_ERROR;
     }
@@ -40,7 +40,8 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
     return object_read(frame, item, (int64_t *)spec);
 }
 
-/* The frame holds an object that is about to be taken out of a container. What a list holds is only expected. */
+/* Makes the frame hold an object that is about to be removed from a container. The types of a list's items are only
+ * expected, so their ends are checked here. */
 static int64_t
 runtime_hold(int64_t frame, int64_t object)
 {
@@ -54,7 +55,7 @@ runtime_hold(int64_t frame, int64_t object)
     return owned_push(frame_owned(frame), (PyObject *)object) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* Takes out the first (0) or last (-1) item, which is there. */
+/* Removes the first (0) or last (-1) item, which must exist. */
 static int64_t
 runtime_deque_take(int64_t deque, int64_t index)
 {
@@ -63,7 +64,7 @@ runtime_deque_take(int64_t deque, int64_t index)
     return item == NULL ? LAUNCHER_ERROR : 0;
 }
 
-/* Whether an item that the deque has, and the caller, may be given up: also a tuple of what dies quietly. */
+/* True if an item may be dropped that only the deque and the caller hold. A tuple may be dropped if its items may. */
 static int
 item_may_go(PyObject *item)
 {
@@ -78,7 +79,7 @@ item_may_go(PyObject *item)
     return 1;
 }
 
-/* The same of an item that nobody has looked at. */
+/* Removes the first or last item, which the kernel has not read. So it checks here that the item may be dropped. */
 static int64_t
 runtime_deque_drop(int64_t deque, int64_t index)
 {
@@ -86,7 +87,7 @@ runtime_deque_drop(int64_t deque, int64_t index)
     if (Py_SIZE(object) == 0) {
         return DECLINED;
     }
-    /* owned: the deque has it too */
+    /* Owned. The deque holds a reference, too. */
     PyObject *item = deque_type->tp_as_sequence->sq_item(object, index == 0 ? 0 : Py_SIZE(object) - 1);
     if (item == NULL) {
         return LAUNCHER_ERROR;
@@ -96,13 +97,13 @@ runtime_deque_drop(int64_t deque, int64_t index)
     return quiet ? runtime_deque_take(deque, index) : DECLINED;
 }
 
-/* Adds a value; one with a limit that is full gives up the item at its other end. */
+/* Adds a value. A full deque with a limit drops the item at its other end. */
 static int64_t
 deque_put(PyCFunction put, int64_t deque, Py_ssize_t other, int64_t kind, int64_t address)
 {
     Deque *self = (Deque *)deque;
     if (self->longest >= 0 && Py_SIZE(self) >= self->longest) {
-        PyObject *old = self->longest == 0 ? NULL  /* owned: the deque has it too */
+        PyObject *old = self->longest == 0 ? NULL  /* owned; the deque holds one, too */
             : deque_type->tp_as_sequence->sq_item((PyObject *)self, other < 0 ? Py_SIZE(self) - 1 : 0);
         if (old == NULL) {
             PyErr_Clear();
@@ -133,7 +134,8 @@ runtime_deque_appendleft(int64_t deque, int64_t kind, int64_t address)
     return deque_put(deque_appendleft, deque, -1, kind, address);
 }
 
-/* The C function of a method of the type, NULL with an exception set if it is none with such flags. */
+/* The C function of a method of the type. Returns NULL with an exception set if there is no such method with these
+ * flags. */
 static PyCFunction
 deque_method(const char *name, int flags)
 {
@@ -146,7 +148,7 @@ deque_method(const char *name, int flags)
     return ((PyMethodDescrObject *)found)->d_method->ml_meth;
 }
 
-/* 0, or -1 with an exception set. */
+/* Finds the methods and checks the layout. Returns 0, or -1 with an exception set. */
 static int
 deques_ready(void)
 {

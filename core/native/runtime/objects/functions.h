@@ -1,4 +1,6 @@
-/* New functions, cells and objects of C classes for kernels. Part of table.c, apart for its size; see construct.h. */
+/* Construction of functions, cells and objects of C classes in kernels.
+ *
+ * Part of table.c, in a file of its own; see construct.h. */
 #ifndef PIJIT_FUNCTIONS_H
 #define PIJIT_FUNCTIONS_H
 
@@ -14,7 +16,7 @@ runtime_new_cell(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, cell);
 }
 
-/* The object of a spec, borrowed; NULL for None. */
+/* Object number `index` of a spec, borrowed. NULL stands for None. */
 static PyObject *
 spec_part(const int64_t *spec, int64_t index)
 {
@@ -25,7 +27,8 @@ spec_part(const int64_t *spec, int64_t index)
 enum { FUNCTION_CODE, FUNCTION_GLOBALS, FUNCTION_NAME, FUNCTION_DEFAULTS, FUNCTION_NAMED, FUNCTION_ANNOTATIONS,
        FUNCTION_CELLS };
 
-/* Sets what MAKE_FUNCTION sets; -1 with an exception. Annotations are a dict, or from CPython 3.10 on a tuple. */
+/* Sets the fields that MAKE_FUNCTION sets. Annotations are a dict, or from CPython 3.10 on a tuple. Returns -1 with an
+ * exception set on failure. */
 static int
 function_fill(PyObject *function, const int64_t *spec, int64_t count)
 {
@@ -71,7 +74,7 @@ runtime_new_function(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, function);
 }
 
-/* The values are a callable, a tuple of names, and arguments; the last ones have these names. */
+/* The values are a callable, a tuple of names, and arguments. The names are those of the last arguments. */
 static int64_t
 runtime_new_object(int64_t frame, int64_t count, int64_t address)
 {

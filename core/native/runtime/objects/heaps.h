@@ -1,7 +1,7 @@
-/* heapq in kernels: lists kept as heaps, by the algorithms of CPython's _heapq, so that they hold the same order.
+/* heapq in kernels: heaps in lists, by the algorithms of CPython's _heapq, so that the items are in the same order.
  *
- * Part of table.c. Which items are compared is found out first, with nothing moved: what meets an item whose comparison
- * may run code of the user's, warn or raise declines. */
+ * Part of table.c. An operation first finds which items to compare, without moving any. It bails out if a comparison
+ * may run user code, warn or raise. */
 #ifndef PIJIT_HEAPS_H
 #define PIJIT_HEAPS_H
 
@@ -10,9 +10,10 @@
 
 typedef enum { RELATION_UNKNOWN = -1, RELATION_EQUAL, RELATION_LESS, RELATION_OTHER } Relation;
 
-#define EXACT_INTEGERS 9007199254740992  /* 2**53: up to there doubles hold each integer */
+#define EXACT_INTEGERS 9007199254740992  /* 2**53: doubles represent all smaller integers */
 
-/* Whether an object is a number that a double holds, exactly; NumPy warns of its own NaN. */
+/* Converts a number that a double represents exactly. Returns 0 for other objects. A NaN of NumPy is one of these,
+ * because comparing it warns. */
 static int
 heap_number(PyObject *object, double *number)
 {
@@ -55,7 +56,8 @@ heap_relation(PyObject *one, PyObject *other)
     if (kind != item_kind(other) || (kind != TEXT && kind != PYTHON_NUMBER)) {
         return RELATION_UNKNOWN;
     }
-    int less = PyObject_RichCompareBool(one, other, Py_LT), equal = less ? 0 : PyObject_RichCompareBool(one, other, Py_EQ);
+    int less = PyObject_RichCompareBool(one, other, Py_LT),
+        equal = less ? 0 : PyObject_RichCompareBool(one, other, Py_EQ);
     if (less < 0 || equal < 0) {
         PyErr_Clear();
         return RELATION_UNKNOWN;
@@ -84,13 +86,14 @@ runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
         for (Py_ssize_t at = last; at > place; at = (at - 1) / 2) {
             items[at] = items[(at - 1) / 2];
         }
-        items[place] = value;  /* the reference that Append took */
+        items[place] = value;  /* owned by the list since PyList_Append */
     }
     Py_XDECREF(value);
     return status;
 }
 
-/* The places of the smaller children from the top of a heap of `size` items down: how many, 0 if one cannot be told. */
+/* The path of smaller children from the top of a heap of `size` items downward. Returns its length, or 0 if a
+ * comparison is undecidable here. */
 static int
 heap_path(PyObject **items, Py_ssize_t size, Py_ssize_t *path)
 {
@@ -109,7 +112,7 @@ heap_path(PyObject **items, Py_ssize_t size, Py_ssize_t *path)
     return count;
 }
 
-/* heapq.heappop, without what it answers. */
+/* heapq.heappop without its result. */
 static int64_t
 runtime_heap_drop(int64_t owner)
 {
@@ -119,7 +122,7 @@ runtime_heap_drop(int64_t owner)
     if (size < 0) {
         return DECLINED;
     }
-    PyObject *top = items[0], *last = items[size];  /* owned: the list's references, moved */
+    PyObject *top = items[0], *last = items[size];  /* owned: the list's references, moved within it */
     int count = size > 0 ? heap_path(items, size, path) : 1, end = count - 1;
     Relation relation = count > 0 ? RELATION_LESS : RELATION_UNKNOWN;
     while (relation == RELATION_LESS && end > 0) {
@@ -129,7 +132,7 @@ runtime_heap_drop(int64_t owner)
     if (relation == RELATION_UNKNOWN) {
         return DECLINED;
     }
-    Py_INCREF(top);  /* for item_may_go: the list has it, and we */
+    Py_INCREF(top);  /* item_may_go expects two references: the list's and ours */
     int quiet = item_may_go(top);
     Py_DECREF(top);
     if (!quiet) {

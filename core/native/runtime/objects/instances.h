@@ -1,10 +1,10 @@
-/* New instances of plain classes, for exits and for kernels. */
+/* Construction of instances of plain classes, for exits and for kernels. */
 #ifndef PIJIT_INSTANCES_H
 #define PIJIT_INSTANCES_H
 
 #include <Python.h>
 
-/* A new instance of a subclass of tuple; NULL with an exception set. */
+/* A new instance of a subclass of tuple. Returns NULL with an exception set on failure. */
 static PyObject *
 row_make(PyTypeObject *type, Py_ssize_t count, PyObject *const *values)
 {
@@ -16,9 +16,9 @@ row_make(PyTypeObject *type, Py_ssize_t count, PyObject *const *values)
     return made;
 }
 
-/* The object `made`, or if that is NULL a new instance of a class whose __new__ is that of object, with the attributes
- * `names` set in order to `values` as object's __setattr__ does it, or of a subclass of tuple with these items; a new
- * reference, NULL with an exception set. */
+/* Sets the attributes `names` of the object `made` to `values`, in this order, as object.__setattr__ does. If `made` is
+ * NULL, it makes a new instance of a class whose __new__ is that of object. For a subclass of tuple, it makes an
+ * instance with `values` as items. Returns a new reference, or NULL with an exception set. */
 static PyObject *
 instance_make(PyObject *made, PyObject *type, PyObject *names, PyObject *const *values)
 {

@@ -1,7 +1,7 @@
-/* Lists and tuples searched and sorted by kernels. Part of table.c, apart for its size.
+/* Search and sort of lists and tuples in kernels.
  *
- * Only items whose comparison runs no code of the user's are compared: each of these declines, having done nothing, as
- * soon as it meets another. */
+ * Part of table.c, in a file of its own. Only items whose comparison runs no user code are compared. A function bails
+ * out, without an effect, when it meets another item. */
 #ifndef PIJIT_SEARCHES_H
 #define PIJIT_SEARCHES_H
 
@@ -25,7 +25,7 @@ item_kind(PyObject *object)
     return object == Py_None ? NOTHING : OTHER_ITEM;
 }
 
-/* Whether an item equals a value: 0 or 1, -1 where only bytecode may ask. */
+/* Whether an item equals a value: 0 or 1, or -1 if only bytecode may compare them. */
 static int
 items_equal(PyObject *item, PyObject *value)
 {
@@ -50,7 +50,8 @@ items_equal(PyObject *item, PyObject *value)
     return equal;
 }
 
-/* Leaves in the first word of `out` where a list or tuple has a value first, or -1; if `all`, how often it has it. */
+/* Stores in the first word of `out` the first index of a value in a list or tuple, or -1. If `all`, stores the number
+ * of its occurrences. */
 static int64_t
 items_search(int64_t owner, int64_t kind, int64_t address, int64_t *out, int all)
 {
@@ -82,7 +83,7 @@ runtime_count_items(int64_t owner, int64_t kind, int64_t address, int64_t out)
     return items_search(owner, kind, address, (int64_t *)out, 1);
 }
 
-/* list.sort(reverse=backwards) of numbers of one class, or of strings. */
+/* list.sort(reverse=backwards), for numbers of one class or for strings. */
 static int64_t
 runtime_sort(int64_t owner, int64_t backwards)
 {

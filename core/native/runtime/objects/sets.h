@@ -1,12 +1,13 @@
-/* Effects on sets. Part of table.c, apart for its size.
+/* Effects on sets.
  *
- * Values are numbers, strings or tuples of these, and are compared with by no code of the user's. */
+ * Part of table.c, in a file of its own. Values are numbers, strings or tuples of these, so their comparison runs no
+ * user code. */
 #ifndef PIJIT_SETS_H
 #define PIJIT_SETS_H
 
 #include "runtime/objects/stores.h"
 
-/* What a method does where a set has the value (`found`) or lacks it: 0, 1 to decline, or an error. */
+/* The effect of a method on a set that has the value (`found`) or lacks it. Returns 0, DECLINED or LAUNCHER_ERROR. */
 typedef int64_t (*SetChange)(PyObject *set, PyObject *value, int found);
 
 static int64_t

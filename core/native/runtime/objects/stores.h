@@ -1,8 +1,8 @@
 /* Effects of kernels on Python objects: lists, dicts, attributes, globals, cells.
  *
- * Part of table.c, apart for its size. No code of the user's runs in the middle of a kernel: what a kernel has
- * read may be in its registers. So a store declines, having done nothing, if it would end the life of an object
- * whose end can be noticed, or if anything else than a plain dict, slot, list or cell takes the value. */
+ * Part of table.c, in a file of its own. No user code may run inside a kernel, because the kernel may have values in
+ * registers that this code changes. So a store bails out, without an effect, in two cases. One is that it would end the
+ * life of an object whose end is observable. The other is that the target is not a plain dict, slot, list or cell. */
 #ifndef PIJIT_EFFECTS_H
 #define PIJIT_EFFECTS_H
 
@@ -16,10 +16,10 @@
 
 #define DECLINED 1
 
-/* How the words of a value become an object, besides the dtype numbers of NumPy scalars. */
+/* How to box the words of a value, in addition to the type numbers of NumPy scalars. */
 enum { BOX_INT = -1, BOX_FLOAT = -2, BOX_BOOL = -3, BOX_OBJECT = -4, BOX_COMPLEX = -10 };
 
-/* The object for the words at `address`: a new reference, NULL with MemoryError set. */
+/* Boxes the words at `address`. Returns a new reference, or NULL with an exception set. */
 static PyObject *
 value_box(int64_t kind, int64_t address)
 {
@@ -58,25 +58,27 @@ array_gives_up_quietly(PyArrayObject *array, Py_ssize_t references)
            && (base == NULL || gives_up_quietly(base, references));
 }
 
-/* How deep in an object that ends a traversal is. */
+/* The current depth of a traversal of an object that is to end. */
 typedef struct {
     int depth;
 } QuietVisit;
 
 #define DEEPEST_QUIET 4
 
-static destructor instance_dealloc;  /* that of classes which a class statement makes */
+static destructor instance_dealloc;  /* tp_dealloc of classes made by class statements */
 
 static int quiet_at_depth(PyObject *object, Py_ssize_t references, int depth);
 
-/* What an object holds may have several references from there, so its kind alone counts. */
+/* Visits an object held by the one that is to end. That one may hold several references to it, so only its type
+ * counts. */
 static int
 quiet_visit(PyObject *object, void *visit)
 {
     return !PyType_Check(object) && !quiet_at_depth(object, PY_SSIZE_T_MAX, ((QuietVisit *)visit)->depth);
 }
 
-/* Whether an instance of a plain class, or a dict, ends quietly with all that it holds. */
+/* True if the end of an instance of a plain class, or of a dict, runs no user code, including the ends of the objects
+ * that it holds. */
 static int
 holder_ends_quietly(PyObject *object, int depth)
 {
@@ -92,7 +94,8 @@ holder_ends_quietly(PyObject *object, int depth)
            && type->tp_traverse(object, quiet_visit, &visit) == 0;
 }
 
-/* Whether giving up so many references at most runs no code of the user's: no finalizer, no weak reference's callback. */
+/* True if dropping at most `references` references cannot run user code: no finalizer, no callback of a weak
+ * reference. */
 static int
 quiet_at_depth(PyObject *object, Py_ssize_t references, int depth)
 {
@@ -114,7 +117,7 @@ gives_up_quietly(PyObject *object, Py_ssize_t references)
     return quiet_at_depth(object, references, 0);
 }
 
-/* Learn what instances of plain classes end by; 0, or -1 with an exception set. */
+/* Finds tp_dealloc of plain classes. Returns 0, or -1 with an exception set. */
 static int
 quiet_ends_init(void)
 {
@@ -133,7 +136,7 @@ dies_quietly(PyObject *object)
     return gives_up_quietly(object, 1);
 }
 
-/* Give a value to `put`, which takes a reference of its own. */
+/* Boxes a value for `put`, which takes a reference of its own. */
 static int64_t
 value_put(int (*put)(PyObject *, PyObject *), int64_t container, int64_t kind, int64_t address)
 {
@@ -149,15 +152,15 @@ runtime_append(int64_t list, int64_t kind, int64_t address)
     return value_put(PyList_Append, list, kind, address);
 }
 
-/* Puts a value where a reference is; the place may be empty. */
+/* Replaces the reference at a heap location, which may be empty. */
 static int64_t
 place_store(PyObject **place, int64_t kind, int64_t address)
 {
-    PyObject *old = *place;  /* the place's reference, given up here */
+    PyObject *old = *place;  /* the location's reference, released here */
     if (old != NULL && !dies_quietly(old)) {
         return DECLINED;
     }
-    PyObject *value = value_box(kind, address);  /* moved to the place */
+    PyObject *value = value_box(kind, address);  /* moved to the location */
     if (value == NULL) {
         return LAUNCHER_ERROR;
     }
@@ -166,7 +169,7 @@ place_store(PyObject **place, int64_t kind, int64_t address)
     return 0;
 }
 
-/* The place of a list's item, NULL if there is none; a negative index counts from the end. */
+/* The location of a list's item, or NULL if there is none. A negative index counts from the end. */
 static PyObject **
 item_place(int64_t list, int64_t index)
 {
@@ -190,11 +193,11 @@ runtime_store_cell(int64_t cell, int64_t kind, int64_t address)
     return place_store(&((PyCellObject *)cell)->ob_ref, kind, address);
 }
 
-/* The last dict that was found to be no namespace, and its version then. */
-static PyObject *plain_dict;    /* borrowed: only its address counts */
+/* The last dict that was found to be no namespace, and its version at that time. */
+static PyObject *plain_dict;    /* borrowed: only its address is compared */
 static uint64_t plain_version;
 
-/* Call behind a change of such a dict. */
+/* Records that a dict is still no namespace. Called after a store to such a dict. */
 static void
 namespace_note(PyObject *dict)
 {
@@ -202,11 +205,11 @@ namespace_note(PyObject *dict)
     plain_version = dict_version(dict);
 }
 
-/* Whether a dict holds the global variables of a module, or the builtins: guards tell what these are. */
+/* True if a dict holds the global variables of a module, or the builtins. Guards depend on the contents of these. */
 static int
 is_namespace(PyObject *dict)
 {
-    static PyObject *name;      /* owned, for ever */
+    static PyObject *name;      /* owned, never released */
     PyObject *found;            /* borrowed */
     if (plain_dict == dict && plain_version == dict_version(dict)) {
         return 0;
@@ -218,21 +221,21 @@ is_namespace(PyObject *dict)
     return dict == PyEval_GetBuiltins() || dict_find(dict, name, &found) != LOOKUP_ABSENT;
 }
 
-/* dict[key] = value; `owner` is NULL, or the object whose instance dict it is. */
+/* dict[key] = value. `owner` is NULL or the object whose instance dict it is. */
 static int64_t
 dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObject *owner)
 {
-    Py_hash_t hash = PyObject_Hash(key);  /* once: tuples compute theirs each time */
+    Py_hash_t hash = PyObject_Hash(key);  /* once, because tuples do not cache theirs */
     PyObject *old = NULL;  /* borrowed */
     if (hash == -1 || dict_lookup(dict, key, hash, &old) < 0 || (old != NULL && !dies_quietly(old))) {
-        PyErr_Clear();  /* bytecode asks again, and raises at its line */
+        PyErr_Clear();  /* bytecode repeats it and raises at its line */
         return DECLINED;
     }
     PyObject *value = value_box(kind, address);  /* owned */
     if (value == NULL) {
         return LAUNCHER_ERROR;
     }
-    /* A new attribute goes the ordinary way, which lets the instances of a class share their keys. */
+    /* A new attribute is set by object's method, which lets the instances of a class share their keys. */
     int status = old == NULL && owner != NULL ? PyObject_GenericSetAttr(owner, key, value)
                                               : dict_set(dict, key, value, hash);
     Py_DECREF(value);
@@ -263,7 +266,8 @@ runtime_store_global(int64_t name, int64_t kind, int64_t address)
     return dict_store(globals, (PyObject *)name, kind, address, NULL);
 }
 
-/* Where an object holds the value of what its class has under a name; NULL unless that is a plain slot. */
+/* The location of a slot's value in an object. `found` is the attribute of its class. NULL unless that is a plain
+ * slot. */
 static PyObject **
 slot_place(PyObject *object, PyObject *found)
 {
@@ -275,8 +279,8 @@ slot_place(PyObject *object, PyObject *found)
     return (PyObject **)((char *)object + slot->d_member->offset);
 }
 
-/* Whether an instance has its attributes for itself: a dict that something else refers to may be that of another instance,
- * or read as a dict. *dict is BORROWED, NULL where it holds them without one. */
+/* True if an instance does not share its attributes. If something else refers to the dict, another instance may have
+ * it, or code may read it as a dict. *dict is BORROWED; it is NULL if the attributes are in the instance itself. */
 static int
 attributes_are_own(PyObject *object, PyObject **dict)
 {
@@ -284,7 +288,7 @@ attributes_are_own(PyObject *object, PyObject **dict)
     return *dict == NULL ? instance_has_values(object) : PyDict_CheckExact(*dict) && Py_REFCNT(*dict) == 1;
 }
 
-/* object.name = value, of an instance that has attributes without a dict. */
+/* object.name = value, for an instance that has attributes without a dict. */
 static int64_t
 values_store(PyObject *object, PyObject *name, int64_t kind, int64_t address)
 {
@@ -298,7 +302,7 @@ values_store(PyObject *object, PyObject *name, int64_t kind, int64_t address)
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* cls.name = value, where neither a metaclass nor a descriptor has a say in it. */
+/* cls.name = value, if no metaclass or descriptor handles the store. */
 static int64_t
 class_store(PyTypeObject *cls, PyObject *name, int64_t kind, int64_t address)
 {
@@ -306,7 +310,7 @@ class_store(PyTypeObject *cls, PyObject *name, int64_t kind, int64_t address)
     PyObject *old = NULL;                                    /* borrowed */
     if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE) || (meta != NULL && Py_TYPE(meta)->tp_descr_set != NULL)
             || dict_find(cls->tp_dict, name, &old) < LOOKUP_ABSENT || (old != NULL && !dies_quietly(old))) {
-        PyErr_Clear();  /* bytecode asks again, and raises at its line */
+        PyErr_Clear();  /* bytecode repeats it and raises at its line */
         return DECLINED;
     }
     PyObject *value = value_box(kind, address);              /* owned */

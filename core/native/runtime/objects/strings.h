@@ -1,25 +1,28 @@
-/* Strings and bytes in kernels: their items, and comparisons. Part of table.c, apart for
- * its size. */
+/* Strings and bytes in kernels: their items, and comparisons.
+ *
+ * Part of table.c, in a file of its own. */
 #ifndef PIJIT_TEXTS_H
 #define PIJIT_TEXTS_H
 
 #include "runtime/objects/construct.h"
 
-/* The position is known to be inside of the string. */
+/* The position must be inside the string. */
 static int64_t
 runtime_char_code(int64_t text, int64_t index)
 {
     return (int64_t)PyUnicode_READ_CHAR((PyObject *)text, index);
 }
 
-/* Leaves the string of one character in the first word of `spec`; the frame owns it. */
+/* Stores the string of one character in the first word of `spec`. The frame owns it. */
 static int64_t
 runtime_char_at(int64_t frame, int64_t text, int64_t index, int64_t spec)
 {
-    return spec_answer(frame, (int64_t *)spec, PyUnicode_FromOrdinal((int)PyUnicode_READ_CHAR((PyObject *)text, index)));
+    return spec_answer(frame, (int64_t *)spec,
+                       PyUnicode_FromOrdinal((int)PyUnicode_READ_CHAR((PyObject *)text, index)));
 }
 
-/* A bytearray may have another size by now, so the position is looked at here; NULL if it is outside. */
+/* The address of a byte, or NULL if the position is outside. A bytearray may have changed its size, so the position is
+ * checked here. */
 static unsigned char *
 byte_place(int64_t owner, int64_t index)
 {
@@ -31,7 +34,7 @@ byte_place(int64_t owner, int64_t index)
     return (unsigned char *)(PyBytes_Check(object) ? PyBytes_AS_STRING(object) : PyByteArray_AS_STRING(object)) + index;
 }
 
-/* The byte, or -1 where there is none. */
+/* The byte, or -1 if the position is outside. */
 static int64_t
 runtime_byte_at(int64_t owner, int64_t index)
 {
@@ -63,14 +66,14 @@ runtime_same_text(int64_t one, int64_t other)
            && memcmp(PyUnicode_DATA(left), PyUnicode_DATA(right), (size_t)length * kind) == 0;
 }
 
-/* Leaves the sum of two strings in the first word of `spec`; the frame owns it. */
+/* Stores the concatenation of two strings in the first word of `spec`. The frame owns it. */
 static int64_t
 runtime_text_add(int64_t frame, int64_t left, int64_t right, int64_t spec)
 {
     return spec_answer(frame, (int64_t *)spec, PyUnicode_Concat((PyObject *)left, (PyObject *)right));
 }
 
-/* Takes a reference to an object out of the list, and gives it to the caller: 1, or 0 where there is none. */
+/* Moves a reference to an object from the list to the caller. Returns 1, or 0 if the list has none. */
 static int
 owned_take(OwnedList *owned, PyObject *object)
 {
@@ -84,7 +87,8 @@ owned_take(OwnedList *owned, PyObject *object)
     return 0;
 }
 
-/* The same where the frame gives up the left one, which then may grow in place, as that of a variable in bytecode. */
+/* Like text_add, but the frame releases the left string. The string may then grow in place, like that of a variable in
+ * bytecode. */
 static int64_t
 runtime_text_append(int64_t frame, int64_t left, int64_t right, int64_t spec)
 {
@@ -96,7 +100,7 @@ runtime_text_append(int64_t frame, int64_t left, int64_t right, int64_t spec)
     return spec_answer(frame, (int64_t *)spec, text);
 }
 
-/* Leaves 0 or 1 in the first word of `spec`: whether one string is in another. */
+/* Stores 0 or 1 in the first word of `spec`: whether one string contains the other. */
 static int64_t
 runtime_has_text(int64_t text, int64_t part, int64_t spec)
 {

@@ -1,22 +1,21 @@
-/* Sums and extremes of floats along an axis whose elements are apart: rows are combined with the result,
- * element by element.
+/* Reductions of floats along an outer axis: sums, minima and maxima of rows, element by element.
  *
- * Part of reduce.h. NumPy calls its loop for each row, which loads and stores the result. Here some rows at a time are
- * combined by vectors whose results stay in registers; each result meets its elements in the same order. Which NaN of
- * several comes out, and which of two zeros is the smaller one, is up to NumPy's loop: it does again a block of rows where
- * these turn up, and all rows behind when that has happened a few times. */
+ * Part of reduce.h. NumPy calls its loop for each row, and each call loads and stores the result. Here vectors combine
+ * some rows at a time, with the results in registers. Each result meets its elements in the same order. NumPy's loop
+ * determines which of several NaNs is the result, and which of two zeros is the smaller one. So NumPy's loop repeats a
+ * block of rows in which these occur. After a few such blocks, it does all remaining rows. */
 #ifndef PIJIT_COLUMNS_H
 #define PIJIT_COLUMNS_H
 
 #include "runtime/ufuncs/fp_status.h"
 #include "runtime/reductions/pairwise_sum.h"
 
-#define COLUMNS_BLOCK 16384     /* bytes of a block of rows, if that is between so many rows: */
+#define COLUMNS_BLOCK 16384     /* bytes of a block of rows, within the limits on rows below */
 #define COLUMNS_LEAST 16
 #define COLUMNS_MOST 256
-#define COLUMNS_WIDEST 131072   /* bytes of a row of which a copy stays in the cache */
-#define COLUMNS_FEWEST 4        /* rows that are worth a copy of the result */
-#define COLUMNS_PATIENCE 4      /* blocks that are done again */
+#define COLUMNS_WIDEST 131072   /* maximum bytes of a row; a copy of it stays in the cache */
+#define COLUMNS_FEWEST 4        /* rows; fewer are not worth a copy of the result */
+#define COLUMNS_PATIENCE 4      /* number of repeated blocks after which NumPy's loop does the rest */
 
 enum { COLUMNS_NONE, COLUMNS_ADD, COLUMNS_MINIMUM, COLUMNS_MAXIMUM };
 
@@ -44,7 +43,8 @@ typedef int32_t FloatMasks __attribute__((vector_size(32), may_alias));
 #define NOTHING_ODD(Masks, value) ((Masks)((value) != (value)))
 #define ZERO_IS_ODD(Masks, value) ((Masks)((value) == 0))
 
-/* One vector per row and register: `n` registers from column j on. Extremes forget what was NaN. */
+/* Combines `n` vectors of each row with `n` result registers, from column j on. Minima and maxima can lose a NaN, so
+ * `seen` records NaNs. */
 #define COMBINE_TILE(type, Lanes, Masks, n, combine, looks, odd) \
     { \
         Lanes result[n]; \
@@ -69,7 +69,7 @@ typedef int32_t FloatMasks __attribute__((vector_size(32), may_alias));
         } \
     }
 
-/* out = out op each of the rows; whether there may have been a NaN, or zeros of two signs. */
+/* out = out op each of the rows. Returns whether there may have been a NaN, or zeros of two signs. */
 #define COMBINE_ROWS(name, type, Lanes, Masks, combine, one, looks, odd) \
     SUM_CODE int name(char *target, const char *source, npy_intp count, npy_intp rows, npy_intp step) \
     { \
@@ -118,7 +118,8 @@ rows_combiner(int operation, int typenum)
     return (is_double || typenum == NPY_FLOAT) && SUM_CODE_RUNS ? combiners[operation][!is_double] : NULL;
 }
 
-/* Whether `count` adjacent floats are anything but NaN and -0.0; `infinity` as the word that it is. */
+/* Returns 1 if none of `count` adjacent floats is NaN or -0.0. `least` has the sign bit, and `infinity` is a bit
+ * pattern. */
 #define PLAIN(word, least, infinity) \
     { \
         const word *bits = (const word *)source; \
@@ -148,7 +149,7 @@ typedef struct {
     int is_sum;
 } ColumnsLoop;
 
-/* out = out op each of the rows, of adjacent elements. `saved` has room for one row. */
+/* out = out op each of the rows, which have adjacent elements. `saved` has room for one row. */
 static void
 columns_reduce(const ColumnsLoop *loop, char *out, char *source, npy_intp count, npy_intp rows, npy_intp step,
                char *saved, int *patience)
@@ -174,7 +175,7 @@ columns_reduce(const ColumnsLoop *loop, char *out, char *source, npy_intp count,
             --*patience;
             memcpy(out, saved, count * size);
             if (!loop->is_sum) {
-                own_status_lower();  /* comparing with NaN, which NumPy's loops do not report */
+                own_status_lower();  /* comparisons with NaN raise a flag that NumPy's loops do not report */
                 own_status_raise(flags);
             }
         }

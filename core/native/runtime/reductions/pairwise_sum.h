@@ -1,17 +1,18 @@
-/* Sums of floats as NumPy's loop for np.add adds them up, by wider instructions.
+/* Pairwise sums of floats, in the order of NumPy's loop for np.add but with wider vectors.
  *
- * Part of table.c, apart for its size. The loop adds pairwise: halves of a run, until 128 elements are left, in eight sums
- * that take every eighth element. NumPy does that by instructions of the oldest processors, one sum after the other. Which
- * NaN of several comes out depends on the order of operands in machine code, so a run whose sum is NaN is NumPy's. A probe
- * tells whether the NumPy at hand adds up so. */
+ * Part of table.c, in a file of its own. NumPy's loop sums pairwise: it halves a run until at most 128 elements are
+ * left. It sums these in eight partial sums, each of every eighth element. NumPy uses instructions of the oldest
+ * supported processors, and adds one partial sum after the other. Which of several NaNs is the result depends on the
+ * order of operands in machine code. So NumPy's loop repeats a run whose sum is NaN. A probe tells if the installed
+ * NumPy sums this way. */
 #ifndef PIJIT_SUMS_H
 #define PIJIT_SUMS_H
 
 #include <numpy/ufuncobject.h>
 #include <string.h>
 
-#define SUM_LANES 8             /* sums that a leaf is added up in; shorter runs are added one by one */
-#define SUM_LEAF 128            /* longer runs are halved */
+#define SUM_LANES 8             /* partial sums of a leaf; shorter runs are summed one by one */
+#define SUM_LEAF 128            /* elements; longer runs are halved */
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define SUM_CODE __attribute__((target("avx2"))) static
@@ -22,7 +23,7 @@
 #endif
 
 #if defined(__GNUC__) && !defined(__clang__)
-#define LANES_CODE SUM_CODE __attribute__((optimize("O3")))  /* which finds the lanes */
+#define LANES_CODE SUM_CODE __attribute__((optimize("O3")))  /* -O3 vectorises the loops */
 #else
 #define LANES_CODE SUM_CODE
 #endif
@@ -61,7 +62,7 @@ floats_leaf(const float *source, npy_intp count)
     return total;
 }
 
-/* A run of at least SUM_LANES elements. */
+/* Sums a run of at least SUM_LANES elements. */
 #define SUM_BY_HALVES(type, name, leaf) \
     SUM_CODE type name(const type *source, npy_intp count) \
     { \
@@ -75,10 +76,10 @@ floats_leaf(const float *source, npy_intp count)
 SUM_BY_HALVES(double, doubles_sum, doubles_leaf)
 SUM_BY_HALVES(float, floats_sum, floats_leaf)
 
-/* Whether sums of doubles and of floats are added up so; set by sums_probe. */
+/* True if NumPy sums doubles and floats this way. Set by reduce_probe. */
 static int sums_known = 0;
 
-/* Adds `count` elements without gaps to `out`; 0 where NumPy's loop must do it. */
+/* Adds `count` adjacent elements to `out`. Returns 0 if NumPy's loop must do it. */
 static int
 sum_add(char *out, const char *source, npy_intp count, int typenum)
 {
@@ -117,8 +118,8 @@ sum_add(char *out, const char *source, npy_intp count, int typenum)
         } \
     }
 
-/* Whether NumPy's loop for doubles, or for floats, gives the sums of the same scattered numbers, which round differently in
- * another order. `values` has room for BUFFER_SIZE doubles. */
+/* True if NumPy's loop for doubles, or for floats, gives the same sums. The test numbers are scattered, so another
+ * order of additions rounds differently. `values` has room for BUFFER_SIZE doubles. */
 static int
 sums_agree(PyUFuncGenericFunction function, void *data, int typenum, void *values)
 {

@@ -1,5 +1,6 @@
-/* Which runs the NumPy at hand hands to the loops of reductions, found out by sums that round differently when they are cut
- * differently. Part of reduce.h. */
+/* Probe of NumPy's reductions: finds the lengths of the runs that NumPy passes to a loop.
+ *
+ * Part of reduce.h. It compares sums of numbers that round differently if the runs differ. */
 #ifndef PIJIT_REDUCE_PROBE_H
 #define PIJIT_REDUCE_PROBE_H
 
@@ -16,7 +17,7 @@ uniform_loop(const PyUFuncObject *ufunc, int typenum)
     return -1;
 }
 
-/* np.add.reduce of PROBE_SIZE doubles by runs of `chunk`. */
+/* The sum that np.add.reduce computes of PROBE_SIZE doubles if its runs have `chunk` elements. */
 static double
 probe_sum(const PyUFuncObject *add, int loop, const double *values, npy_intp chunk)
 {
@@ -28,7 +29,7 @@ probe_sum(const PyUFuncObject *add, int loop, const double *values, npy_intp chu
     return total;
 }
 
-/* Whether pairwise_sum.h gives the sums of NumPy's loops; `values` is overwritten. */
+/* True if pairwise_sum.h gives the sums of NumPy's loops. Overwrites `values`. */
 static int
 sums_probe(PyUFuncObject *add, double *values)
 {
@@ -42,8 +43,8 @@ sums_probe(PyUFuncObject *add, double *values)
     return known;
 }
 
-/* Sets reduce_chunk by summing scattered numbers, which round differently when cut differently. 0, or -1 on
- * error. */
+/* Sets reduce_chunk by a sum of scattered numbers, which rounds differently for other runs. Returns 0, or -1 with an
+ * exception set. */
 static int
 reduce_probe(void)
 {

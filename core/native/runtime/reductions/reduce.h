@@ -1,15 +1,16 @@
-/* Reductions with NumPy's bits: the inner loop is NumPy's, and so must be the pieces that it is called on.
+/* Reductions with NumPy's bits: NumPy's inner loop, called on the same pieces as NumPy calls it.
  *
- * Part of table.c, apart for its size. NumPy's reduction is its iterator over (result, operand) where the
- * result has stride 0 on reduced axes:
- *   - the axes are ordered by the operand's strides, and never reversed;
- *   - where the innermost axis is reduced, the loop is called on runs of at most `reduce_chunk` elements,
- *     which it sums pairwise; a run ends where the result element changes, but not where the operand makes a
- *     jump: the iterator gathers such a run in a buffer;
- *   - from NumPy 2.3 on these runs are the pieces of iteration_plan.h: rows of any length, or what was gathered in a buffer;
- *   - elsewhere the loop adds elementwise, in the order of the reduced axis.
- * The chunk is the iterator's buffer size. Which rule the NumPy at hand follows is probed, not taken from
- * its version. */
+ * Part of table.c, in a file of its own. NumPy's reduction is its iterator over (result, operand), where the result has
+ * stride 0 on reduced axes:
+ *   - The axes are ordered by the operand's strides, and never reversed.
+ *   - If the innermost axis is reduced, the loop is called on runs of at most `reduce_chunk` elements, which it sums
+ *     pairwise. A run ends where the result element changes. It does not end where the operand's address jumps: the
+ *     iterator gathers such a run in a buffer.
+ *   - From NumPy 2.3 on, these runs are the pieces of iteration_plan.h: rows of any length, or elements gathered in a
+ *     buffer.
+ *   - Otherwise the loop adds elementwise, in the order of the reduced axis.
+ * The chunk is the iterator's buffer size. A probe, not NumPy's version, tells which rule the installed NumPy
+ * follows. */
 #ifndef PIJIT_REDUCE_H
 #define PIJIT_REDUCE_H
 
@@ -25,12 +26,12 @@
 #define PROBE_SIZE (3 * BUFFER_SIZE)
 #define SUM_UNITS 8             /* work per element (thread_pool.h) */
 #define ALL_REDUCED (-1)
-#define SHORT_RUN 8             /* fewer elements NumPy's loop for sums of floats adds up one after the other */
+#define SHORT_RUN 8             /* elements; NumPy's loop sums shorter runs of floats one by one */
 
 enum { REDUCE_UNPROBED = 0, REDUCE_UNKNOWN = -1 };
 #define WHOLE_ROWS NPY_MAX_INTP
 
-/* Elements per run: BUFFER_SIZE, WHOLE_ROWS, or REDUCE_UNKNOWN where NumPy follows another rule. */
+/* Elements per run: BUFFER_SIZE, WHOLE_ROWS, or REDUCE_UNKNOWN if NumPy follows another rule. */
 static npy_intp reduce_chunk = REDUCE_UNPROBED;
 
 typedef struct {
@@ -44,8 +45,8 @@ typedef struct {
     int has_identity;
     int64_t identity;
     int64_t *out;
-    int64_t least;              /* from how much work on threads share it; 0: never */
-    int operation;              /* of outer_axis.h; that of a sum: what a run adds up to is added to the result */
+    int64_t least;              /* the least amount of work that threads share; 0: never */
+    int operation;              /* one of outer_axis.h; COLUMNS_ADD: a run's sum is added to the result */
 } Reduction;
 
 static int
@@ -54,14 +55,14 @@ is_reduced(const Reduction *reduction, int axis)
     return (int)(reduction->reduced >> axis & 1);
 }
 
-/* Where the result has an axis of the operand that is not reduced. */
+/* The result's axis for an axis of the operand that is not reduced. */
 static int
 result_axis(const Reduction *reduction, int axis)
 {
     return axis - __builtin_popcountll((uint64_t)reduction->reduced & ((1ULL << axis) - 1));
 }
 
-/* How many axes the result has. */
+/* The number of axes of the result. */
 static int
 result_ndim(const Reduction *reduction)
 {
@@ -81,7 +82,7 @@ run_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride,
     reduction->function(pointers, &count, strides, reduction->data);
 }
 
-/* A run along one axis, the first `skipped` elements of the first chunk left out. */
+/* Reduces a run along one axis, without the first `skipped` elements of the first chunk. */
 static void
 row_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp length, npy_intp skipped)
 {
@@ -100,7 +101,7 @@ typedef struct {
     npy_intp stride, length;
 } ChunkShare;
 
-/* The sums of the chunks [begin, end). */
+/* Computes the sums of the chunks [begin, end). */
 static void
 chunks_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer))
 {
@@ -114,7 +115,7 @@ chunks_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buff
     }
 }
 
-/* As row_reduce for a sum: threads share the chunks, whose sums are added in their order. */
+/* Like row_reduce, for a sum: threads share the chunks, whose sums are added in order. */
 static void
 row_sum(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp length)
 {
@@ -132,8 +133,8 @@ row_sum(const Reduction *reduction, char *out, char *source, npy_intp stride, np
     PyMem_RawFree(partial);
 }
 
-/* All axes, of an operand that does not coalesce into one: runs are gathered. 0, or -1 with MemoryError set.
- * */
+/* Reduces all axes of an operand that does not coalesce into one axis: gathers runs in a buffer. Returns 0, or -1 with
+ * MemoryError set. */
 static int
 gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skipped)
 {
@@ -163,7 +164,8 @@ gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skip
     return 0;
 }
 
-/* Whether the iterator is at the first elements of a result: on all axes on which that stands still. */
+/* True if the iterator is at the first elements of a result: at index 0 of all axes on which the result has stride
+ * 0. */
 static int
 result_begins(const Nest *nest, const npy_intp *index)
 {
@@ -175,7 +177,7 @@ result_begins(const Nest *nest, const npy_intp *index)
     return 1;
 }
 
-/* By a plan that gathers runs of the operand. 0, or -1 with MemoryError set. */
+/* Reduces by a plan that gathers runs of the operand. Returns 0, or -1 with MemoryError set. */
 static int
 planned_reduce(const Reduction *reduction, Nest *nest, const Plan *plan, npy_intp skipped)
 {
@@ -198,7 +200,7 @@ planned_reduce(const Reduction *reduction, Nest *nest, const Plan *plan, npy_int
     return 0;
 }
 
-/* Arranges operand 0 (the source) and 1 (the result, stride 0 on reduced axes). */
+/* Arranges the nest of operand 0 (the source) and 1 (the result, with stride 0 on reduced axes). */
 static void
 reduction_nest(const Reduction *reduction, Nest *nest)
 {
@@ -220,7 +222,7 @@ reduction_nest(const Reduction *reduction, Nest *nest)
     nest_coalesce(nest);
 }
 
-/* Sums of runs of floats that are too short for a call of NumPy's loop, each added to what its result is so far. */
+/* Sums runs of floats that are too short for a call of NumPy's loop, and adds each sum to its result. */
 static void
 short_rows_add(const Reduction *reduction, Nest *nest)
 {
@@ -231,7 +233,7 @@ short_rows_add(const Reduction *reduction, Nest *nest)
     int is_double = reduction->typenum == NPY_DOUBLE;
     int is_dense = SUM_CODE_RUNS && stride == size && step == count * size && out_step == size;
     do {
-        npy_intp behind = 0;  /* the last block that was done again, by single rows */
+        npy_intp behind = 0;  /* end of the last block that is repeated by single rows */
         for (npy_intp row = 0; row < rows;) {
             char *out = nest->data[1] + row * out_step, *source = nest->data[0] + row * step;
             npy_intp added = is_dense && row >= behind
@@ -249,7 +251,7 @@ short_rows_add(const Reduction *reduction, Nest *nest)
     } while (nest_next(nest, index, 2));
 }
 
-/* Whether the innermost axis is a row of adjacent results, and the next one is reduced. */
+/* True if the innermost axis is a row of adjacent results, and the next one is reduced. */
 static int
 is_by_columns(const Reduction *reduction, const Nest *nest)
 {
@@ -259,7 +261,7 @@ is_by_columns(const Reduction *reduction, const Nest *nest)
         && rows_combiner(reduction->operation, reduction->typenum) != NULL;
 }
 
-/* Along the axis next to the innermost one; 0 without memory. */
+/* Reduces along the axis next to the innermost one. Returns 0 if memory is exhausted. */
 static int
 by_columns_reduce(const Reduction *reduction, Nest *nest)
 {
@@ -279,7 +281,7 @@ by_columns_reduce(const Reduction *reduction, Nest *nest)
     return 1;
 }
 
-/* Along some axes; nest as reduction_nest makes it. */
+/* Reduces along some axes of a nest made by reduction_nest. */
 static void
 rows_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
 {
@@ -323,7 +325,7 @@ axis_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffer
     rows_reduce(share->reduction, &part, share->skipped);
 }
 
-/* As rows_reduce; threads share the outermost axis along which there are several results. */
+/* Like rows_reduce, but threads share the outermost axis on which the result moves. */
 static void
 axis_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
 {
@@ -386,7 +388,7 @@ extent_size(const int64_t *desc, int ndim)
     return size;
 }
 
-/* The operand without its first element along one axis, in `rest`. */
+/* Stores in `rest` the operand without its first element along one axis. */
 static void
 rest_describe(const Reduction *reduction, int axis, int64_t *rest)
 {
@@ -395,7 +397,7 @@ rest_describe(const Reduction *reduction, int axis, int64_t *rest)
     rest[DESC_SHAPE + axis]--;
 }
 
-/* 0, or -1 with an exception set. Without an identity all axes are reduced, or one. */
+/* Returns 0, or -1 with an exception set. A reduction without an identity must be over all axes, or over one. */
 static int
 reduction_run(Reduction *reduction)
 {
@@ -433,7 +435,7 @@ reduction_run(Reduction *reduction)
         return gathered_reduce(reduction, &nest, nest.data[1], skipped);
     }
     if (skipped && nest.strides[0][1] != 0) {
-        /* Elementwise: the first element of each run is the start already. */
+        /* Elementwise: the result already has the first element of each run. */
         int axis = __builtin_ctzll((uint64_t)reduction->reduced);
         if (reduction->desc[DESC_SHAPE + axis] == 1) {
             return 0;

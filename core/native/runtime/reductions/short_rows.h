@@ -1,7 +1,8 @@
-/* Sums of rows of few floats, which NumPy's loop adds up one after the other: many rows at once.
+/* Sums of short rows of floats: many rows at a time.
  *
- * Part of reduce.h. Rows that lie one behind the other are added up by blocks, each row in a lane of its own. Which NaN
- * of several comes out is up to NumPy's loop: it does again a block where a sum is NaN. */
+ * Part of reduce.h. NumPy's loop sums such a row one element after the other. Here adjacent rows are summed by blocks,
+ * each row in a vector lane of its own. NumPy's loop determines which of several NaNs is the result, so it repeats a
+ * block with a sum that is NaN. */
 #ifndef PIJIT_SHORT_ROWS_H
 #define PIJIT_SHORT_ROWS_H
 
@@ -9,7 +10,8 @@
 
 #define ROWS_BLOCK 64
 
-/* The sums of at most ROWS_BLOCK rows of n elements; the compiler knows n, and the first `done` are there. */
+/* The sums of at most ROWS_BLOCK rows of n elements, with n known to the compiler. The first `done` sums exist
+ * already. */
 #define SUM_ROWS(type, n, done) \
     case n: \
     for (int row = done; row < rows; row++) { \
@@ -21,11 +23,12 @@
     } \
     break;
 
-/* The sums of whole groups of four rows of four elements, where the compiler does worse; how many rows. */
+/* Sums whole groups of four rows of four elements, because the compiler's code is slower. Returns the number of
+ * rows. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #include <immintrin.h>
 
-/* Halves of two rows: the load does what otherwise takes shuffles, of which a processor does one in a cycle. */
+/* Loads halves of two rows. The load replaces shuffles, of which a processor does one per cycle. */
 SUM_CODE inline __m256d
 double_halves(const double *row, const double *other)
 {
@@ -51,7 +54,8 @@ double_fours_sum(double *totals, const double *source, int rows)
 #endif
 #define float_fours_sum(totals, source, rows) 0
 
-/* Adds the sum of each of at most ROWS_BLOCK rows to its place in `out`; 0, and nothing is done, where one is NaN. */
+/* Adds the sum of each of at most ROWS_BLOCK rows to its element of `out`. Returns 0, without an effect, if a sum is
+ * NaN. */
 #define ROWS_ADD(name, type, fours_sum) \
     LANES_CODE int name(type *restrict out, const type *restrict source, npy_intp count, int rows) \
     { \
@@ -78,7 +82,7 @@ double_fours_sum(double *totals, const double *source, int rows)
 ROWS_ADD(double_rows_add, double, double_fours_sum)
 ROWS_ADD(float_rows_add, float, float_fours_sum)
 
-/* One row, of elements `stride` bytes apart; 0 where the sum is NaN. */
+/* Adds one row with elements `stride` bytes apart. Returns 0 if the sum is NaN. */
 #define ROW_ADD(type) \
     { \
         type total = 0; \
@@ -98,7 +102,7 @@ short_row_add(char *out, const char *source, npy_intp stride, npy_intp count, in
     ROW_ADD(float)
 }
 
-/* How many of `rows` rows were added at once; 0 where that cannot be. */
+/* Adds a block of rows. Returns their number, or 0 if that is impossible. */
 static inline npy_intp
 rows_block_add(char *out, const char *source, npy_intp count, npy_intp rows, int is_double)
 {

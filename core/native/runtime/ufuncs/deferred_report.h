@@ -1,8 +1,9 @@
-/* Floating-point flags that NumPy reports behind what it has written: `u *= a` writes all, and then warns or raises.
+/* Deferred warnings: floating-point flags that NumPy reports after the write, as in `u *= a`.
  *
- * Part of table.c, apart for its size. A kernel leaves to behind such an operation with its flags, and linked code calls a
- * reporter there, on the operation's line. It calls a ufunc of the same name whose loop does nothing but raise the flags, so
- * NumPy does what it does for these, with its own words. */
+ * Part of table.c, in a file of its own. NumPy writes the whole result of such an operator, then warns or raises. A
+ * kernel leaves after the operation, with its flags. Linked code then calls a reporter on the operation's line. The
+ * reporter calls a ufunc of the same name whose loop only raises the flags. So NumPy reacts as it does to the real
+ * operation, with its own message. */
 #ifndef PIJIT_REPORTER_H
 #define PIJIT_REPORTER_H
 
@@ -19,7 +20,8 @@ flags_raise(char **args, const npy_intp *dimensions, const npy_intp *steps, void
     }
 }
 
-/* A call of linked code: packed is (the array that was written, flags); the array, or NULL if NumPy raises for them. */
+/* A call of linked code. `packed` is (the array that was written, flags). Returns the array, or NULL if NumPy raises
+ * for the flags. */
 static PyObject *
 reporter_call(PyObject *ufunc, PyObject *packed)
 {
@@ -47,14 +49,14 @@ reporter_call(PyObject *ufunc, PyObject *packed)
 
 static PyMethodDef reporter_method = {"report", reporter_call, METH_O, "Reports flags as a ufunc does."};
 
-/* reporter(name) of the module: a NEW builtin. The ufuncs are kept for ever, one for each name. */
+/* reporter(name) of the module: a NEW builtin. One ufunc per name is kept for the life of the process. */
 static PyObject *
 module_reporter(PyObject *module, PyObject *name)
 {
     static PyUFuncGenericFunction loops[] = {(PyUFuncGenericFunction)flags_raise};
     static char types[] = {NPY_DOUBLE, NPY_DOUBLE};
     static void *data[] = {NULL};
-    static PyObject *reporters = NULL;  /* owned, for ever */
+    static PyObject *reporters = NULL;  /* owned, never released */
     if (!PyUnicode_Check(name) || (reporters == NULL && (reporters = PyDict_New()) == NULL)) {
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "name must be a str, got %R", name);
     }
@@ -64,8 +66,9 @@ module_reporter(PyObject *module, PyObject *name)
         return reporter;
     }
     const char *text = PyUnicode_AsUTF8(name);
-    char *kept = text == NULL ? NULL : strdup(text);  /* for ever: the ufunc does not copy it */
-    PyObject *ufunc = kept == NULL ? NULL : PyUFunc_FromFuncAndData(loops, data, types, 1, 1, 1, PyUFunc_None, kept, "", 0);
+    char *kept = text == NULL ? NULL : strdup(text);  /* never freed: the ufunc does not copy it */
+    PyObject *ufunc = kept == NULL ? NULL
+        : PyUFunc_FromFuncAndData(loops, data, types, 1, 1, 1, PyUFunc_None, kept, "", 0);
     if (ufunc == NULL) {
         free(kept);
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();

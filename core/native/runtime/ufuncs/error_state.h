@@ -1,30 +1,32 @@
-/* NumPy's error state for the time of a library call: what would be reported as a warning is raised, so that the kernel
- * can leave and bytecode reports it at its line. What is ignored stays ignored.
+/* NumPy's error state during a library call: errors that would be reported as warnings are raised instead.
  *
- * Part of table.c, apart for its size. NumPy 1.x keeps the state in an object that geterrobj and seterrobj hand over,
- * NumPy 2 in a context variable. */
+ * The kernel then leaves, and bytecode reports the warning at its line. Ignored errors stay ignored.
+ *
+ * Part of table.c, in a file of its own. NumPy 1.x keeps the state in an object that geterrobj and seterrobj exchange.
+ * NumPy 2 keeps it in a context variable. */
 #ifndef PIJIT_ERRORS_H
 #define PIJIT_ERRORS_H
 
 #include "launcher/abi.h"
 
-/* What undoes errors_raise; NULL if there is nothing to undo. */
+/* The state that errors_restore puts back. `old` is NULL if errors_raise changed nothing. */
 typedef struct {
     PyObject *old;              /* owned: the object of geterrobj, or the context variable's token */
 } ErrorState;
 
-/* Owned, for ever. `variable` is NULL before NumPy 2, and so are the functions of the other version. */
+/* Owned, never released. `variable` is NULL before NumPy 2. The functions of the other NumPy version are NULL, too. */
 static struct {
     PyObject *variable;
     PyObject *make;             /* _make_extobj */
     PyObject *describe;         /* _get_extobj_dict */
-    PyObject *seen;             /* the state that `strict` was made for */
+    PyObject *seen;             /* the state from which `strict` was made */
     PyObject *strict;
     PyObject *get;              /* geterrobj */
     PyObject *set;              /* seterrobj */
 } error_state;
 
-/* Finds the functions, while no kernel runs: importing runs Python code; 0, or -1 with an exception set. */
+/* Finds the functions. Call it while no kernel runs, because importing runs Python code. Returns 0, or -1 with an
+ * exception set. */
 static int
 errors_find(void)
 {
@@ -47,7 +49,8 @@ errors_find(void)
     return error_state.set != NULL ? 0 : -1;
 }
 
-/* The state of the context variable with "raise" for all that is not ignored. NEW reference, NULL with an exception. */
+/* The current state of the context variable, with "raise" for all errors that are not ignored. Returns a NEW reference,
+ * or NULL with an exception set. */
 static PyObject *
 extobj_strict(void)
 {
@@ -132,14 +135,14 @@ errobj_raise(ErrorState *saved)
     return 0;
 }
 
-/* 0, or -1 with an exception set. */
+/* Makes NumPy raise errors that are not ignored. Returns 0, or -1 with an exception set. */
 static int
 errors_raise(ErrorState *saved)
 {
     return error_state.variable != NULL ? extobj_raise(saved) : errobj_raise(saved);
 }
 
-/* Whether an exception is set does not change. */
+/* Restores the state from before errors_raise. An exception that is set stays set. */
 static void
 errors_restore(ErrorState *saved)
 {

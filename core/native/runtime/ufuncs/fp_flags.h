@@ -1,6 +1,6 @@
-/* Floating-point exception flags: kernels clear them before array operations and ask for them afterwards.
+/* Floating-point exception flags: kernels clear them before array operations and test them afterwards.
  *
- * Part of table.c, apart for its size. */
+ * Part of table.c, in a file of its own. */
 #ifndef PIJIT_FLAGS_H
 #define PIJIT_FLAGS_H
 
@@ -12,7 +12,7 @@
 static int64_t
 runtime_flags_clear(void)
 {
-    /* Loading the x87 environment, which clearing does, costs ten times what looking costs. */
+    /* Clearing loads the x87 environment, which costs ten times as much as reading the flags. */
     if (whole_status() != 0) {
         feclearexcept(REPORTED_FLAGS);
     }
@@ -30,8 +30,8 @@ runtime_own_flags_clear(void)
 
 #define ALL_LISTENED (NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID)
 
-/* What np.geterr says; all of them if that cannot be found out. It is a function in Python, in which a signal handler
- * might run and raise, so what it calls is called here. */
+/* The flags that np.geterr reports as not ignored; all flags if that fails. np.geterr itself is a Python function, in
+ * which a signal handler could run and raise. So this calls the C functions that np.geterr calls. */
 static int
 ask_numpy(void)
 {
@@ -58,8 +58,8 @@ ask_numpy(void)
     return listened;
 }
 
-/* The flags that np.errstate does not ignore. NumPy 2 makes an object for each state, which never changes: what is known
- * of the last one is kept. */
+/* The flags that np.errstate does not ignore. NumPy 2 makes one immutable object per state, so the answer for the last
+ * object is cached. */
 static int
 flags_listened(void)
 {
@@ -78,7 +78,8 @@ flags_listened(void)
     return listened;
 }
 
-/* Above the flags of a mask are those that a kernel heeds whatever NumPy's state is: it is in a block that sets another. */
+/* Bits above the flags of a mask: flags that a kernel checks whatever NumPy's current state is. It does so in a block
+ * that sets another state. */
 #define HEEDED_SHIFT 4
 
 /* The flags of a mask that np.errstate does not ignore. */
@@ -91,7 +92,7 @@ runtime_flags_listened(int64_t mask)
     return listened;
 }
 
-/* NumPy's numbers of raised flags of a mask that np.errstate does not ignore. */
+/* The raised flags of a mask, as NumPy's constants, that np.errstate does not ignore. */
 static int64_t
 flags_reported(int raised, int64_t mask)
 {

@@ -1,7 +1,8 @@
-/* Floating-point exception flags of this thread's processor.
+/* Floating-point exception flags in the processor's registers, for the current thread.
  *
- * x86 has two sets: arithmetic on float and double raises those of MXCSR, long doubles and feraiseexcept (by which NumPy's
- * loops tell what they found out) may raise those of the x87 unit alone. To look at one takes a third of fetestexcept. */
+ * x86 has two sets of flags. Arithmetic on float and double raises those of MXCSR. Long doubles and feraiseexcept, by
+ * which NumPy's loops report errors, may raise those of the x87 unit alone. Reading one register takes a third of the
+ * time of fetestexcept. */
 #ifndef PIJIT_FLOAT_STATUS_H
 #define PIJIT_FLOAT_STATUS_H
 
@@ -11,7 +12,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-/* Those that machine code without calls has raised. */
+/* Flags that machine code without calls has raised. */
 static inline int
 own_status(void)
 {
@@ -30,7 +31,7 @@ own_status_raise(int flags)
     __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | (unsigned)(flags & REPORTED_FLAGS));
 }
 
-/* Those that anything has raised. */
+/* Flags that any code has raised. */
 static inline int
 whole_status(void)
 {

@@ -1,7 +1,7 @@
-/* Runs of a generalised ufunc's inner loop over one matrix or vector per operand, and products of arrays by NumPy's dot.
+/* Calls of a generalised ufunc's inner loop on one matrix or vector per operand; products by NumPy's dot.
  *
- * Part of table.c, apart for its size. NumPy calls the loop with the operands' own strides, 0 for an axis of length 1,
- * wherever the operands are aligned and of the loop's types; so do kernels, without NumPy's iterator around it. */
+ * Part of table.c, in a file of its own. Where the operands are aligned and have the loop's types, NumPy calls the loop
+ * with the operands' own strides. An axis of length 1 has stride 0. Kernels do the same, without NumPy's iterator. */
 #ifndef PIJIT_GUFUNC_H
 #define PIJIT_GUFUNC_H
 
@@ -9,9 +9,10 @@
 #include "runtime/gil.h"
 #include "runtime/ufuncs/library_calls.h"
 
-#define LONG_WORK (1 << 20)     /* multiplications for which other threads may run meanwhile */
+#define LONG_WORK (1 << 20)     /* multiplications; from here on the GIL is released, so other threads may run */
 
-/* After work without the GIL: what loops wait for may have changed, so their next poll leaves. */
+/* Called after work without the GIL. Other threads may have changed the state that loops wait for, so loops must leave
+ * at their next safepoint. */
 static void
 switches_heed(unsigned long before)
 {
@@ -20,7 +21,7 @@ switches_heed(unsigned long before)
     }
 }
 
-/* Needs no GIL. */
+/* May be called without the GIL. */
 static int64_t
 nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
              int64_t fatal)

@@ -1,18 +1,19 @@
-/* Loop nests over strided operands, arranged as NumPy's iterator arranges them.
+/* Loop nests over strided operands, with axes in the order of NumPy's iterator.
  *
- * Part of table.c, apart for its size. Axis 0 of a nest is the innermost. The arrangement decides two
- * things that a program can see: the strides of an array that a ufunc allocates, and the strides that an
- * inner loop is called with (its vector and scalar paths may round differently). So the steps are the
- * iterator's own: a stable insertion sort of the axes by absolute stride where C order wins conflicts,
- * reversal of axes on which no operand goes forward, and merging of axes that one stride describes. Operands
- * that agree in shape and contiguity never reach NumPy's iterator; operands_order recognises these, as they
- * get plain C or Fortran order. */
+ * Part of table.c, in a file of its own. Axis 0 of a nest is the innermost. A program can observe the order in two
+ * ways: by the strides of an array that a ufunc allocates, and by the strides that an inner loop is called with. The
+ * loop's vector and scalar paths may round differently. So the steps are those of the iterator:
+ *   - a stable insertion sort of the axes by absolute stride, where C order wins conflicts;
+ *   - reversal of axes on which no operand goes forward;
+ *   - merging of axes that one stride describes.
+ * Operands that agree in shape and contiguity never reach NumPy's iterator and get plain C or Fortran order.
+ * operands_order recognises these. */
 #ifndef PIJIT_NEST_H
 #define PIJIT_NEST_H
 
 #include "launcher/abi.h"
 
-#define NEST_MAXDIMS 32         /* NumPy 1.x has no more */
+#define NEST_MAXDIMS 32         /* the maximum of NumPy 1.x */
 #define NEST_MAXOPS 16
 #define BUFFER_SIZE 8192        /* elements in a buffer of NumPy's iterator */
 
@@ -24,7 +25,8 @@ typedef struct {
     char *data[NEST_MAXOPS];
 } Nest;
 
-/* One operand: where its descriptor is. Of an operand that NumPy casts, itemsize is 0. `into` is explained in elision.h. */
+/* One operand and the address of its descriptor. itemsize is 0 if NumPy casts the operand. elision.h explains
+ * `into`. */
 typedef struct {
     int ndim;
     npy_intp itemsize;
@@ -32,10 +34,10 @@ typedef struct {
     int into;
 } Operand;
 
-/* Whether new empty arrays have strides other than 0, as before NumPy 1.23; set by nest_probe. */
+/* True if new empty arrays have strides other than 0, as before NumPy 1.23. Set by nest_probe. */
 static int empty_strides;
 
-/* 0, or -1 with an exception set. */
+/* Returns 0, or -1 with an exception set. */
 static int
 nest_probe(void)
 {
@@ -65,7 +67,7 @@ nest_init(Nest *nest, int ndim, const int64_t *shape)
     }
 }
 
-/* Adds an operand broadcast to the nest's shape; axes that do not move it get stride 0. */
+/* Adds an operand, broadcast to the nest's shape. Axes that do not move it get stride 0. */
 static void
 nest_add(Nest *nest, const Operand *operand)
 {
@@ -81,7 +83,7 @@ nest_add(Nest *nest, const Operand *operand)
     }
 }
 
-/* 1: axis a belongs inside axis b, -1: it belongs outside, 0: no operand moves along both. */
+/* Returns 1 if axis a belongs inside axis b, -1 if it belongs outside, 0 if no operand moves along both. */
 static int
 axes_compare(const Nest *nest, int a, int b, int nops)
 {
@@ -99,7 +101,7 @@ axes_compare(const Nest *nest, int a, int b, int nops)
     return order;
 }
 
-/* Fills perm with the nest's axes from innermost to outermost, going by the first nops operands. */
+/* Fills perm with the nest's axes from innermost to outermost, ordered by the first nops operands. */
 static void
 nest_order(const Nest *nest, int nops, int *perm)
 {
@@ -121,7 +123,7 @@ nest_order(const Nest *nest, int nops, int *perm)
     }
 }
 
-/* What there is of a nest, which is little of what there may be. */
+/* Copies only the axes and operands that are in use, a small part of the struct. */
 static void
 nest_copy(Nest *copy, const Nest *nest)
 {
@@ -145,8 +147,8 @@ nest_permute(Nest *nest, const int *perm)
     }
 }
 
-/* Reverses the axes along which none of the first nops operands goes forward and one goes backward; a bit for each
- * axis that was reversed. */
+/* Reverses the axes along which none of the first nops operands goes forward and one goes backward. Returns one bit for
+ * each axis that was reversed. */
 static int64_t
 nest_flip(Nest *nest, int nops)
 {
@@ -182,7 +184,7 @@ axes_merge(const Nest *nest, int inner, int outer)
     return 1;
 }
 
-/* Merges axes; a nest of no axes gets one of length 1. */
+/* Merges axes. A nest without axes gets one of length 1. */
 static void
 nest_coalesce(Nest *nest)
 {
@@ -211,7 +213,7 @@ nest_coalesce(Nest *nest)
     nest->ndim = last + 1;
 }
 
-/* Moves a nest's pointers to the next position on the axes from `first` on; 0 after the last. */
+/* Moves a nest's pointers to the next position on the axes from `first` on. Returns 0 after the last position. */
 static int
 nest_next(Nest *nest, npy_intp *index, int first)
 {
@@ -229,7 +231,7 @@ nest_next(Nest *nest, npy_intp *index, int first)
     return 0;
 }
 
-/* Positions [begin, end) of the last axis. */
+/* Copies the nest's positions [begin, end) of the last axis to `part`. */
 static void
 nest_part(Nest *part, const Nest *nest, npy_intp begin, npy_intp end)
 {
@@ -241,7 +243,7 @@ nest_part(Nest *part, const Nest *nest, npy_intp begin, npy_intp end)
     }
 }
 
-/* Copies elements from one stride to another. */
+/* Copies elements between two strided runs. */
 static void
 elements_copy(char *target, npy_intp target_stride, const char *source, npy_intp source_stride, npy_intp count,
               npy_intp size)
@@ -268,8 +270,8 @@ elements_copy(char *target, npy_intp target_stride, const char *source, npy_intp
 #define ORDER_C 1
 #define ORDER_F 2
 
-/* The orders in which an operand is contiguous, by NumPy's rule: axes of length 1 count for nothing, empty
- * is both. */
+/* The orders in which an operand is contiguous, by NumPy's rule: axes of length 1 are ignored, and an empty operand has
+ * both orders. */
 static int
 operand_orders(const Operand *operand)
 {
@@ -295,7 +297,7 @@ operand_orders(const Operand *operand)
     return orders;
 }
 
-/* The order of the result if NumPy needs no iterator for these operands: ORDER_C or ORDER_F; else 0. */
+/* The order of the result, ORDER_C or ORDER_F, if NumPy needs no iterator for these operands. Otherwise 0. */
 static int
 operands_order(const Operand *operands, int nops)
 {
@@ -321,7 +323,7 @@ operands_order(const Operand *operands, int nops)
     return orders & ORDER_C ? ORDER_C : orders;
 }
 
-/* Strides for a new array of the shape in desc. */
+/* Computes contiguous strides for a new array of the shape in desc. */
 static void
 strides_fill(int64_t *desc, int ndim, npy_intp itemsize, int order)
 {
@@ -334,7 +336,7 @@ strides_fill(int64_t *desc, int ndim, npy_intp itemsize, int order)
     }
 }
 
-/* Strides of a ufunc's new output for these operands. */
+/* Computes the strides of a ufunc's new output for these operands. */
 static void
 strides_like(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops)
 {

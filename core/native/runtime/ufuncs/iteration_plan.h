@@ -1,37 +1,39 @@
-/* How NumPy's iterator cuts loops into pieces, from NumPy 2.3 on.
+/* Iteration plan: how NumPy's iterator cuts a loop nest into pieces, from NumPy 2.3 on.
  *
- * Part of table.c. The iterator decides once: a piece has all elements of the axes within one axis, the core, and several
- * positions on that axis, but none of the axes around it. An operand that one stride does not describe in a piece is copied
- * through a buffer, and a buffer has BUFFER_SIZE elements at most. The axis is the one of the lowest cost: (1 + buffered
- * operands) / size of a piece. Of two that cost the same it is the outer one.
+ * Part of table.c. The iterator decides once per nest. A piece has all elements of the axes inside one axis (the core)
+ * and several positions on that axis. It never extends over the axes outside it. An operand that one stride does not
+ * describe within a piece is copied through a buffer. A buffer has at most BUFFER_SIZE elements. The iterator picks the
+ * axis of the lowest cost: (1 + buffered operands) / size of a piece. Of two axes with the same cost, it picks the
+ * outer one.
  *
- * The result of a reduction stands still on some axes and moves on others. The axis on which it begins to move, or ceases
- * to, may be the outer one of a piece, not one of the core. The loop is called on one core at a time then. */
+ * The result of a reduction has stride 0 on some axes and moves on others. The axis where it starts or stops moving may
+ * be the outer axis of a piece, but not part of a core. In that case the loop is called on one core at a time. */
 #ifndef PIJIT_PLAN_H
 #define PIJIT_PLAN_H
 
 #include "runtime/ufuncs/iteration_order.h"
 
-/* Whether the NumPy at hand does so, and not as pieces.h says for older ones; set by iterator_probe. */
+/* True if the installed NumPy plans this way, and not as pieces.h describes for older versions. Set by
+ * iterator_probe. */
 static int iterator_plans;
 
 typedef struct {
     int outer;                  /* the axis of which a piece has several positions */
-    npy_intp core;              /* elements of the axes within */
-    npy_intp piece;             /* elements of a piece at most */
+    npy_intp core;              /* number of elements of the axes inside `outer` */
+    npy_intp piece;             /* maximum number of elements of a piece */
     int by_cores;               /* the loop is called on single cores */
     int buffered[NEST_MAXOPS];
-    npy_intp strides[NEST_MAXOPS];  /* which the loop is called with; of a buffered operand in units of elements, 0 or 1 */
+    npy_intp strides[NEST_MAXOPS];  /* strides for the loop; in elements (0 or 1) if buffered */
 } Plan;
 
-/* What is known while axes are looked at, from within. */
+/* State of the search, which visits axes from the innermost outward. */
 typedef struct {
-    int single[NEST_MAXOPS];    /* axes that one stride describes */
-    int turning;                /* the axis on which the result turns, see above; 0: not met yet */
+    int single[NEST_MAXOPS];    /* number of innermost axes that one stride describes */
+    int turning;                /* axis where the result starts or stops moving; 0: not found yet */
     int cost;
 } PlanSearch;
 
-/* Looks at the axis next to those that are within; `reduced` is the operand that is the result of a reduction, or -1. */
+/* Visits the next axis outward. `reduced` is the operand that is the result of a reduction, or -1. */
 static void
 plan_axis(const Nest *nest, const int *cast, int reduced, int axis, PlanSearch *search)
 {
@@ -50,7 +52,7 @@ plan_axis(const Nest *nest, const int *cast, int reduced, int axis, PlanSearch *
     }
 }
 
-/* Whether an operand of a plan by cores goes from core to core without a buffer for all of them. */
+/* True if an operand of a plan by cores goes from core to core without a buffer that holds all cores. */
 static int
 plan_repeats(const Nest *nest, const Plan *plan, const PlanSearch *search, const int *cast, int op, int reduced)
 {
@@ -58,7 +60,7 @@ plan_repeats(const Nest *nest, const Plan *plan, const PlanSearch *search, const
         || (nest->strides[plan->outer][op] == 0 && search->single[op] <= plan->outer);
 }
 
-/* How the operands are passed. */
+/* Decides for each operand whether it is buffered, and computes its stride. */
 static void
 plan_operands(const Nest *nest, const int *cast, int reduced, const PlanSearch *search, Plan *plan)
 {
@@ -71,7 +73,7 @@ plan_operands(const Nest *nest, const int *cast, int reduced, const PlanSearch *
     }
 }
 
-/* The plan for a nest whose axes are in order, and merged. */
+/* Makes the plan for a nest whose axes are ordered and merged. */
 static void
 plan_make(const Nest *nest, const int *cast, int reduced, Plan *plan)
 {
@@ -104,7 +106,7 @@ plan_make(const Nest *nest, const int *cast, int reduced, Plan *plan)
     }
 }
 
-/* How many elements the piece at a position of the nest has. */
+/* The number of elements of the piece at a position of the nest. */
 static npy_intp
 plan_count(const Plan *plan, const Nest *nest, const npy_intp *index)
 {
@@ -112,10 +114,10 @@ plan_count(const Plan *plan, const Nest *nest, const npy_intp *index)
     return left < plan->piece ? left : plan->piece;
 }
 
-/* ---- what the NumPy at hand does ---- */
+/* ---- probe of the installed NumPy ---- */
 
-/* The first piece that NumPy's iterator makes of two arrays, one in C order and one in Fortran order, -1 with an exception
- * set. */
+/* The size of the first piece that NumPy's iterator makes of two arrays, one in C order and one in Fortran order.
+ * Returns -1 with an exception set on failure. */
 static npy_intp
 piece_asked(PyArrayObject **arrays)
 {
@@ -129,7 +131,8 @@ piece_asked(PyArrayObject **arrays)
     return NpyIter_Deallocate(iterator) == NPY_SUCCEED ? count : -1;
 }
 
-/* Sets iterator_plans. 0, or -1 with an exception set: also where NumPy does something else. */
+/* Sets iterator_plans. Returns 0, or -1 with an exception set. NumPy versions that make other pieces are such an
+ * error. */
 static int
 iterator_probe(void)
 {

@@ -1,8 +1,9 @@
-/* Calls of library functions by kernels. Part of table.c, apart for its size.
+/* Calls of library functions from kernels.
  *
- * The functions have no effect on anything but their result, or none if they raise: where the answer is no result of the
- * type that the kernel was made for, the kernel leaves to before the call and bytecode repeats it, with its exception or
- * warning. Other threads may run meanwhile, as they may in the middle of the call in bytecode. */
+ * Part of table.c, in a file of its own. The functions affect nothing except their result, and have no effect if they
+ * raise. If the result does not have the type that the kernel was compiled for, the kernel leaves before the call.
+ * Bytecode then repeats the call, with its exception or warning. Other threads may run during the call, as they may in
+ * bytecode. */
 #ifndef PIJIT_INVOKE_H
 #define PIJIT_INVOKE_H
 
@@ -11,31 +12,33 @@
 #include "runtime/ufuncs/error_state.h"
 #include "runtime/signal_handlers.h"
 
-/* What a result must be, besides the kinds of stores.h. */
+/* Kind of an expected result, in addition to the kinds in stores.h. */
 enum { BOX_ARRAY = -5 };
 
 typedef struct {
     int64_t kind;
-    int64_t typenum;            /* of an array, as the following */
+    int64_t typenum;            /* type number of an array; the fields below describe arrays, too */
     int64_t ndim;
-    int64_t mask;               /* which of NumPy's flags */
-    int64_t flags;              /* are these */
+    int64_t mask;               /* NumPy's array flags that are compared */
+    int64_t flags;              /* their required values */
 } Wanted;
 
-/* Wakes the main thread up: the interpreter looks at what else there is to do. */
+/* A pending call without effect. Adding it sets the eval breaker, so the interpreter of the main thread handles its
+ * requests. */
 static int
 nothing(void *unused)
 {
     return 0;
 }
 
-/* Whether NumPy runs no code of the user's to make an array of such items: numbers, strings, arrays, rows of these. */
+/* True if NumPy runs no user code to make an array of such items: numbers, strings, arrays, and rows of these. */
 static int
 items_are_plain(PyObject **items, Py_ssize_t count, int depth)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         PyTypeObject *type = Py_TYPE(items[i]);
-        PyObject **row = type == &PyList_Type ? ((PyListObject *)items[i])->ob_item : ((PyTupleObject *)items[i])->ob_item;
+        PyObject **row = type == &PyList_Type ? ((PyListObject *)items[i])->ob_item
+            : ((PyTupleObject *)items[i])->ob_item;
         if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyArray_Type
                 || type == &PyComplex_Type || type == &PyUnicode_Type
                 || (PyArray_IsScalar(items[i], Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))) {
@@ -64,7 +67,8 @@ runtime_plain_items(int64_t owner)
     return plain ? 0 : DECLINED;
 }
 
-/* keywords is a tuple of the last arguments' names, or 0. NEW reference, or NULL with an exception set. */
+/* `keywords` is a tuple of the last arguments' names, or NULL. Returns a NEW reference, or NULL with an exception
+ * set. */
 static PyObject *
 spec_call(PyObject *function, PyObject *keywords, int64_t count, const int64_t *spec)
 {
@@ -94,7 +98,7 @@ spec_call(PyObject *function, PyObject *keywords, int64_t count, const int64_t *
     return result;
 }
 
-/* The words of a number, 1 if it is of another kind. */
+/* Reads a number into words. Returns 0, or DECLINED if the object is of another kind. */
 static int64_t
 number_read(int64_t kind, PyObject *object, int64_t *words)
 {
@@ -153,7 +157,7 @@ array_read(const Wanted *wanted, PyObject *object, int64_t *desc)
     return 0;
 }
 
-/* Takes over the reference to `result`. */
+/* Steals the reference to `result`. */
 static int64_t
 result_read(int64_t frame, const Wanted *wanted, PyObject *result, int64_t *out)
 {
@@ -177,7 +181,7 @@ result_read(int64_t frame, const Wanted *wanted, PyObject *result, int64_t *out)
     return owned_push(frame_owned(frame), result) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-/* The answer for an exception that the call may have raised; takes over the references. */
+/* The kernel's answer to an exception that the call may have raised. Steals the references. */
 static int64_t
 common_answer(PyObject *type, PyObject *value, PyObject *traceback)
 {
@@ -190,8 +194,8 @@ common_answer(PyObject *type, PyObject *value, PyObject *traceback)
     return DECLINED;
 }
 
-/* What a kernel does about the exception that is set. One that is not about the call, as a signal handler raises, is
- * raised again as soon as bytecode runs. */
+/* Turns the exception that is set into a kernel's answer. An exception that the call itself did not cause, such as one
+ * from a signal handler, is raised again as soon as bytecode runs. */
 static int64_t
 exception_answer(void)
 {
@@ -207,7 +211,7 @@ exception_answer(void)
         PyErr_Restore(type, value, traceback);
         return LAUNCHER_ERROR;
     }
-    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);  /* makes an instance like this one */
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);  /* creates an equal instance */
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -227,7 +231,8 @@ runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count,
     }
     errors_restore(&saved);
     if (gil_switches() != switches) {
-        Py_AddPendingCall(nothing, NULL);  /* what loops wait for may have changed: their next poll leaves */
+        Py_AddPendingCall(nothing, NULL);  /* other threads may have changed the state that loops wait for: they leave
+                                            * at the next safepoint */
     }
     if (PyErr_Occurred()) {
         Py_XDECREF(result);
@@ -251,7 +256,7 @@ runtime_item(int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_
     return result_read(frame, (const Wanted *)wanted, item, (int64_t *)out);
 }
 
-/* Item `index` of a list, from the end if negative. */
+/* Item `index` of a list. A negative index counts from the end. */
 static int64_t
 runtime_list_item(int64_t frame, int64_t list, int64_t index, int64_t wanted, int64_t out)
 {

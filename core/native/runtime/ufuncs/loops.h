@@ -1,24 +1,24 @@
-/* Runs of a ufunc's inner loop over operands of any layout.
+/* Execution of a ufunc's inner loop over operands of any layout.
  *
- * Part of table.c, apart for its size. The loops of transcendental functions have vector and scalar paths with
- * other bits, and choose by the strides that they are called with. So these are called as NumPy calls them:
+ * Part of table.c, in a file of its own. Loops of transcendental functions have vector and scalar paths with different
+ * rounding, and choose by the strides of the call. So these are called as NumPy calls them:
  *   - once for all elements, with the operands' own strides, where NumPy needs no iterator;
- *   - else by pieces, as its iterator does (pieces.h), which reverses axes unless it allocates the output.
- * Loops whose bits do not depend on strides are called along axis 0, without buffers. Threads share both these and calls
- * for all elements where they are large. */
+ *   - otherwise in the pieces of NumPy's iterator (pieces.h), which reverses axes unless it allocates the output.
+ * Loops whose bits do not depend on strides are called along axis 0, without buffers. Large calls of these, and large
+ * calls for all elements, are split among threads. */
 #ifndef PIJIT_UFUNC_H
 #define PIJIT_UFUNC_H
 
 #include "runtime/ufuncs/pieces.h"
 
-#define LOOP_UNITS 16           /* work per element of loops that compute transcendental functions (thread_pool.h) */
-#define NUMPY_1_21 0x0000000e   /* which gives a 0-d output that came stride 0 */
+#define LOOP_UNITS 16           /* work per element of transcendental functions (thread_pool.h) */
+#define NUMPY_1_21 0x0000000e   /* C API version; up to it, a 0-d out= operand gets stride 0 */
 
-/* ---- loops with the same bits however they are called ---- */
+/* ---- loops whose bits do not depend on strides ---- */
 
 #define TILE 512                /* elements of a row that are done before those of the next rows */
 
-/* The elements of all rows from a place in the row on. */
+/* Calls the loop on `count` elements of each row, starting at element `first`. */
 static void
 tile_run(const UfuncRun *run, const Nest *nest, npy_intp first, npy_intp count)
 {
@@ -35,8 +35,8 @@ tile_run(const UfuncRun *run, const Nest *nest, npy_intp first, npy_intp count)
     }
 }
 
-/* How much of a row to do at once: all, but where an operand goes through memory the other way, as in a + a.T. Then the
- * next rows need the lines of memory that this one has read. */
+/* Number of elements of a row per call: the whole row, except where an operand is transposed, as in a + a.T. There the
+ * next rows need the cache lines that this row has read. */
 static npy_intp
 tile_of(const Nest *nest)
 {
@@ -76,7 +76,7 @@ exact_run(const UfuncRun *run, Nest *nest)
     if (nest->ndim > 1) {
         nest_order(nest, leading, perm);
         nest_permute(nest, perm);
-        if (!(run->flags & UFUNC_FRESH)) {  /* NumPy goes through outputs forward that it allocates */
+        if (!(run->flags & UFUNC_FRESH)) {  /* NumPy goes forward through outputs that it allocates */
             nest_flip(nest, leading);
         }
     }
@@ -92,15 +92,15 @@ exact_run(const UfuncRun *run, Nest *nest)
 
 /* ---- calls without an iterator ---- */
 
-/* The stride of an operand that NumPy goes through without an iterator, or 0 if it has no elements to go to. */
+/* The stride of an operand in a call without NumPy's iterator. */
 static npy_intp
 plain_stride(const Operand *operand)
 {
     return operand->ndim == 1 ? operand->desc[DESC_SHAPE + 1] : operand->itemsize;
 }
 
-/* Whether the operands are 0-d inputs, or all of one shape and contiguous in one order if they have two axes or
- * more. */
+/* True if each operand is a 0-d input or has the output's shape, and all with two or more axes are contiguous in one
+ * order. */
 static int
 is_plain(const UfuncRun *run)
 {
@@ -145,7 +145,7 @@ plain_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buffe
     plain->run->function(pointers, &count, strides, plain->run->data);
 }
 
-/* Whether no element is written that another one is computed from. */
+/* True if no element is written from which another one is computed. */
 static int
 is_elementwise(const UfuncRun *run)
 {
@@ -183,7 +183,7 @@ plain_run(const UfuncRun *run, npy_intp count)
 
 /* ---- outputs that overlap inputs ---- */
 
-/* A short-lived array with the operand's memory and item size. */
+/* A short-lived array that wraps the operand's memory and has its item size. */
 static PyObject *
 operand_wrap(const Operand *operand)
 {
@@ -192,11 +192,11 @@ operand_wrap(const Operand *operand)
     return array_wrap(operand->desc, operand->ndim, typenums[operand->itemsize], NULL);
 }
 
-/* What NumPy says about whether two operands may share memory; -1 with an exception set. */
+/* NumPy's answer whether two operands may share memory. Returns -1 with an exception set on failure. Needs the GIL. */
 static int
 overlap_asked(const Operand *a, const Operand *b)
 {
-    static PyObject *decide = NULL;  /* owned, for ever */
+    static PyObject *decide = NULL;  /* owned, never released */
     PyObject *numpy = NULL, *first = NULL, *second = NULL, *answer = NULL;  /* owned */
     int result = -1;
     if (decide == NULL) {
@@ -222,7 +222,7 @@ done:
     return result;
 }
 
-/* Whether NumPy finds that two operands may share memory; -1 with an exception set. */
+/* True if two operands may share memory according to NumPy. Returns -1 with an exception set on failure. */
 static int
 operands_overlap(const Operand *a, const Operand *b)
 {
@@ -238,7 +238,7 @@ operands_overlap(const Operand *a, const Operand *b)
     return result;
 }
 
-/* Whether reading `in` stays ahead of writing `out` when both are gone through from the start. */
+/* True if reads of `in` stay ahead of writes to `out` when both are traversed from the start. */
 static int
 reads_ahead(const Operand *in, const Operand *out, npy_intp count)
 {
@@ -247,7 +247,7 @@ reads_ahead(const Operand *in, const Operand *out, npy_intp count)
     return (read > 0 && read >= written && from >= to) || (read < 0 && read <= written && from <= to);
 }
 
-/* Whether NumPy makes one call without an iterator; -1 with an exception set. */
+/* True if NumPy makes one call without an iterator. Returns -1 with an exception set on failure. */
 static int
 needs_no_iterator(const UfuncRun *run, npy_intp count)
 {
@@ -264,7 +264,8 @@ needs_no_iterator(const UfuncRun *run, npy_intp count)
     return 1;
 }
 
-/* Whether no element is reached in two ways: each axis, by growing strides, goes beyond all that is within. */
+/* True if no element is reached by two positions. Then each axis, in order of growing strides, steps beyond the extent
+ * of all axes inside it. */
 static int
 is_apart(const Nest *nest, int op, npy_intp size)
 {
@@ -294,7 +295,8 @@ is_apart(const Nest *nest, int op, npy_intp size)
     return 1;
 }
 
-/* Whether NumPy's iterator computes an output apart, as it overlaps an input; -1 with an exception set. */
+/* True if NumPy's iterator computes an output in a temporary copy because it overlaps an input. Returns -1 with an
+ * exception set on failure. */
 static int
 needs_copy(const UfuncRun *run, const Nest *nest, int out)
 {
@@ -313,8 +315,8 @@ needs_copy(const UfuncRun *run, const Nest *nest, int out)
     return 0;
 }
 
-/* Lets the output `op` go to new memory that is contiguous in the order of the nest's axes, along which the nest goes
- * backward where it was `flipped`. NULL with MemoryError set. */
+/* Redirects the output `op` to new memory that is contiguous in the order of the nest's axes. On the axes in `flipped`
+ * the nest goes through it backward. Returns NULL with MemoryError set on failure. */
 static char *
 output_part(Nest *nest, int op, npy_intp size, int64_t flipped)
 {
@@ -333,7 +335,7 @@ output_part(Nest *nest, int op, npy_intp size, int64_t flipped)
     return memory;
 }
 
-/* Copies an output's elements from where one nest has them to where the other has them. */
+/* Copies an output's elements from their location in one nest to that in the other. */
 static void
 output_return(const Nest *from, const Nest *to, int op, npy_intp size)
 {
@@ -352,7 +354,8 @@ output_return(const Nest *from, const Nest *to, int op, npy_intp size)
     } while (nest_next(&both, index, 1));
 }
 
-/* By NumPy's iterator: outputs that overlap inputs are computed apart. 0, or -1 with an exception set. */
+/* Runs the loop as NumPy's iterator does: outputs that overlap inputs are computed in temporary memory. Returns 0, or
+ * -1 with an exception set. */
 static int
 iterator_run(const UfuncRun *run, Nest *nest)
 {

@@ -1,9 +1,9 @@
 /* Calls of a ufunc's inner loop on the pieces that NumPy's iterator makes.
  *
- * Part of table.c, apart for its size. From NumPy 2.3 on iteration_plan.h says what they are. Before, a piece has at most
- * BUFFER_SIZE elements, but more where one row holds more and nothing is copied. An operand that
- * one stride describes is passed as it is; others too where one row holds the whole piece, and are copied through
- * contiguous buffers elsewhere. */
+ * Part of table.c, in a file of its own. iteration_plan.h describes the pieces from NumPy 2.3 on. In earlier versions a
+ * piece has at most BUFFER_SIZE elements, or more where one row has more and nothing is copied. An operand that one
+ * stride describes is passed as it is. Other operands are passed as they are if one row contains the whole piece.
+ * Otherwise they are copied through contiguous buffers. */
 #ifndef PIJIT_PIECES_H
 #define PIJIT_PIECES_H
 
@@ -11,23 +11,23 @@
 #include "runtime/ufuncs/iteration_plan.h"
 #include <numpy/ufuncobject.h>
 
-#define UFUNC_FRESH 1           /* the outputs were made for these inputs; otherwise they came with out= */
+#define UFUNC_FRESH 1           /* the outputs were allocated for these inputs; otherwise they are out= operands */
 #define UFUNC_EXACT 2           /* bits do not depend on strides */
-#define UFUNC_LEAST 256         /* times `least` is added to the flags */
-#define SHARED_ALIGN 1024       /* elements, which vector code goes through whole */
-#define BUFFER_GAP 64           /* loops take adjacent memory for overlapping */
+#define UFUNC_LEAST 256         /* factor of `least` in the word that also holds the flags */
+#define SHARED_ALIGN 1024       /* elements; vector code needs no remainder loop for a multiple */
+#define BUFFER_GAP 64           /* bytes; loops treat adjacent memory as overlapping */
 
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     int nin, nargs;
     int flags;
-    int64_t least;              /* from how much work on threads share it; 0: never */
+    int64_t least;              /* the least amount of work that threads share; 0: never */
     Operand operands[NEST_MAXOPS];
-    int cast[NEST_MAXOPS];      /* whether NumPy converts the operand, piece by piece in a buffer */
+    int cast[NEST_MAXOPS];      /* whether NumPy converts the operand, in a buffer for each piece */
 } UfuncRun;
 
-/* How an operand is passed: `direct` with one stride for all elements, else as each piece allows. */
+/* How an operand is passed. `direct`: with one stride for all elements. Otherwise each piece decides. */
 typedef struct {
     int direct;
     npy_intp stride;
@@ -45,7 +45,7 @@ nest_count(const Nest *nest)
     return count;
 }
 
-/* Moves a nest's pointers forward by count elements. */
+/* Moves a nest's pointers forward by `count` elements. */
 static void
 nest_skip(Nest *nest, npy_intp *index, npy_intp count)
 {
@@ -59,7 +59,7 @@ nest_skip(Nest *nest, npy_intp *index, npy_intp count)
     }
 }
 
-/* Copies count elements of an operand, from the nest's position on, to a buffer, or from it. */
+/* Copies `count` elements of an operand, from the nest's position on, to a buffer if `reads`, otherwise from it. */
 static void
 buffer_move(const Nest *nest, const npy_intp *position, int op, char *buffer, npy_intp size, npy_intp count,
             int reads)
@@ -87,7 +87,7 @@ buffer_move(const Nest *nest, const npy_intp *position, int op, char *buffer, np
     }
 }
 
-/* The stride by which an operand goes through all elements; 0 in `passing->direct` if there is none. */
+/* Finds the stride by which an operand goes through all elements. Leaves `passing->direct` 0 if there is none. */
 static void
 passing_find(Passing *passing, const UfuncRun *run, const Nest *nest, int op)
 {
@@ -114,7 +114,8 @@ passing_find(Passing *passing, const UfuncRun *run, const Nest *nest, int op)
     passing->direct = 1;
 }
 
-/* One buffer for each operand that may need one; the block is owned by the caller. 0, or -1 with MemoryError set. */
+/* Allocates one buffer for each operand that may need one. The caller owns the block. Returns 0, or -1 with MemoryError
+ * set. */
 static int
 buffers_make(const UfuncRun *run, Passing *passings, npy_intp length, char **block)
 {
@@ -137,7 +138,7 @@ buffers_make(const UfuncRun *run, Passing *passings, npy_intp length, char **blo
     return 0;
 }
 
-/* Calls the loop on the elements from the nest's position on; the number of these. */
+/* Calls the loop on the elements from the nest's position on. Returns the number of elements. */
 static npy_intp
 piece_run(const UfuncRun *run, const Nest *nest, const npy_intp *index, const Passing *passings, npy_intp left)
 {
@@ -165,7 +166,7 @@ piece_run(const UfuncRun *run, const Nest *nest, const npy_intp *index, const Pa
     return count;
 }
 
-/* As NumPy's iterator goes through the nest up to NumPy 2.2. */
+/* Iterates over the nest as NumPy's iterator does up to NumPy 2.2. */
 static int
 rolling_run(const UfuncRun *run, Nest *nest)
 {
@@ -211,7 +212,7 @@ planned_piece_run(const UfuncRun *run, const Nest *nest, const npy_intp *index, 
     }
 }
 
-/* As NumPy's iterator goes through the nest from NumPy 2.3 on. */
+/* Iterates over the nest as NumPy's iterator does from NumPy 2.3 on. */
 static int
 planned_run(const UfuncRun *run, Nest *nest)
 {
@@ -239,7 +240,8 @@ planned_run(const UfuncRun *run, Nest *nest)
     return 0;
 }
 
-/* As NumPy's iterator goes through the nest, whose outputs overlap no input. 0, or -1 with an exception set. */
+/* Iterates over the nest as NumPy's iterator does. Outputs must not overlap inputs. Returns 0, or -1 with an exception
+ * set. */
 static int
 pieces_run(const UfuncRun *run, Nest *nest)
 {

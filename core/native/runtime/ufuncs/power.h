@@ -1,10 +1,10 @@
-/* Powers of floats with small whole exponents: the bits of NumPy's loop for np.power, in a fraction of its time.
+/* Powers of floats with small integer exponents: the bits of NumPy's loop for np.power, in a fraction of its time.
  *
- * Part of table.c, apart for its size. NumPy asks libm, or Intel's vector library, which takes negative bases out and does
- * them one by one. Where such a function errs by hardly more than half a unit in the last place, its answer is the exact
- * power, rounded, unless that lies near the middle of two floats. The exact power is a product of pairs of floats. What lies
- * near the middle, or may overflow or underflow, NumPy's loop computes. A probe tells for which signs of the base this gives
- * NumPy's bits. */
+ * Part of table.c, in a file of its own. NumPy calls libm or Intel's vector library, which separates negative bases and
+ * computes them one by one. The error of such a function hardly exceeds half a unit in the last place. So its answer is
+ * the exact power, rounded, unless the exact power is near the middle of two floats. Here the exact power is a product
+ * of pairs of floats. NumPy's loop computes powers that are near the middle or that may overflow or underflow. A probe
+ * determines for which signs of the base this gives NumPy's bits. */
 #ifndef PIJIT_POWERS_H
 #define PIJIT_POWERS_H
 
@@ -17,23 +17,25 @@
 #if defined(__linux__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HAVE_POWERS 1
 
-#define POWER_BLOCK 512         /* elements that are done at once */
-#define POWER_PACKS 4           /* vectors of four elements that are done side by side */
+#define POWER_BLOCK 512         /* elements that are computed at once */
+#define POWER_PACKS 4           /* vectors of four elements that are computed side by side */
 #define POWER_GROUP (4 * POWER_PACKS)
-#define POWER_GAP 8             /* bytes between operands: loops take adjacent memory for overlapping, and go another way */
-#define POWER_FEW 8             /* elements for which nobody asks whether there is a faster way */
-#define POWER_FEW_NEGATIVE 64   /* where fewer than one of so many bases is negative, taking them apart costs more than it saves */
-#define POWER_RUNS 8            /* blocks that the loop is asked for at once */
-#define POWER_LEAST 3           /* NumPy's operator makes a square of 2 and a reciprocal of -1 */
+#define POWER_GAP 8             /* bytes between operands; loops treat adjacent memory as overlapping and take another
+                                 * path */
+#define POWER_FEW 8             /* elements; shorter calls go to NumPy's loop unprobed */
+#define POWER_FEW_NEGATIVE 64   /* if fewer than one in 64 bases is negative, separating them costs more than it
+                                 * saves */
+#define POWER_RUNS 8            /* maximum number of blocks in one call of NumPy's loop */
+#define POWER_LEAST 3           /* NumPy's operator computes exponent 2 as a square and -1 as a reciprocal */
 #define POWER_LEAST_INVERSE 2
 #define POWER_MOST 16
 #define POWER_PROBES 512        /* bases for each exponent that is probed */
-#define DOUBLE_REACH 300        /* functions err more for powers beyond 2 ** 300 or below 2 ** -300 */
+#define DOUBLE_REACH 300        /* errors of the functions grow for powers above 2 ** 300 or below 2 ** -300 */
 #define FLOAT_REACH 100
 
-/* The distance from a rounded power to the exact one, in halves of the last unit, that is not near the middle. Of 10 ** 8
- * powers NumPy's functions missed some from 0.973 on, and ten times as many for each 0.002 more. The probe asks for powers
- * up to more than is relied on. Below a power of two the floats are twice as dense. */
+/* Maximum distance from a rounded power to the exact one, in halves of the last unit, that is not near the middle. Of
+ * 10 ** 8 powers, NumPy's functions missed some from 0.973 on, and ten times as many for each 0.002 more. The probe
+ * tests powers up to a larger distance than the code relies on. Below a power of two, floats are twice as dense. */
 #define POWER_ROOM 0.94
 #define POWER_ROOM_PROBED 0.97
 #define POWER_ROOM_DENSE 0.5
@@ -51,14 +53,15 @@ typedef struct {
 static PowerLoop power_double, power_float;
 
 typedef struct {
-    int exponent;               /* without its sign */
-    int inverse;                /* whether that is a minus */
-    int negative_only;          /* other bases are the loop's */
+    int exponent;               /* the absolute value */
+    int inverse;                /* whether the exponent is negative */
+    int negative_only;          /* other bases are left to the loop */
     double room;
 } PowerTask;
 
-/* For a type: leaves in `out` the exact powers, rounded, of `count` bases in whole groups, and in `open` where the loop must
- * be asked. Bits tell which base fits: compares of floats raise a flag for NaN. */
+/* One function per type. Writes to `out` the exact powers, rounded, of `count` bases in whole groups. Marks in `open`
+ * the elements that NumPy's loop must compute. Integer compares of bits select the bases that fit, because
+ * floating-point compares raise a flag for NaN. */
 
 static inline void
 power_open(uint8_t *open, int fits)
@@ -84,7 +87,8 @@ double_raise(const double *base, double *out, uint8_t *open, npy_intp count, con
         __m256i fits[POWER_PACKS];
         for (int j = 0; j < POWER_PACKS; j++) {
             __m256i bits = _mm256_loadu_si256((const __m256i *)(base + i + 4 * j)), size = bits & magnitude;
-            fits[j] = (_mm256_cmpgt_epi64(size, least) & _mm256_cmpgt_epi64(most, size)) | _mm256_cmpeq_epi64(size, zero);
+            fits[j] = (_mm256_cmpgt_epi64(size, least) & _mm256_cmpgt_epi64(most, size))
+                | _mm256_cmpeq_epi64(size, zero);
             one[j] = high[j] = _mm256_blendv_pd(unit, _mm256_castsi256_pd(bits), _mm256_castsi256_pd(fits[j]));
             rest[j] = _mm256_setzero_pd();
             fits[j] &= bits | signless;
@@ -115,13 +119,14 @@ double_raise(const double *base, double *out, uint8_t *open, npy_intp count, con
     }
 }
 
-/* By doubles: their products are as good as exact. */
+/* Computes in double: for float bases, these products are as good as exact. */
 VECTOR_CODE static void
 float_raise(const float *base, float *out, uint8_t *open, npy_intp count, const PowerTask *task)
 {
     const __m128i least = _mm_set1_epi32((127 - FLOAT_REACH / task->exponent) << 23);
     const __m128i most = _mm_set1_epi32((127 + FLOAT_REACH / task->exponent) << 23);
-    const __m128i zero = _mm_set1_epi32(task->inverse ? -1 : 0), signless = _mm_set1_epi32(task->negative_only ? 0 : INT32_MIN);
+    const __m128i zero = _mm_set1_epi32(task->inverse ? -1 : 0),
+        signless = _mm_set1_epi32(task->negative_only ? 0 : INT32_MIN);
     const __m128i magnitude = _mm_set1_epi32(INT32_MAX), order = _mm_set1_epi32(0x7f800000);
     const __m256d minus = _mm256_set1_pd(-0.0), unit = _mm256_set1_pd(1.0);
     const __m256d room = _mm256_set1_pd(task->room * 0x1p-24);
@@ -186,7 +191,7 @@ loop_ask(const PowerLoop *loop, const void *base, const void *exponent, void *ou
 #undef WORD
 #undef REACH
 
-/* Puts what is faster in the place of a loop for np.power, if there is something. */
+/* Replaces a loop of np.power by a faster one, if there is one. */
 static void
 powers_replace(const PyUFuncObject *ufunc, int index, PyUFuncGenericFunction *function, void **data)
 {

@@ -1,15 +1,16 @@
 /* Single random numbers, drawn as the methods of NumPy's and Python's generators draw them.
  *
- * numpy.random's generators keep the address of their functions and of their state in themselves, as bitgen.h says;
- * where, finds kernel/bit_generators.py, which also finds the distributions that numpy.random exports. What another
- * thread draws meanwhile under a generator's lock is not touched: a kernel leaves then. */
+ * numpy.random's generators store the addresses of their functions and of their state, as bitgen.h describes.
+ * kernel/bit_generators.py finds the offsets, and the distributions that numpy.random exports. A generator whose lock
+ * another thread holds is not touched: the kernel leaves instead. */
 #ifndef PIJIT_DRAWS_H
 #define PIJIT_DRAWS_H
 
 #include <math.h>
 #include <numpy/random/bitgen.h>
 
-/* Offsets in bytes from a generator's begin, of all numbers but the last ones, which are addresses. */
+/* The words up to LEGACY_GAUSS are offsets in bytes from the start of a generator. LOCK_TAKEN is one from the start of
+ * its lock. The other words are addresses. */
 enum {
     NEW_BITS, NEW_LOCK, LEGACY_BITS, LEGACY_LOCK, LEGACY_GAUSS, LOCK_TAKEN,
     STANDARD_NORMAL, NORMAL, STANDARD_EXPONENTIAL, EXPONENTIAL, BOUNDED, PYTHON_METHOD, PYTHON_BITS_METHOD, DRAW_WORDS
@@ -19,11 +20,11 @@ static int64_t draw_words[DRAW_WORDS];
 
 /* The methods, in the order of graph/draws.py. */
 enum {
-    DRAW_RANDOM, DRAW_UNIFORM, DRAW_STANDARD_NORMAL, DRAW_NORMAL, DRAW_STANDARD_EXPONENTIAL, DRAW_EXPONENTIAL, DRAW_INTEGERS,
-    LEGACY_RANDOM, LEGACY_UNIFORM, LEGACY_STANDARD_NORMAL, LEGACY_NORMAL, LEGACY_RANDINT, PYTHON_RANDOM, PYTHON_BITS
+    DRAW_RANDOM, DRAW_UNIFORM, DRAW_STANDARD_NORMAL, DRAW_NORMAL, DRAW_STANDARD_EXPONENTIAL, DRAW_EXPONENTIAL,
+    DRAW_INTEGERS, LEGACY_RANDOM, LEGACY_UNIFORM, LEGACY_STANDARD_NORMAL, LEGACY_NORMAL, LEGACY_RANDINT, PYTHON_RANDOM, PYTHON_BITS
 };
 
-/* What RandomState keeps of the second number of a pair; as legacy-distributions.h of numpy.random has it. */
+/* The second number of a pair, which RandomState keeps. The struct is that of numpy.random's legacy-distributions.h. */
 typedef struct {
     bitgen_t *bits;
     int has_second;
@@ -62,7 +63,7 @@ bounded_number(bitgen_t *bits, int64_t low, int64_t high, bool masked)
     return (int64_t)result;
 }
 
-/* Whether a range and a scale are such that the methods draw instead of raising. */
+/* True if the methods draw for this range and scale instead of raising. */
 static int
 may_draw(int64_t method, const double *numbers, const int64_t *words)
 {
@@ -76,7 +77,7 @@ may_draw(int64_t method, const double *numbers, const int64_t *words)
     return 1;
 }
 
-/* random.random() and getrandbits(count): the methods of the C class make the number. */
+/* random.random() and getrandbits(count), computed by the methods of the C class. */
 static int64_t
 draw_of_python(PyObject *generator, int64_t method, int64_t address)
 {
@@ -102,7 +103,7 @@ draw_of_python(PyObject *generator, int64_t method, int64_t address)
     return 0;
 }
 
-/* draw(generator, method, words): the words are what the method is called with, its answer replaces the first. */
+/* draw(generator, method, words): the words are the method's arguments. The result replaces the first one. */
 static int64_t
 runtime_draw(int64_t owner, int64_t method, int64_t address)
 {
@@ -152,7 +153,7 @@ runtime_draw(int64_t owner, int64_t method, int64_t address)
     return 0;
 }
 
-/* draws_configure(words): what draw_words is from now on. */
+/* draws_configure(words): sets draw_words. */
 static PyObject *
 draws_configure(PyObject *Py_UNUSED(module), PyObject *words)
 {
@@ -171,7 +172,7 @@ draws_configure(PyObject *Py_UNUSED(module), PyObject *words)
     Py_RETURN_NONE;
 }
 
-/* draw(generator, method, address of two words): whether it has drawn. */
+/* draw(generator, method, address of two words): returns whether a number was drawn. */
 static PyObject *
 module_draw(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
@@ -186,7 +187,7 @@ module_draw(PyObject *Py_UNUSED(module), PyObject *arguments)
     return status == LAUNCHER_ERROR ? NULL : PyBool_FromLong(status == 0);
 }
 
-/* method_address(descriptor): the C function of a method without arguments. */
+/* method_address(descriptor): the address of the C function of a method without arguments. */
 static PyObject *
 module_method_address(PyObject *Py_UNUSED(module), PyObject *method)
 {

@@ -1,7 +1,6 @@
-/* What the module offers to Python next to the launcher: addresses of math functions and of ufunc inner
- * loops.
+/* Functions of the module for Python code, next to the launcher: addresses of math functions and of ufunc inner loops.
  *
- * Part of table.c, apart for its size. */
+ * Part of table.c, in a file of its own. */
 #ifndef PIJIT_ADDRESSES_H
 #define PIJIT_ADDRESSES_H
 
@@ -132,15 +131,18 @@ module_spare_clear(PyObject *module, PyObject *unused)
 
 static PyMethodDef module_methods[] = {
     {"reporter", module_reporter, METH_O, "What reports floating-point flags as the ufunc of a name does."},
-    {"spare_clear", module_spare_clear, METH_NOARGS, "Frees the memory that is kept for arrays of kernels; how many bytes."},
+    {"spare_clear", module_spare_clear, METH_NOARGS,
+     "Frees the memory that is kept for arrays of kernels; how many bytes."},
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS,
      "(function address, data address) of a ufunc's inner loop, or of what gives the bits of one of NumPy's own faster."},
-    {"untraced", module_untraced, METH_O, "A builtin that calls a callable with one argument, unseen by trace functions."},
+    {"untraced", module_untraced, METH_O,
+     "A builtin that calls a callable with one argument, unseen by trace functions."},
     {"reduce_run", module_reduce_run, METH_NOARGS, "How many elements of a row NumPy adds up at once; 0: all."},
     {"reduce_supported", module_reduce_supported, METH_VARARGS,
      "Whether the runtime's reduce gives NumPy's bits for a ufunc and the dtype of operand and result."},
-    {"sums_known", module_sums_known, METH_NOARGS, "Whether NumPy's loops add up runs of floats by halves, in eight sums."},
+    {"sums_known", module_sums_known, METH_NOARGS,
+     "Whether NumPy's loops add up runs of floats by halves, in eight sums."},
     {NULL},
 };
 
