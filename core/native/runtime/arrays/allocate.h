@@ -1,5 +1,4 @@
-/* Allocation of arrays: of a given shape, with the layout of a ufunc's result, on pooled memory, or on an operand's
- * memory.
+/* Array allocation: with a ufunc's layout, on pooled memory, or on an operand's memory.
  *
  * Part of table.c, in a file of its own. */
 #ifndef PIJIT_ALLOCATION_H

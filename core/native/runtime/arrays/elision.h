@@ -1,7 +1,7 @@
-/* Temporary elision: NumPy's operators compute into a large temporary operand, so the result has its strides.
+/* Temporary elision: NumPy's operators compute into a large temporary operand.
  *
- * Part of table.c, in a file of its own. An operator does that to an array of ELIDED_BYTES or more that nothing else
- * refers to. The other operand must be a number or have the same shape. */
+ * Part of table.c, in a file of its own. The result then has the operand's strides. An operator does that to an array
+ * of ELIDED_BYTES or more that nothing else refers to. The other operand must be a number or have the same shape. */
 #ifndef PIJIT_ELISION_H
 #define PIJIT_ELISION_H
 
@@ -18,8 +18,9 @@
 #define INTO_FREE 16
 #define INTO_AS_NUMPY 32
 
-/* Whether NumPy computes into an operand: never; always if it is large; unknown; the operator would raise. For the last
- * two values the reference count decides: of an object that the kernel found, or of one that is an input. */
+/* Whether NumPy computes into an operand. INTO_NEVER: no. INTO_ALWAYS: yes, if it is large. INTO_UNKNOWN: not known.
+ * INTO_LEAVES: the operator would raise. INTO_ASK_FOUND, INTO_ASK_INPUT: the reference count of the object decides. A
+ * kernel found this object, or it is an input. */
 enum { INTO_NEVER, INTO_ALWAYS, INTO_UNKNOWN, INTO_LEAVES, INTO_ASK_FOUND, INTO_ASK_INPUT };
 
 /* Reference count of an input that is a temporary on the operand stack. The references are a variable of linked code,

@@ -1,9 +1,9 @@
-/* Free list: arrays that a kernel has released, kept for arrays that it makes later, as in each iteration of a loop.
+/* Free list: arrays that a kernel has released, kept for arrays that it makes later.
  *
- * Part of table.c, in a file of its own. Nothing else refers to a kept array, so a program cannot tell it from a new
- * one. It keeps its memory, and NumPy must find the same number of bytes when it frees it. An array on a block of the
- * buffer pool never leaves the kernel, so only such an array may become a smaller one. The launcher releases all kept
- * arrays when it returns. */
+ * Part of table.c, in a file of its own. A loop makes the same arrays in each iteration. Nothing else refers to a kept
+ * array, so a program cannot tell it from a new one. It keeps its memory, and NumPy must find the same number of bytes
+ * when it frees it. An array on a block of the buffer pool never leaves the kernel, so only such an array may become a
+ * smaller one. The launcher releases all kept arrays when it returns. */
 #ifndef PIJIT_KEPT_H
 #define PIJIT_KEPT_H
 

@@ -1,10 +1,10 @@
-/* Gram matrices: products of a transposed matrix of few columns with itself, with the bits of NumPy's loop for
- * np.matmul.
+/* Gram matrices: products of a transposed matrix of few columns with itself.
  *
- * Part of table.c, in a file of its own. NumPy's loop calls a library, which first copies a tall matrix twice into an
- * order that suits large products. OpenBLAS computes each element by fused multiply-adds, line after line, and starts a
- * new sum at intervals. For each number of columns, a probe finds out if the installed library does that, and the
- * interval. NumPy's loop determines which of several NaNs is the result. */
+ * Part of table.c, in a file of its own. The results have the bits of NumPy's loop for np.matmul. That loop calls a
+ * library, which first copies a tall matrix twice into an order that suits large products. OpenBLAS computes each
+ * element by fused multiply-adds, line after line, and starts a new sum at intervals. For each number of columns, a
+ * probe finds out if the installed library does that, and the interval. NumPy's loop determines which of several NaNs
+ * is the result. */
 #ifndef PIJIT_GRAMS_H
 #define PIJIT_GRAMS_H
 
@@ -236,8 +236,8 @@ gram_known(int64_t function, int64_t data, npy_intp side, npy_intp size)
 
 /* ---- functions for kernels ---- */
 
-/* True if the operands are lines of one matrix, the first of them transposed. The library does not get lines that
- * overlap or are too far apart. */
+/* True if the operands are lines of one matrix, the first of them transposed. NumPy does not use the library for lines
+ * that overlap or are too far apart. */
 static int
 is_gram(const int64_t *pointers, const npy_intp *dims, const npy_intp *steps, npy_intp size)
 {
@@ -247,8 +247,8 @@ is_gram(const int64_t *pointers, const npy_intp *dims, const npy_intp *steps, np
            && step % size == 0;
 }
 
-/* Returns 1 if the product was computed; all raised flags are its own. Returns 0 if NumPy's loop must compute it. That
- * is so if a sum is NaN, or if an error other than underflow may have to be reported. */
+/* Returns 1 if the product was computed; all raised flags are its own. Returns 0 if NumPy's loop must compute it,
+ * because a sum is NaN or an error other than underflow may have to be reported. */
 static int
 gram_run(int64_t function, int64_t data, const int64_t *pointers, const npy_intp *dims, const npy_intp *steps,
          int64_t work, npy_intp size)

@@ -1,4 +1,4 @@
-/* Products of small matrices and vectors: the bits of NumPy's loop for np.matmul, in a fraction of its time.
+/* Products of small matrices and vectors, with the bits of NumPy's loop for np.matmul.
  *
  * Part of table.c, in a file of its own. NumPy's loop calls a library, whose start-up takes far longer than a few
  * multiplications. The order in which a library adds products, and which of them it fuses, depends on sizes and

@@ -32,7 +32,7 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
     if (index < 0 || index >= Py_SIZE(object)) {
         return DECLINED;
     }
-    PyObject *item = deque_type->tp_as_sequence->sq_item(object, (Py_ssize_t)index);  /* owned; the deque has one, too */
+    PyObject *item = deque_type->tp_as_sequence->sq_item(object, (Py_ssize_t)index);  /* owned; the deque has one */
     if (item == NULL) {
         return LAUNCHER_ERROR;
     }

@@ -1,7 +1,7 @@
-/* heapq in kernels: heaps in lists, by the algorithms of CPython's _heapq, so that the items are in the same order.
+/* heapq in kernels: heaps in lists, by the algorithms of CPython's _heapq.
  *
- * Part of table.c. An operation first finds which items to compare, without moving any. It bails out if a comparison
- * may run user code, warn or raise. */
+ * Part of table.c. The algorithms are the same so that the items are in the same order. An operation first finds which
+ * items to compare, without moving any. It bails out if a comparison may run user code, warn or raise. */
 #ifndef PIJIT_HEAPS_H
 #define PIJIT_HEAPS_H
 

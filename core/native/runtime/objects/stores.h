@@ -77,8 +77,8 @@ quiet_visit(PyObject *object, void *visit)
     return !PyType_Check(object) && !quiet_at_depth(object, PY_SSIZE_T_MAX, ((QuietVisit *)visit)->depth);
 }
 
-/* True if the end of an instance of a plain class, or of a dict, runs no user code, including the ends of the objects
- * that it holds. */
+/* True if the end of an instance of a plain class, or of a dict, runs no user code. This includes the ends of the
+ * objects that it holds. */
 static int
 holder_ends_quietly(PyObject *object, int depth)
 {

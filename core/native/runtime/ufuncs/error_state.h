@@ -1,4 +1,4 @@
-/* NumPy's error state during a library call: errors that would be reported as warnings are raised instead.
+/* NumPy's error state during a library call: errors that would be warnings are raised.
  *
  * The kernel then leaves, and bytecode reports the warning at its line. Ignored errors stay ignored.
  *

@@ -1,7 +1,8 @@
-/* Calls of a generalised ufunc's inner loop on one matrix or vector per operand; products by NumPy's dot.
+/* Calls of a generalised ufunc's inner loop, and products by NumPy's dot.
  *
- * Part of table.c, in a file of its own. Where the operands are aligned and have the loop's types, NumPy calls the loop
- * with the operands' own strides. An axis of length 1 has stride 0. Kernels do the same, without NumPy's iterator. */
+ * Part of table.c, in a file of its own. A call has one matrix or vector per operand. Where the operands are aligned
+ * and have the loop's types, NumPy calls the loop with the operands' own strides. An axis of length 1 has stride 0.
+ * Kernels do the same, without NumPy's iterator. */
 #ifndef PIJIT_GUFUNC_H
 #define PIJIT_GUFUNC_H
 

@@ -1,8 +1,8 @@
 /* Loop nests over strided operands, with axes in the order of NumPy's iterator.
  *
- * Part of table.c, in a file of its own. Axis 0 of a nest is the innermost. A program can observe the order in two
- * ways: by the strides of an array that a ufunc allocates, and by the strides that an inner loop is called with. The
- * loop's vector and scalar paths may round differently. So the steps are those of the iterator:
+ * Part of table.c, in a file of its own. Axis 0 of a nest is the innermost. A program can observe the order by the
+ * strides of an array that a ufunc allocates. It can also observe the strides that an inner loop is called with,
+ * because the loop's vector and scalar paths may round differently. So the steps are those of the iterator:
  *   - a stable insertion sort of the axes by absolute stride, where C order wins conflicts;
  *   - reversal of axes on which no operand goes forward;
  *   - merging of axes that one stride describes.

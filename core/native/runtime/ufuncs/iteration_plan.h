@@ -131,8 +131,7 @@ piece_asked(PyArrayObject **arrays)
     return NpyIter_Deallocate(iterator) == NPY_SUCCEED ? count : -1;
 }
 
-/* Sets iterator_plans. Returns 0, or -1 with an exception set. NumPy versions that make other pieces are such an
- * error. */
+/* Sets iterator_plans. Returns 0, or -1 with an exception set. It is an error if NumPy makes other pieces. */
 static int
 iterator_probe(void)
 {

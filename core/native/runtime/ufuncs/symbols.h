@@ -1,6 +1,6 @@
-/* Functions of the module for Python code, next to the launcher: addresses of math functions and of ufunc inner loops.
+/* Module functions for Python code: addresses of math functions and of ufunc inner loops, and probes.
  *
- * Part of table.c, in a file of its own. */
+ * Part of table.c, in a file of its own. The launcher's own functions are elsewhere. */
 #ifndef PIJIT_ADDRESSES_H
 #define PIJIT_ADDRESSES_H
 
