@@ -23,8 +23,7 @@ handler_function(PyObject *handler)
         Py_INCREF(function);
         return function;
     }
-    static const char *const inner[] = {"__wrapped__", "func", "__call__"};  /* of jitted functions, partials, other
-                                                                              * objects */
+    static const char *const inner[] = {"__wrapped__", "func", "__call__"};  /* of jitted functions, partials, others */
     for (int kind = 0; kind < 3; kind++) {
         PyObject *owner = kind < 2 ? function : (PyObject *)Py_TYPE(function);  /* borrowed */
         PyObject *found = PyObject_GetAttrString(owner, inner[kind]);  /* owned, given away */

@@ -9,13 +9,11 @@
 
 #include "runtime/arrays/buffer_pool.h"
 
-#define RESULT_SMALLEST (1024 * 1024)   /* bytes; the C library keeps the pages of smaller blocks after it has seen
-                                         * one */
+#define RESULT_SMALLEST (1024 * 1024)   /* bytes; the C library keeps the pages of smaller blocks after first use */
 
 #ifdef NPY_1_22_API_VERSION
 
-#define HANDLERS_SINCE 0x0000000f       /* first C API version with handlers; the indices below are those of its
-                                         * functions */
+#define HANDLERS_SINCE 0x0000000f       /* first C API version with handlers; the indices are those of its functions */
 #define TRACED_AS 389047                /* numpy.lib.tracemalloc_domain */
 #define GET_HANDLER ((PyObject *(*)(void))PyArray_API[305])
 #define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])

@@ -25,8 +25,8 @@ typedef struct {
     char *data[NEST_MAXOPS];
 } Nest;
 
-/* One operand and the address of its descriptor. itemsize is 0 if NumPy casts the operand. elision.h explains
- * `into`. */
+/* One operand and the address of its descriptor. If NumPy casts the operand, itemsize is 0, or negative in the words of
+ * runtime_ufunc. elision.h explains `into`. */
 typedef struct {
     int ndim;
     npy_intp itemsize;

@@ -231,8 +231,7 @@ runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count,
     }
     errors_restore(&saved);
     if (gil_switches() != switches) {
-        Py_AddPendingCall(nothing, NULL);  /* other threads may have changed the state that loops wait for: they leave
-                                            * at the next safepoint */
+        Py_AddPendingCall(nothing, NULL);  /* loops leave at the next safepoint: their condition may differ */
     }
     if (PyErr_Occurred()) {
         Py_XDECREF(result);

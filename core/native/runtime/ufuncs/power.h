@@ -1,11 +1,10 @@
 /* Powers of floats with small integer exponents, with the bits of NumPy's loop for np.power.
  *
  * Part of table.c, in a file of its own. This takes a fraction of the time of NumPy's loop. NumPy calls libm or Intel's
- * vector library, which separates negative bases and computes them one by one. The error of such a function hardly
- * exceeds half a unit in the last place. So its answer is the exact power, rounded, unless the exact power is near the
- * middle of two floats. Here the exact power is a product of pairs of floats. NumPy's loop computes powers that are
- * near the middle or that may overflow or underflow. A probe determines for which signs of the base this gives NumPy's
- * bits. */
+ * vector library, which separates negative bases and computes them one by one. A function with an error of hardly more
+ * than half a unit in the last place returns the exact power, rounded. Powers near the middle of two floats are the
+ * exception. Here the exact power is a product of pairs of floats. NumPy's loop computes powers that are near the
+ * middle or that may overflow or underflow. A probe determines for which signs of the base this gives NumPy's bits. */
 #ifndef PIJIT_POWERS_H
 #define PIJIT_POWERS_H
 
@@ -21,11 +20,9 @@
 #define POWER_BLOCK 512         /* elements that are computed at once */
 #define POWER_PACKS 4           /* vectors of four elements that are computed side by side */
 #define POWER_GROUP (4 * POWER_PACKS)
-#define POWER_GAP 8             /* bytes between operands; loops treat adjacent memory as overlapping and take another
-                                 * path */
+#define POWER_GAP 8             /* bytes between operands; loops treat adjacent memory as overlapping */
 #define POWER_FEW 8             /* elements; shorter calls go to NumPy's loop unprobed */
-#define POWER_FEW_NEGATIVE 64   /* if fewer than one in 64 bases is negative, separating them costs more than it
-                                 * saves */
+#define POWER_FEW_NEGATIVE 64   /* separating fewer than one negative base in 64 costs more than it saves */
 #define POWER_RUNS 8            /* maximum number of blocks in one call of NumPy's loop */
 #define POWER_LEAST 3           /* NumPy's operator computes exponent 2 as a square and -1 as a reciprocal */
 #define POWER_LEAST_INVERSE 2

@@ -1,6 +1,6 @@
 /* Module functions for Python code: addresses of math functions and of ufunc inner loops, and probes.
  *
- * Part of table.c, in a file of its own. The launcher's own functions are elsewhere. */
+ * Part of table.c, in a file of its own. The module offers these next to the launcher. */
 #ifndef PIJIT_ADDRESSES_H
 #define PIJIT_ADDRESSES_H
 
