@@ -1,4 +1,7 @@
-"""What capture may look at: the names that a function sees, and where their values are found again."""
+"""Capture context: the scopes that a function sees, its options, and the facts that analysis has found.
+
+Interpreter and models read and extend it. It never resolves a name without a path by which guards find the value again.
+"""
 
 from __future__ import annotations
 
@@ -21,40 +24,50 @@ SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELET
 
 
 class Place(NamedTuple):
-    """Where a value is: ``source`` at function entry, ``root`` when the segment starts; None where that is
-    unknown."""
+    """The path to a value: ``source`` from function entry, ``root`` from the start of the segment. None where unknown.
+    """
 
     source: Any
     root: Any
 
     def then(self, step: Callable[..., Any], *args: Any) -> "Place":
-        """The place one step further, as ``step(path, *args)`` of each path."""
+        """The place one step further: ``step(path, *args)`` for each known path."""
         return Place(*[step(path, *args) if path is not None else None for path in self])
 
 
 class Facts:
-    """What capture may look at: the frame at entry, and the types seen at run time for fallback results.
+    """Capture context: the frame at entry, options, and facts that are found while the function is analysed.
 
-    ``steering`` says which numbers it may know by value; ``inliner`` inlines calls of Python functions, ``depth``
-    says how many calls are inlined around this function. ``unrolling`` is the number of rounds up to which loops over
-    containers are unrolled.
+    Options and inputs:
 
-    Found while the function is analysed: ``changed`` is what captured code changes, as (name or class, id of the
-    object, namespace or cell); ``places`` are what of it are variables of segments, and ``stores`` says which of
-    these an instruction writes. ``callees`` are the (code, name) of functions that an instruction calls and that
-    are not inlined, ``uncompiled`` the instructions where such a function runs as it is, see `may_compile_alone`.
-    ``mutates`` says that captured code changes a container; ``guessed`` are the instructions that read natively what
-    type feedback has not said the type of. ``looping`` are the calls of inlined functions that have loops, ``leaving`` those that kernels may leave in the middle, see `asides`, with why. ``said`` are the
-    hints of the program, see `hints`; ``texts`` the sources of strings whose characters are read, so that only
-    their class is known. ``objects`` are the codes of functions that something else than a call on the spot gets,
-    and the (code, name) of variables of inlined functions that are to be in cells, ``by_bytecode`` the codes of
-    functions whose calls are not inlined. ``stepped`` are by calls of ``next`` the variables whose iterators they
-    step. ``seen`` are objects that stand for those in long lists. ``catches``: the ids of
-    classes that the caller handles, see `handlers`; None if it handles nothing. ``within`` are the codes of the
-    functions around what is called here, outermost first, ``around`` those of them that are inlined, as Callees;
-    ``sizes`` says by calls how much code is inlined there. ``shared`` are its variables that are in cells, see
-    `shared_cells`. ``work`` counts what the capture does. ``shown`` are the instructions at which code that they run
-    may look at the frame.
+    - ``feedback``: the types that earlier runs have shown for results of instructions that stay bytecode.
+    - ``steering``: which numbers may be known by value.
+    - ``inliner`` inlines calls of Python functions; ``depth`` is the number of inlined calls around this function.
+    - ``unrolling``: loops over containers are unrolled up to this number of iterations.
+    - ``said``: the hints of the program, see `hints`.
+    - ``seen``: objects that stand for the elements of long lists.
+    - ``catches``: ids of the classes that the caller handles, see `handlers`; None if it handles nothing.
+    - ``within``: codes of the functions around this one, outermost first; ``around``: the inlined ones, as Callees.
+    - ``shared``: variables of this function that are in cells, see `shared_cells`.
+    - ``work`` counts the steps of the capture against its budget.
+
+    Found while the function is analysed:
+
+    - ``changed``: locations that captured code writes, as (name or class, id of the object, namespace or cell).
+    - ``places``: those of them that are variables of segments; ``stores``: which of these an instruction writes.
+    - ``callees``: (code, name) of functions that an instruction calls and that are not inlined; ``uncompiled``: the
+      instructions where such a function runs uncompiled, see `may_compile_alone`.
+    - ``mutates``: captured code changes a container.
+    - ``guessed``: instructions that a kernel executes although type feedback does not know the type they read.
+    - ``looping``: calls of inlined functions that have loops; ``leaving``: calls that a kernel may leave in the
+      middle, with the reason, see `cold_paths`.
+    - ``texts``: sources of strings whose characters are read, so that only their class is known.
+    - ``objects``: codes of functions that escape, so that they are not just called on the spot, and the (code, name)
+      of variables of inlined functions that must be in cells.
+    - ``by_bytecode``: codes of functions whose calls are not inlined.
+    - ``stepped``: by calls of ``next``, the variables whose iterators they step.
+    - ``sizes``: by calls, how much code is inlined there.
+    - ``shown``: instructions that may run code which looks at the frame.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
@@ -99,17 +112,17 @@ class Facts:
 
     @property
     def base(self) -> "Facts":
-        """Those of the function that is captured, in which the others are inlined."""
+        """The context of the captured function, into which the others are inlined."""
         return self
 
     def arriving(self, value: Abstract) -> Abstract:
-        """A value as it comes from its source."""
+        """A value as it enters from its source: a string whose characters are read is known by its class alone."""
         if isinstance(value, Const) and value.source in self.base.texts:
             return Instance(Object(type(value.object)), None, value.source, value.born)
         return self.steering.arriving(value)
 
     def scope_path(self) -> Any:
-        """Where a segment finds the dict of globals."""
+        """The path by which a segment finds the dict of globals."""
         return Scope()
 
     def find_written(self) -> None:
@@ -121,7 +134,7 @@ class Facts:
                 self.changed.add(place.changed(self))
 
     def identity(self) -> Any:
-        """What tells a function's surroundings from those of others that have the same code."""
+        """Distinguishes the surroundings of functions that have the same code."""
         return ()
 
     def note_call(self, index: int, function: FunctionType, compiles: bool) -> None:
@@ -139,7 +152,7 @@ class Facts:
         return self.places.get(Global(name))
 
     def cell_source(self, number: int) -> Cell:
-        """Where a cell is: in the first of the slots that hold it, as two of them may."""
+        """The source of a cell. Two slots may hold one cell; the first of them is the source."""
         cells, names = self.cells, self.function.cellvars + self.function.freevars
         if len(cells) == len(names):
             number = next(k for k, cell in enumerate(cells) if cell is cells[number])
@@ -150,25 +163,25 @@ class Facts:
         return self.places.get(self.cell_source(number))
 
     def written_place(self, instr: Instr) -> Any:
-        """The place that an instruction writes which stores a global or a cell."""
+        """The place that an instruction writes when it stores a global or a cell."""
         return scope_place(instr, self)
 
     def cell_owners(self, number: int) -> List[Opaque]:
-        """The cell object of a cell or free variable, by each path that leads there."""
+        """The cell object of a cell or free variable, one value for each path to it."""
         cell = self.cell_source(number).index - len(self.function.varnames)
         owner = Opaque(self.cells[cell], None)
         owner.root = Root("closure", cell)
         return [owner]
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
-        """What LOAD_GLOBAL finds now, and where."""
+        """The object that LOAD_GLOBAL finds now, and its place."""
         for scope in (self.globals, self.builtins):
             if name in scope:
                 return scope[name], Place(Global(name), Global(name))
         raise Break("PJ202", name=name)
 
     def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
-        """What is in a cell or free variable now, and where."""
+        """The content of a cell or free variable now, and its place."""
         return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name),
                                                   Root("cell", number))
 
@@ -181,7 +194,8 @@ class Facts:
 
 
 class MadeFacts(Facts):
-    """What a function sees that captured code makes and calls on the spot: its maker's globals that nothing writes.
+    """Context of a function that captured code makes and calls on the spot: it sees those globals of its maker that are
+    not written.
 
     Its closure is in its local variables.
     """

@@ -1,4 +1,8 @@
-"""Captures one function for one call: analysis, regions, graphs, and which of them are worth a kernel."""
+"""Driver of capture: analyses one function for one call and builds the graphs of its regions.
+
+`core/pipeline.py` and `core/entries.py` call it. It runs no code of the user's and compiles nothing. The retry loop of
+`capture` starts again where an attempt has found that less must be inlined or that blocks must be split.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,8 @@ from pijit.core.errors import Break
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify
 
-SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP"])
+SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY",
+                      "SWAP"])
 NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
 OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD",
                         "CALL_METHOD_KW", "LOAD_ATTR",
@@ -43,7 +48,7 @@ OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX",
 class Candidate(NamedTuple):
     """A region with its graph, or with the reason why it has no kernel.
 
-    ``captured`` is there too if it only was not worth a kernel.
+    ``captured`` is set although there is an ``error`` if the region was built, but was not worth a kernel.
     """
 
     region: Region
@@ -52,10 +57,10 @@ class Candidate(NamedTuple):
 
 
 class Capture:
-    """The result of one capture: the function's flow, its candidates in program order, its breaks.
+    """The result of one capture: control flow of the function, candidates in program order, breaks.
 
-    ``reentries`` are the ways back into loops that kernels have left in the middle, by the key of the loop's header.
-    ``given_up`` says why all of it stays bytecode.
+    ``reentries`` resume loops that kernels have left in the middle; they are keyed by the loop's header. ``given_up``
+    says why the whole function stays bytecode.
     """
 
     def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate],
@@ -67,11 +72,11 @@ class Capture:
         self.given_up = given_up
 
     def all_candidates(self) -> List[Candidate]:
-        """Those that segments begin with, then the re-entries."""
+        """The candidates at which segments begin, then the re-entries."""
         return self.candidates + list(self.reentries.values())
 
     def breaks(self) -> List[Tuple[int, Break]]:
-        """Instructions that stay bytecode in some version, each once; the end of a function is none."""
+        """Instructions that stay bytecode in some version, each listed once. The return of the function is no break."""
         if self.given_up is not None:
             return [(0, self.given_up)]
         found: Dict[int, Break] = {}
@@ -87,24 +92,24 @@ class Capture:
         return sorted(found.items())
 
     def captured(self) -> Set[int]:
-        """The instructions that do not stay bytecode in every version."""
+        """The instructions that are captured in at least one version."""
         return {index for version in self.analysis.versions
                 for index in range(version.block.start, version.block.end) if index not in version.breaks}
 
     def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
-        """The functions whose calls stay bytecode although their code is known, by the instruction; none of them if
-        nothing is known of what it calls."""
+        """The functions whose calls stay bytecode although their code is known, by instruction. An instruction that
+        calls an unknown callable has no entry."""
         return {index: self.analysis.facts.callees[index] for index, _ in self.breaks()
                 if index in self.analysis.facts.callees}
 
     def uncompiled(self) -> Set[int]:
-        """The instructions that call functions which nothing but the way they are called keeps from being compiled."""
+        """Instructions that call functions which could be compiled, but are not because of the way they are called."""
         return self.analysis.facts.uncompiled
 
     def causes(self) -> List[Tuple[Any, Any]]:
-        """(source, value) of what kept code from becoming kernels: other types might not have."""
+        """(source, value) of the facts that kept code from becoming kernels; other types might not."""
         if self.given_up is not None:
-            return []  # it would not be captured with others either
+            return []  # other types would not help
         found = [(value.source, value) for version in self.analysis.versions for value in version.causes]
         for candidate in self.candidates:
             captured, error = candidate.captured, candidate.error
@@ -114,12 +119,12 @@ class Capture:
         return found
 
     def hinted(self) -> Dict[int, int]:
-        """The lines of the instructions that stay bytecode and whose values the program says what they are like."""
+        """The lines of instructions that stay bytecode and whose result types the program declares in hints."""
         said, instructions = self.analysis.facts.said.found, self.cfg.function.instructions
         return {index: instructions[index].lineno or 0 for index, _ in self.breaks() if index in said}
 
     def release(self) -> None:
-        """Let go of the user's values: what a capture leaves behind is in reference cycles."""
+        """Drop references to the user's values, because the objects of a capture are in reference cycles."""
         self.analysis.forget()
         if self.analysis.facts.inliner is not None:
             self.analysis.facts.inliner.forget()
@@ -129,7 +134,7 @@ class Capture:
         self.analysis.facts.callees.clear()
 
     def observable(self) -> List[int]:
-        """Instructions that push one value of unknown type which something reads, or one whose type was guessed."""
+        """Instructions that push one value of unknown type that is read later, or one whose type was guessed."""
         if self.given_up is not None:
             return []
         instructions = self.cfg.function.instructions
@@ -144,9 +149,9 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
             feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering(),
             inliner: Optional[Inliner] = None, unrolling: int = 16,
             arrived: Optional[Dict[str, Abstract]] = None, hints: Optional[Hints] = None) -> Capture:
-    """Capture a function as called with these locals; ``inliner`` inlines what it calls.
+    """Capture a function as called with these locals; ``inliner`` inlines its callees.
 
-    ``arrived`` is what is known of arguments that a running call has bound anew, ``hints`` are the function's.
+    ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
     """
     cfg = build_cfg(decode_normal(normal_code(code, False)))
     plain = plain_module_calls(cfg, globals)
@@ -175,7 +180,7 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
 
 
 def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
-    """One that inlines no deeper than this."""
+    """An inliner that inlines at most ``depth`` calls deep."""
     if inliner is None:
         return None
     inliner.forget()
@@ -188,7 +193,7 @@ def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, glob
              builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
              inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]],
              said: Said, seen: Seen, work: Work, given_up: Optional[Break]) -> Capture:
-    """Capture with these blocks; Cut if there have to be more, Exhausted if it is too much work."""
+    """One attempt with these blocks. Raises Cut if a block must be split, Exhausted if the budget is used up."""
     function = cfg.function
     facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
                   unrolling=unrolling, seen=seen)
@@ -213,7 +218,7 @@ def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, glob
 
 
 def _regions(analysis: Analysis, cut: bool) -> List[Region]:
-    """The regions, none of which begins with a value that cannot leave a kernel."""
+    """The regions. None of them begins with a value that cannot leave a kernel."""
     regions = form_regions(analysis, cut)
     while any([analysis.poison(state_at(analysis, region.head)) for region in regions]):
         analysis.run()
@@ -239,7 +244,7 @@ def _build_all(analysis: Analysis, found: List[Region], name: str, everything: b
 
 
 def _not_too_many(candidates: List[Candidate]) -> List[Candidate]:
-    """With no kernels for those that are too much to compile."""
+    """The candidates; those beyond the compile budget lose their graph."""
     kept = [number for number, candidate in enumerate(candidates) if candidate.error is None]
     found = [candidates[number].captured for number in kept]
     beyond = {kept[k] for k in too_many([one.graph for one in found], [one.has_loop for one in found])}
@@ -271,7 +276,10 @@ def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Ca
 
 
 def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str) -> Dict[Any, Candidate]:
-    """The ways back into loops that kernels have left in the middle, where no segment begins; and on from there."""
+    """Re-entries into loops that kernels leave in the middle at headers where no segment begins.
+
+    A re-entry may itself leave a loop, so its exits are searched as well.
+    """
     heads = {candidate.region.head.key for candidate in candidates if candidate.error is None}
     found: Dict[Any, Candidate] = {}
     for candidate in candidates:

@@ -1,8 +1,8 @@
-"""What a program says of values that bytecode makes: `# @jit.typing: () -> ...`, and `pijit.hint(value, ...)`.
+"""Hints: types that a program declares, as `# @jit.typing: () -> ...` or by `pijit.hint(value, ...)`.
 
-A hint stands for what a first run would have shown, so that the segment behind a break is compiled at once. It is
-checked like that: by the guards of the segments that rely on it. Where those fail, a run is observed after all, and
-the hints are not believed again.
+A hint replaces the observation of a first run, so that the segment after a break is compiled at once. Like an
+observation, it is checked by the guards of the segments that rely on it. When these fail, a run is observed, and the
+hints are ignored from then on.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ ARRAYS = frozenset(["tensor_type", "tensor", "Tensor", "ndarray"])
 TUPLES = frozenset(["tuple_", "tuple"])
 STORES = frozenset(["STORE_FAST", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF"])
 SPREADS = STORES | {"DUP_TOP", "UNPACK_SEQUENCE", "UNPACK_EX"}
-"""Between what makes the value of an assignment and its end."""
+"""Opcodes between the instruction that makes the value of an assignment and the end of the assignment."""
 
 Lookup = Callable[[str], Any]
-"""What a variable holds; KeyError if there is none."""
+"""Returns the value of a variable; raises KeyError if there is none."""
 
 
 class Hinted(Exception):
-    """The capture has met a hint of what an instruction in front of it makes: it begins again."""
+    """Raised when capture meets a hint for the value of an earlier instruction; capture starts again."""
 
 
 class Shown(NamedTuple):
@@ -51,9 +51,9 @@ class Shown(NamedTuple):
 
 
 def parsed(text: str, lookup: Lookup, ndim: int = 1, born: int = -1) -> Abstract:
-    """The value that a text describes; ValueError says what is accepted.
+    """The abstract value that a text describes. The text of the ValueError says what is accepted.
 
-    ``ndim`` is the number of dimensions of arrays whose text has none.
+    ``ndim`` is the number of dimensions of arrays whose text gives none.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -86,18 +86,18 @@ def _value(tree: Any, lookup: Lookup, ndim: int, born: int) -> Abstract:
 
 
 def _parts(tree: Any) -> List[Any]:
-    """What is between the brackets."""
+    """The elements between the brackets."""
     inside = getattr(tree, "value", tree) if type(tree).__name__ == "Index" else tree
     return list(inside.elts) if isinstance(inside, ast.Tuple) else [inside]
 
 
 def _name(tree: Any) -> str:
-    """The last part of a name with or without dots."""
+    """The last component of a dotted or plain name."""
     return tree.attr if isinstance(tree, ast.Attribute) else tree.id  # type: ignore[no-any-return]
 
 
 def _kind(tree: Any, lookup: Lookup) -> Any:
-    """A class of Python's, or what `numpy.dtype` takes."""
+    """A Python class, or a value that `numpy.dtype` accepts."""
     if isinstance(tree, ast.Set) and len(tree.elts) == 1:
         return lookup(_name(tree.elts[0]))
     name = _name(tree)
@@ -113,12 +113,12 @@ def _dtype(kind: Any) -> np.dtype:
 
 
 class Said:
-    """The hints as one capture has them.
+    """The hints of one capture.
 
     Attributes:
-        found: by instruction, what its value is said to be like.
-        wrong: the instructions whose hints are not believed any more.
-        ndim: the number of dimensions of arrays of which nothing else is said: that of the first one that came in.
+        found: the declared values, by instruction.
+        wrong: the instructions whose hints are ignored because they were wrong.
+        ndim: the number of dimensions of arrays whose hint gives none: that of the first array argument.
     """
 
     __slots__ = ("found", "wrong", "ndim")
@@ -129,7 +129,7 @@ class Said:
         self.ndim = ndim
 
     def note(self, index: int, value: Abstract) -> bool:
-        """Believe a hint, unless it was wrong before; whether it is news."""
+        """Accept a hint unless it was wrong before. Returns whether it is new."""
         if index in self.wrong or index in self.found:
             return False
         self.found[index] = value
@@ -140,7 +140,7 @@ class Hints:
     """The hints of one function.
 
     Attributes:
-        wrong: the instructions whose hints are not believed any more.
+        wrong: the instructions whose hints are ignored because they were wrong.
     """
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class Hints:
         self._shown: Optional[List[Shown]] = None
 
     def said(self, function: Function, code: CodeType, localsplus: Sequence[Any], globals: Dict[str, Any]) -> Said:
-        """What the comments say for a call with these variables; warns once of what cannot be understood."""
+        """The hints in comments, for a call with these variables. Warns once about hints that cannot be parsed."""
         names = dict(zip(function.varnames, localsplus))
 
         def lookup(name: str) -> Any:
@@ -175,7 +175,7 @@ def _warn_of(hint: Shown, lookup: Lookup, filename: str) -> None:
 
 
 def _shown(function: Function, code: CodeType) -> Iterator[Shown]:
-    """The hints in the source of a function, as far as their statements bind a name."""
+    """The hints in the source of a function whose statements bind a name."""
     lines = linecache.getlines(code.co_filename)
     used = [instr.lineno for instr in function.instructions if instr.lineno is not None]
     last = max(used, default=0)
@@ -193,7 +193,7 @@ def _shown(function: Function, code: CodeType) -> Iterator[Shown]:
 
 
 def _statements(lines: List[str], first: int, last: int) -> Iterator[Tuple[int, int, str, int]]:
-    """(first line, last line, comment, its line) of logical lines that have a hint behind or right above them."""
+    """(first line, last line, comment, its line) of logical lines with a hint at their end or directly above them."""
     begin, comment, where = 0, "", 0
     try:
         for token in tokenize.generate_tokens(io.StringIO("".join(lines[first - 1:])).readline):
@@ -218,12 +218,12 @@ def _nothing(name: str) -> Any:
 
 
 def check_text(text: str) -> None:
-    """Raise ValueError unless a text describes a value without names of variables."""
+    """Raise ValueError unless a text describes a value without using names of variables."""
     parsed(text, _nothing)
 
 
 def call_hint(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``hint(value, kind)`` of a known value."""
+    """``hint(value, kind)`` of a value that is already known."""
     only(arguments, keywords, "hint", 2)
     _said_by(arguments[1], self.facts, -1)
     return arguments[0]
@@ -238,7 +238,7 @@ def _said_by(kind: Abstract, facts: Any, born: int) -> Abstract:
 
 
 def heed(facts: Any, callee: Abstract, value: Abstract, kind: Abstract) -> None:
-    """Note what a call of `hint` says of a value of which nothing is known; Hinted if that is news."""
+    """Note the hint that a call of `hint` gives for an unknown value. Raises Hinted if it is new."""
     if (isinstance(callee, Const) and callee.object is hint and isinstance(value, Unknown) and value.born >= 0
             and facts is facts.base and facts.said.note(value.born, _said_by(kind, facts, value.born))):
         raise Hinted

@@ -1,4 +1,7 @@
-"""Objects that stand for others: what capture has seen of the objects in long lists, and of their attributes."""
+"""Samples of long lists: capture examines some objects of a list, and reads are compiled for classes like theirs.
+
+A sample is never trusted: compiled code checks the class of each object that it takes, and the type of each attribute.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +22,30 @@ from pijit.guards.source import UNBOUND, is_plain_tuple
 
 NO_THINGS = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
              types.FunctionType, np.ndarray, np.generic, BaseException)
-HANDING_ON = frozenset(["RETURN_VALUE", "POP_TOP", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP"])
-"""What bytecode does with any object as well as with one that is known."""
+HANDING_ON = frozenset(["RETURN_VALUE", "POP_TOP", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY",
+                        "SWAP"])
+"""Instructions that bytecode executes equally well for an object of unknown type; they reject no samples."""
 ENOUGH = 64
-"""How many objects are looked at to find what an attribute is like."""
+"""The number of objects that are sampled for the type of an attribute."""
 
 
 class Unlike(Exception):
-    """The capture has met something that it cannot do with objects of a list: it begins again without these."""
+    """Raised when an instruction with a list element as operand stays bytecode; capture starts again without these."""
 
 
 class Some(NamedTuple):
-    """Objects that stand for others, and what they were found by: an iteration or a subscript."""
+    """Sampled objects, and the iteration or subscript at which they were found."""
 
     samples: List[Any]
     found_by: Hashable
 
 
 class Seen:
-    """The objects that a capture has looked at, by their number; ``unlike`` is what it does not look for again, and
-    ``stored`` what captured code stores into an attribute of a class that was something else."""
+    """The samples of one capture, by number.
+
+    ``unlike`` holds the iterations, subscripts and ids of classes whose objects are no longer sampled. ``stored`` holds
+    the types that captured code stores into attributes of a class where they differ from the sampled ones.
+    """
 
     __slots__ = ("some", "kinds", "unlike", "stored")
 
@@ -49,7 +56,7 @@ class Seen:
         self.stored: Dict[Tuple[int, str], Type] = {}
 
     def things(self, samples: Sequence[Any], found_by: Hashable) -> Optional[Things]:
-        """The type of objects like these, or None."""
+        """The type of list elements like these, or None."""
         some = list(samples[:LOOKED_AT])
         if not some or found_by in self.unlike or not all(map(_is_thing, some)):
             return None
@@ -58,7 +65,7 @@ class Seen:
         return Things(kind if all(type(one) is kind for one in some) else None, number)
 
     def allows(self, kind: Things) -> bool:
-        """Whether objects like these are looked for."""
+        """Whether elements like these may still be used."""
         return self._found_by(kind) not in self.unlike
 
     def _found_by(self, kind: Things) -> Hashable:
@@ -70,13 +77,13 @@ class Seen:
         return Entries(len(self.some) - 1)
 
     def entries_like(self, number: int, key: Any) -> List[Any]:
-        """What the dicts of a number have under a key."""
+        """The values under a key in the sampled dicts of a number."""
         held = [dict_item(one, key) for one in self.some[number].samples]
         return [value for value in held if value is not UNBOUND]
 
     def attribute(self, kind: Things, name: str) -> Optional[Type]:
-        """What an attribute of these objects is like; None where reading it runs code, or they have nothing in
-        common."""
+        """The type of an attribute of these objects. None where reading it runs code, or where there is no common type.
+        """
         if (id(kind.python), name) in self.stored:
             return self.stored[id(kind.python), name]
         number = kind.seen
@@ -91,7 +98,8 @@ class Seen:
         return self.kinds[key]
 
     def items(self, kind: Things) -> Optional[List[Type]]:
-        """What the items of such named tuples are like; None where they have nothing in common, or another number."""
+        """The types of the items of these named tuples. None where an item has no common type, or where lengths differ.
+        """
         some = self.some[kind.seen] if type(kind.seen) is int and issubclass(kind.python, tuple) else None
         if some is None or len(set(map(len, some.samples))) != 1:
             return None
@@ -99,7 +107,7 @@ class Seen:
         return None if None in kinds else kinds  # type: ignore[return-value]
 
     def store(self, kind: Things, name: str, stored: Optional[Type]) -> None:
-        """Captured code stores a value of a type, which reads find from then on."""
+        """Note that captured code stores a value of a type, which later reads find."""
         if stored is not None and kind.python is not None and self.attribute(kind, name) != stored:
             self.stored.setdefault((id(kind.python), name), stored)
 
@@ -116,7 +124,8 @@ class Seen:
         return alike.items if isinstance(alike, (ListOf, Holding)) else None
 
     def reject(self, instr: Instr, stack: List[Abstract]) -> None:
-        """An instruction stays bytecode: the objects among its operands are not looked for again."""
+        """Note that an instruction stays bytecode: list elements among its operands are no longer sampled. Raises
+        Unlike."""
         count = 0 if instr.opname in HANDING_ON else pops(instr)
         taken = stack[-count:] if count else stack if count is None else []
         found = {self._found_by(kind) for value in taken for kind in _things_in(value)} - self.unlike
@@ -125,7 +134,7 @@ class Seen:
             raise Unlike
 
     def forget(self) -> None:
-        """Let go of the user's objects."""
+        """Drop references to the user's objects."""
         self.some, self.kinds = [], {}
 
 
@@ -147,5 +156,5 @@ def _is_thing(sample: Any) -> bool:
 
 
 def is_stored_in_things(changed: Any, kind: type, name: Any) -> bool:
-    """Whether captured code stores an attribute into objects of lists that may be of this very class."""
+    """Whether captured code stores this attribute into list elements that may be of this very class."""
     return (Thing, name) in changed or ((Thing, name), id(kind)) in changed

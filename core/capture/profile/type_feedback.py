@@ -1,13 +1,13 @@
-"""Type feedback: the first run of an entry observes what its fallback instructions push.
+"""Type feedback: the first run of an entry observes the values that uncaptured instructions push.
 
-Nothing can be inferred about what a fallback call returns, so linked code hands each such value to an observer. The
-next call that the entry would serve is captured again with what was seen. A long first call does not wait for that:
-at the headers of its loops it asks whether to capture now, and moves to the newer code.
+The result type of such a call cannot be inferred, so linked code passes each value to an observer. The next call that
+the entry would serve is captured again with the observed types. A long first call does not wait for that. At its loop
+headers it asks whether to capture now, and continues in the newer code.
 
-A call may return values of several kinds, in one run or in the course of time. Each kind is kept that has nothing in
-common with the others, and the function is captured once per kind; the segments of all these captures are linked
-together, and their guards choose. When the guards of all segments of a place have failed again and again, though
-those of the entry held, the entry is retired and a run is observed anew.
+A call may return values of several kinds, in one run or over time. Kinds that have nothing in common are kept
+separately, and the function is captured once per kind. The segments of all these captures are linked together, and
+their guards choose. If the guards of all segments of a place fail repeatedly although those of the entry hold, the
+entry is retired and another run is observed.
 """
 
 from __future__ import annotations
@@ -40,43 +40,43 @@ from pijit.guards.facts import is_among, type_name
 
 MAX_OBSERVATIONS = 3
 MAX_ITEMS = 8
-"""Of longer tuples it is not remembered what is in them."""
+"""Longer tuples are recorded without the types of their items."""
 CONTAINERS = (list, dict, set, deque, defaultdict, Counter)
 MAX_KINDS = 4
-"""How many kinds of values of one instruction are told apart."""
+"""The maximum number of kinds that are kept for one instruction."""
 MAX_RENEWALS = 3
-"""How often an entry is observed anew because segments no longer fit."""
+"""How often an entry may be observed again because segments no longer fit."""
 MOVE_AFTER = 0.1
-"""Seconds that a call has run before it may move."""
+"""Seconds that a call must have run before on-stack replacement."""
 PATIENT_VISITS = 64
-"""How often a loop begins anew before it no longer waits for values that were never seen."""
+"""Number of iterations after which a loop no longer waits for values that were never observed."""
 
 
 def is_long(running: float, spent: float) -> bool:
-    """Whether a call that runs for so many seconds should pay for another capture, if the last one took ``spent``."""
+    """Whether a call that has run for ``running`` seconds is worth another capture, if the last one took ``spent``."""
     return running >= max(MOVE_AFTER, spent)
 
 
 Kinds = Dict[int, Tuple[Abstract, ...]]
-"""What was seen, by instruction: one or more kinds of values."""
+"""The observed kinds of values, by instruction."""
 
 
 class Seen(NamedTuple):
-    """What an entry was captured with, and how often its function was observed anew for want of fitting segments."""
+    """The kinds that an entry was captured with, and how often it was observed again because no segment fitted."""
 
     kinds: Kinds = {}
     renewals: int = 0
 
     @property
     def profiles(self) -> List[Dict[int, Abstract]]:
-        """What each capture is told: its share of the kinds."""
+        """The kinds for each capture: each instruction has one kind per capture."""
         count = max([len(kinds) for kinds in self.kinds.values()] + [1])
         return [{index: kinds[min(number, len(kinds) - 1)] for index, kinds in self.kinds.items()}
                 for number in range(count)]
 
 
 def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ...]:
-    """The kinds and one more, where it has nothing in common with any of them."""
+    """The kinds with ``seen`` added: as a kind of its own if it has nothing in common with any, else joined to one."""
     differ = isinstance(seen, Const) and any(isinstance(kind, Unknown) and kind.reason == "PJ213" for kind in kinds)
     if isinstance(seen, Unknown) or differ:
         return kinds or (seen,)
@@ -86,26 +86,26 @@ def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ..
         if not _forgets(both, kind, seen):
             return kinds[:number] + (both,) + kinds[number + 1:]
         if isinstance(kind, Const) and isinstance(seen, Const) and type(kind.object) is type(seen.object):
-            return kinds[:number] + (both,) + kinds[number + 1:]  # of bytes, each is one of its own
+            return kinds[:number] + (both,) + kinds[number + 1:]  # each bytes object would be a kind of its own
     return kinds + (seen,) if len(kinds) < MAX_KINDS else kinds
 
 
 def _joined(kind: Abstract, seen: Abstract) -> Abstract:
-    """What is common to two kinds; of strings that differ, that they are some."""
+    """The join of two kinds. Strings that differ become any string."""
     if class_of(kind) is class_of(seen) is str and kind != seen:
         return Instance(Object(str), born=kind.born)
     return join(kind, seen)
 
 
 def _forgets(both: Abstract, kind: Abstract, seen: Abstract) -> bool:
-    """Whether nothing is left of what two kinds, or two items of two tuples at the same position, are known to be."""
+    """Whether two kinds, or two items at one position of two tuples, have nothing in common."""
     if isinstance(both, Sequence) and isinstance(kind, Sequence) and isinstance(seen, Sequence):
         return any(_forgets(*items) for items in zip(both.items, kind.items, seen.items))
     return isinstance(both, Unknown) and not (isinstance(kind, Unknown) and isinstance(seen, Unknown))
 
 
 def _like(value: Any, index: int) -> Abstract:
-    """What is remembered of a value; of a tuple what its items are like."""
+    """The abstract value that is kept for an observed value; a tuple keeps the types of its items."""
     seen, kind = abstract_of(value, born=index), type(value)
     if not isinstance(seen, Opaque):
         return seen
@@ -121,23 +121,23 @@ def _like(value: Any, index: int) -> Abstract:
 
 
 def _in_words(kind: Abstract) -> str:
-    """``float64[1d,C]``, ``int``."""
+    """The kind in words, such as ``float64[1d,C]`` or ``int``."""
     known = class_of(kind)
     return repr(kind.type) if isinstance(kind, Tensor) else type_name(known) if known is not None else "object"
 
 
 class Pending:
-    """An entry whose fallback results are being observed.
+    """An entry whose uncaptured results are being observed.
 
     Attributes:
         entry: the entry; set once it is made.
-        observed: what was seen, by instruction; of objects that are no numbers or arrays nothing is kept, not even a
-            weak reference, which the user could count.
-        used: what the last capture was told.
-        again: the instructions to observe although something was seen there.
+        observed: the observed kinds, by instruction. No reference to objects other than numbers and arrays is kept,
+            not even a weak one, which the user could count.
+        used: the kinds that the last capture was given.
+        again: the instructions to observe although they have been observed.
         rounds: how often it was captured again.
-        arrived: what is known of the arguments that the function binds anew, as they were when it was called; None
-            if that would keep objects of the user's alive.
+        arrived: the abstract values of arguments that the function rebinds, as they were at the call. None if keeping
+            them would keep objects of the user's alive.
     """
 
     def __init__(self, on_visit: Optional[Callable[..., Any]] = None, before: Optional[Seen] = None) -> None:
@@ -152,13 +152,15 @@ class Pending:
         self._spent = 0.0
 
     def serve(self, entry: Any) -> None:
-        """Observe the run of an entry that was made just now."""
+        """Observe the run of an entry that was just made."""
         self.entry = entry
         self._spent, self._began = time.monotonic() - self._began, time.monotonic()
 
     def observe(self, index: int) -> Any:
-        """A callable for linked code that records what instruction ``index`` pushed. It never raises, and trace
-        functions do not see it."""
+        """A callable for linked code that records the value pushed by instruction ``index``.
+
+        It never raises, and trace functions do not see it.
+        """
         observed = self.observed
 
         def observer(value: Any) -> None:
@@ -167,9 +169,11 @@ class Pending:
         return _launcher.untraced(observer)
 
     def mover(self, header: int, inside: FrozenSet[int]) -> Callable[[int], Any]:
-        """What makes, for the local that takes the operand stack, the mover of a loop with these observers inside.
+        """A function that makes the on-stack-replacement object of a loop, given the local that takes the operand
+        stack.
 
-        The code object that has it leads to this object, so it must not own it.
+        ``inside`` are the observers in the loop. The code object that holds the result leads to this object, so the
+        result must not own it.
         """
         weak = weakref.ref(self)
 
@@ -182,13 +186,13 @@ class Pending:
         return lambda stack: natives.mover(ask, stack)
 
     def _is_due(self, inside: FrozenSet[int], visits: int) -> bool:
-        """Whether there is something new, all that the loop shows in each round was seen, and the call is long."""
+        """Whether there are new kinds, all observers in the loop have run, and the call is long enough."""
         news = any(not isinstance(kind, Unknown) for kinds in self._news().values() for kind in kinds)
         seen = visits >= PATIENT_VISITS or inside <= set(self.observed)
         return news and seen and is_long(time.monotonic() - self._began, self._spent)
 
     def take(self) -> Dict[int, str]:
-        """Move what was seen to ``used``; returns what is new, in words, by instruction."""
+        """Move the observed kinds to ``used``. Returns the new ones in words, by instruction."""
         news = {index: _in_words(kinds[-1]) for index, kinds in sorted(self._news().items())}
         self.used = self.used._replace(kinds=dict(self.observed))
         self.again = frozenset()
@@ -197,7 +201,7 @@ class Pending:
         return news
 
     def _news(self) -> Kinds:
-        """What was seen that the last capture was not told."""
+        """The observed kinds that the last capture was not given."""
         used = self.used.kinds
         return {index: kinds for index, kinds in self.observed.items() if len(kinds) > len(used.get(index, ()))}
 

@@ -1,4 +1,7 @@
-"""Binds the arguments of a call to the parameters of a Python function, as CPython does, over abstract values."""
+"""Argument binding: the arguments of a call become the parameters of a Python function, as in CPython.
+
+It works on abstract values. The inliner and the models of calls use it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pijit.core.capture.values.lattice import FRAGILE, Abstract, Keywords, Seque
 from pijit.core.errors import Break
 
 Default = Callable[[int, str], Abstract]
-"""The default of a parameter: a positional one by its position from the end, a keyword-only one (0) by name."""
+"""Default of a parameter: of a positional one by its position from the end, of a keyword-only one by (0, name)."""
 
 
 HANDS_ON = frozenset(["CALL_FUNCTION_EX", "DICT_MERGE", "BUILD_MAP_UNPACK_WITH_CALL"])
@@ -19,10 +22,10 @@ HANDS_ON = frozenset(["CALL_FUNCTION_EX", "DICT_MERGE", "BUILD_MAP_UNPACK_WITH_C
 
 def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract],
          default: Default) -> Dict[str, Abstract]:
-    """The parameters' values by name.
+    """The abstract values of the parameters, by name.
 
     Raises:
-        Break: Python would raise a TypeError, or a default is not there.
+        Break: Python would raise a TypeError, or a default is not available.
     """
     names, count = code.co_varnames, code.co_argcount
     last = count + code.co_kwonlyargcount
@@ -47,7 +50,7 @@ def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract
 
 
 def _bind_keywords(code: CodeType, bound: Dict[str, Abstract], keywords: Dict[str, Abstract]) -> Dict[str, Abstract]:
-    """Bind what names a parameter; returns the rest."""
+    """Bind the keyword arguments that name a parameter; returns the others."""
     first = getattr(code, "co_posonlyargcount", 0)
     named = code.co_varnames[first:code.co_argcount + code.co_kwonlyargcount]
     others = {}
@@ -62,16 +65,17 @@ def _bind_keywords(code: CodeType, bound: Dict[str, Abstract], keywords: Dict[st
 
 
 def with_dicts(interpreter: Any, body: Function, bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
-    """The parameters' values with a dict for `**keywords` where the function does more than hand them on."""
+    """The values of the parameters. ``**keywords`` becomes a dict where the function does more than pass it on."""
     for name, value in bound.items():
         plain = isinstance(value, Keywords) and not any(isinstance(item, FRAGILE) for item in value.items.values())
         if plain and _is_read(body, name):
-            bound[name] = interpreter.new_dict(list(value.items), list(value.items.values()))  # type: ignore[attr-defined]
+            bound[name] = interpreter.new_dict(
+                list(value.items), list(value.items.values()))  # type: ignore[attr-defined]
     return bound
 
 
 def _is_read(body: Function, name: str) -> bool:
-    """Whether something else than a call with `**name` reads a variable."""
+    """Whether a variable is read for any purpose other than a call with ``**name``."""
     following = zip(body.instructions, body.instructions[1:])
     return any(one.opname == "LOAD_FAST" and one.value == name and other.opname not in HANDS_ON
                for one, other in following)

@@ -1,4 +1,7 @@
-"""Versions of blocks: what `analysis` finds, see docs/design.md."""
+"""Block versions: a basic block specialised by the types at its start, as `analysis/fixpoint.py` finds them.
+
+See docs/design.md, lazy basic block versioning.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,22 @@ from pijit.core.errors import Break
 
 
 class Version:
-    """One block under one set of types.
+    """One basic block under one set of types.
 
     Attributes:
         block: the bytecode block.
         number: unique among all versions.
-        state: what is known at its start.
-        lossy: whether joining paths forgot something here.
-        breaks: the instructions that stay bytecode, with why.
-        causes: values from outside that were the reason: others might not have been.
-        edges: where control goes: (successor version, state on the edge); the slot is 0 for falling, 1 for jumping,
-            and the number of the outcome behind a call that has several.
-        is_entry: whether control comes from outside (function entry, exception handler).
-        unrolled: whether it ends with a step of a loop that is unrolled.
-        likely: not only reached where a loop has no rounds.
-        predecessors: the versions that lead here, when the analysis is stable.
-        states: what is known at instructions inside the block, of those that were asked for.
+        state: the abstract state at its start.
+        lossy: whether a join of paths has lost information here.
+        breaks: the instructions that stay bytecode, with the reason.
+        causes: values from outside that caused breaks; other values might not have.
+        edges: successor versions by slot. The slot is 0 for falling through and 1 for jumping, or the number of the
+            outcome after a call that has several.
+        is_entry: whether it is entered from outside (function entry, exception handler).
+        unrolled: whether it ends with a step of an unrolled loop.
+        likely: whether it is also reached by paths on which each loop has an iteration.
+        predecessors: the versions that lead here, once the analysis is stable.
+        states: abstract states at requested instructions inside the block.
     """
 
     __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "unrolled",

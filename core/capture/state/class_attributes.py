@@ -1,4 +1,5 @@
-"""Attributes of classes and modules as places: which ones captured code may store, and who else reads them."""
+"""Attributes of classes and modules as heap locations: which of them captured code may store, and where they are read.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ _DESCRIPTORS = ("__get__", "__set__", "__delete__")
 
 
 def as_owner(value: Abstract) -> Abstract:
-    """A class or module as what a place belongs to: an object that is found somewhere."""
+    """A class or module as the owner of a place: an object that is found at a path. Other values are returned
+    unchanged."""
     if not isinstance(value, Const) or not _is_shared(value.object):
         return value
     owner = Opaque(value.object, value.source, value.born)
@@ -23,7 +25,7 @@ def as_owner(value: Abstract) -> Abstract:
 
 
 def searched_for(owner: Abstract) -> Sequence[type]:
-    """The classes in which reading an attribute looks besides the object itself."""
+    """The classes that an attribute lookup searches besides the object itself."""
     sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", None)
     if issubclass(type(sample), type):
         return mro_of(sample)[1:]
@@ -32,7 +34,7 @@ def searched_for(owner: Abstract) -> Sequence[type]:
 
 
 def why_not_shared(owner: Const, name: str, hook: str, facts: Any) -> Optional[str]:
-    """Why only bytecode can store an attribute of a class or module."""
+    """The reason why only bytecode can store an attribute of a class or module, or None."""
     sample = owner.object
     if not _is_shared(sample) or owner.source is None:
         return "it is an attribute of what is known by its value"
@@ -49,7 +51,7 @@ def why_not_shared(owner: Const, name: str, hook: str, facts: Any) -> Optional[s
 
 
 def is_plain_value(value: Abstract) -> bool:
-    """Whether a class may hold a value without having a say in what reading it gives."""
+    """Whether a value is no descriptor, so that reading it from a class gives the value itself."""
     kind = class_of(value)
     return kind is not None and all(class_value(kind, method) is UNBOUND for method in _DESCRIPTORS)
 

@@ -1,7 +1,7 @@
-"""Paths of callees that do something aside: a report, a warning, a line in a log that is written now and then.
+"""Cold paths of callees: blocks executed for their effects alone, such as a warning or an occasional log line.
 
-A callee that has such a path is inlined all the same: where control comes to it, the kernel leaves into the middle of
-the callee, whose rest bytecode runs. So nothing that takes long may be behind it in the callee.
+A callee with a cold path is still inlined. When the path is reached, the kernel exits into the middle of the callee,
+and bytecode runs the rest of it. So no long-running code may follow the path in the callee.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from pijit.core.bytecode.analysis.liveness import Liveness
 
 
 class Aside(Exception):
-    """The block that is being analysed is left to bytecode."""
+    """Raised to leave the block that is being analysed to bytecode."""
 
 
 def is_aside(cfg: CFG, liveness: Liveness, index: int) -> bool:
-    """Whether an instruction is in blocks that look as if they were there for their effects, and that others go past."""
+    """Whether an instruction is on a cold path: in blocks that seem to serve effects alone and that a branch bypasses.
+    """
     own = cfg.blocks[cfg.block_of[index] or 0]
     if _is_passed(cfg, own, own) and _keeps_nothing(cfg, liveness, own):
         return True
@@ -31,7 +32,7 @@ def is_aside(cfg: CFG, liveness: Liveness, index: int) -> bool:
 
 
 def _is_passed(cfg: CFG, first: Block, last: Block) -> bool:
-    """Whether a branch leads to the first of some blocks or past it: by another way to where the last one leads."""
+    """Whether a branch either enters a group of blocks or bypasses it, and both ways lead to the same successors."""
     ends = _ends(cfg, last)
     for number in first.predecessors:
         for other in cfg.blocks[number].successors:
@@ -43,7 +44,8 @@ def _is_passed(cfg: CFG, first: Block, last: Block) -> bool:
 
 
 def _ends(cfg: CFG, block: Block) -> Set[Any]:
-    """Where a block leads, as numbers of blocks; a constant that it returns, for CPython copies such returns."""
+    """The numbers of the successors of a block. A returned constant counts as a successor, because CPython duplicates
+    such returns."""
     last, before = block.end - 1, block.end - 2
     instructions = cfg.function.instructions
     if instructions[last].opname == "RETURN_VALUE" and before >= 0 and instructions[before].opname == "LOAD_CONST":
@@ -52,8 +54,10 @@ def _ends(cfg: CFG, block: Block) -> Set[Any]:
 
 
 def _end_of_dropped(cfg: CFG, index: int, level: int) -> Optional[Block]:
-    """The last block of the statement that an instruction belongs to, if nobody gets the value; it begins at a level of
-    the operand stack."""
+    """The last block of the statement of an instruction if the statement's value is dropped, else None.
+
+    The statement begins at operand stack depth ``level``.
+    """
     for position in range(index, len(cfg.function.instructions) - 1):
         if cfg.stack_depth[position + 1] == level:
             dropped = cfg.function.instructions[position].opname == "POP_TOP"
@@ -62,7 +66,7 @@ def _end_of_dropped(cfg: CFG, index: int, level: int) -> Optional[Block]:
 
 
 def _keeps_nothing(cfg: CFG, liveness: Liveness, block: Block) -> bool:
-    """Whether what a block computes is for itself."""
+    """Whether a block stores no variable that is live after it, and leaves nothing on the operand stack."""
     if not block.successors:
         return False
     behind = [cfg.blocks[number].start for number in block.successors]
@@ -73,7 +77,7 @@ def _keeps_nothing(cfg: CFG, liveness: Liveness, block: Block) -> bool:
 
 
 def reachable(cfg: CFG, blocks: Iterable[int], without: Container[int] = ()) -> Set[int]:
-    """These blocks and those that control reaches from there."""
+    """These blocks and all blocks reachable from them."""
     found, todo = set(blocks), list(blocks)
     while todo:
         new = [number for number in cfg.blocks[todo.pop()].successors if number not in found and number not in without]
@@ -83,8 +87,7 @@ def reachable(cfg: CFG, blocks: Iterable[int], without: Container[int] = ()) -> 
 
 
 def long_behind(cfg: CFG, looping: Iterable[int], index: int) -> bool:
-    """Whether control may come to a loop from an instruction on, or to one of ``looping``, calls of functions with
-    loops."""
+    """Whether a loop is reachable from an instruction, or one of ``looping``: calls of functions that have loops."""
     own = cfg.block_of[index] or 0
     behind = reachable(cfg, cfg.blocks[own].successors)
     headers = {loop.header for loop in cfg.loops}

@@ -1,4 +1,7 @@
-"""Where a captured instruction leads, with what is known there."""
+"""Outgoing edges of captured instructions, with the abstract state on each.
+
+Analysis and graph building both use them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pijit.core.capture.values.generator_frame import has_ended
 
 
 def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
-    """Where a call or a step of a generator leads that has several outcomes, with the state on each edge, by slot."""
+    """The edges of a call or generator step that has several outcomes: target and state, by slot."""
     edges = {slot: (last.index + 1, after) for slot, after in outcomes.states(state).items()}
     for slot, (_, after) in edges.items() if last.opname == "FOR_ITER" else ():
         result = after.stack.pop()
@@ -23,7 +26,7 @@ def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tu
 
 
 def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
-    """Where a captured instruction leads: slot 0 falls through, slot 1 jumps; with the state on each edge."""
+    """The edges of a captured instruction: target and state, by slot. Slot 0 falls through, slot 1 jumps."""
     target = last.target if last.target is not None else -1
     if flow == "fall":
         return {0: (last.index + 1, state)}

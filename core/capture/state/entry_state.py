@@ -1,4 +1,4 @@
-"""Which code is captured, and what is known where a function begins."""
+"""The abstract state at function entry, and the code objects that are not captured at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pijit.guards.source import Local
 
 
 def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Steering = Steering()) -> State:
-    """What is known at function entry: arguments by their kind, other locals unbound."""
+    """The state at function entry: arguments by their types, other locals unbound."""
     locals: Dict[str, Abstract] = {}
     cells = set(function.cellvars)
     for index, name in enumerate(function.varnames):
@@ -26,7 +26,7 @@ def entry_state(function: Function, localsplus: List[Any], unbound: Any, steerin
 
 
 def why_not_captured(code: Any) -> Optional[str]:
-    """The id of the reason why a whole code object is not captured, or None."""
+    """The id of the reason why a code object is not captured as a whole, or None."""
     if code.co_flags & inspect.CO_COROUTINE:
         return "PJ102"
     if code.co_flags & inspect.CO_ASYNC_GENERATOR:

@@ -1,4 +1,7 @@
-"""What is known before an instruction, and what remains of it where paths meet."""
+"""The abstract frame: locals and operand stack before an instruction, and their join where paths meet.
+
+Container contents are invalidated here when code may have changed them. The join must not depend on the SSA values.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ from pijit.guards.facts import is_among
 
 
 class State:
-    """What is known before one instruction: locals by name and the operand stack, bottom first."""
+    """The abstract state before one instruction: locals by name, and the operand stack, bottom first."""
 
     __slots__ = ("locals", "stack")
 
@@ -72,7 +75,7 @@ class State:
 
 
 def same_values(one: State, other: State, names: List[str], level: Optional[int]) -> bool:
-    """Whether two states have the same values in these variables and in the stack below a level."""
+    """Whether two states have identical values in these variables and in the stack below a level."""
     if any(one.locals.get(name) is not other.locals.get(name) for name in names):
         return False
     left, right = one.stack[:level], other.stack[:level]
@@ -143,7 +146,7 @@ def join(left: Abstract, right: Abstract) -> Abstract:
 
 
 def _joined_waiting(left: Abstract, right: Abstract) -> Abstract:
-    """What waits for a call on both sides: the same method, for example, of what is alike."""
+    """The join of two pending call operands, for example the same method of objects that can be joined."""
     ones, others = parts_within(left), parts_within(right)
     if len(ones) == len(others) and with_parts(left, others) == right:
         parts = tuple(map(join, ones, others))
@@ -159,7 +162,7 @@ def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
 
 
 def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
-    """The type of a list whose items are of these types; None among them stands for any."""
+    """The type of a list with elements of these types. None among them stands for any type."""
     known = list(kinds)
     if not known:
         return Vacant()
@@ -170,7 +173,7 @@ def list_of_kinds(kinds: Set[Optional[Type]]) -> Object:
 
 
 def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
-    """The type of a number, an array, a list or tuple of such, or an object as an item of a list; None for others."""
+    """The type of an element of a list: a number, an array, a list or tuple of these, or an object; None for others."""
     if isinstance(value, Tensor):
         return value.type
     if isinstance(value, Const) and type(value.object) is tuple:
@@ -185,12 +188,12 @@ def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
 
 
 def kind_of_attribute(value: Abstract) -> Optional[Type]:
-    """The type under which a read finds what an attribute holds."""
+    """The type with which a read loads the value of an attribute."""
     return Object(str) if class_of(value) is str else item_kind(value) or type_of(value)
 
 
 def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:
-    """The same of a list or tuple that the function has made."""
+    """As `item_kind`, for a list or tuple that the function has made."""
     if depth >= DEEPEST or isinstance(value, Known) and value.keys is not None:
         return None
     kinds = [item_kind(item, depth + 1) for item in value.items]  # type: ignore[attr-defined]
@@ -201,7 +204,8 @@ def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:
 
 
 def together(kinds: Iterable[Optional[Type]]) -> Set[Optional[Type]]:
-    """The types, but of lists and tuples that differ in what they hold one that covers all, or None."""
+    """The set of the types. List and tuple types that differ in their elements are replaced by their common type, or
+    None."""
     found: List[Optional[Type]] = []
     for kind in kinds:
         like = next((k for k, other in enumerate(found) if other == kind and isinstance(kind, Object)), None)
@@ -213,7 +217,7 @@ def together(kinds: Iterable[Optional[Type]]) -> Set[Optional[Type]]:
 
 
 def item_kinds(value: Abstract) -> Set[Optional[Type]]:
-    """The types that the items of a list are known or expected to have; None is among them for others."""
+    """The known or expected types of the elements of a list. None in the set stands for other types."""
     if isinstance(value, Known):
         return together(map(item_kind, value.items))
     if isinstance(value, Instance) and isinstance(value.type, Vacant):
@@ -223,12 +227,12 @@ def item_kinds(value: Abstract) -> Set[Optional[Type]]:
 
 
 def may_be_unbound(value: Optional[Abstract]) -> bool:
-    """Whether a variable may have no value."""
+    """Whether a variable may be unbound."""
     return value is None or isinstance(value, Unbound) or isinstance(value, Unknown) and value.reason == "PJ212"
 
 
 def knows_nothing(value: Abstract) -> bool:
-    """Whether the value, or a part of it, is Unknown."""
+    """Whether the value, or a part of it, is Unknown or Unbound."""
     if isinstance(value, (Sequence, Record)):
         return any(knows_nothing(item) for item in value.items)
     if isinstance(value, (LoopIterator, Suspended, Parted)):
@@ -239,7 +243,7 @@ def knows_nothing(value: Abstract) -> bool:
 
 
 def rounds_of(value: Abstract) -> Tuple[int, ...]:
-    """Where the containers are that an iterator steps through, if any."""
+    """The positions of the unrolled iterators in a value."""
     if not value.has_parts:
         return ()
     if isinstance(value, (LoopIterator, Suspended)):
@@ -248,7 +252,7 @@ def rounds_of(value: Abstract) -> Tuple[int, ...]:
 
 
 def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
-    """The values that a tuple, an iterator or a function that is made consists of."""
+    """The parts of a tuple, an iterator or a function made by captured code."""
     if isinstance(value, (Sequence, Record)):
         return value.items
     if isinstance(value, (LoopIterator, Parted)):
@@ -263,14 +267,14 @@ def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
 
 
 def is_confined(value: Abstract) -> bool:
-    """Whether no segment can start with the value: nobody could tell there that it is the same."""
+    """Whether no segment can start with the value, because it could not recognise it."""
     if isinstance(value, Sequence) and any(isinstance(item, CellRef) for item in value.items):
         return True
     return isinstance(value, FRAGILE) or is_generating(value) or bool(rounds_of(value))
 
 
 def forgotten(value: Abstract) -> Abstract:
-    """What is left of a value when any list or dict may have changed."""
+    """The value after any list or dict may have changed."""
     if not value.has_parts:
         return value
     if isinstance(value, Known):
@@ -298,12 +302,12 @@ def forgotten(value: Abstract) -> Abstract:
     if isinstance(value, WAITING):
         return with_mapped_parts(value, forgotten)
     if isinstance(value, Unrolled) and isinstance(value.owner, Known):
-        return Unknown("PJ209", value.born)  # how many rounds are left depends on the list
+        return Unknown("PJ209", value.born)  # the remaining number of iterations depends on the list
     return value
 
 
 def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
-    """A list behind an addition of items of these types."""
+    """A list after items of these types have been added."""
     known = item_kinds(owner)
     if None in known:
         return forgotten(owner)
@@ -313,7 +317,10 @@ def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
 
 
 def expect_items(state: State) -> None:
-    """Captured code changes a list or dict, which may be any: lists go on having items like those that they had."""
+    """Invalidate contents after captured code has changed an unknown list or dict.
+
+    Containers of known contents keep only expected element types.
+    """
     def alike(value: Abstract) -> Abstract:
         if not isinstance(value, Known):
             return value
@@ -328,27 +335,28 @@ def expect_items(state: State) -> None:
 
 
 def change_items(state: State, change: Callable[[Abstract], Abstract]) -> None:
-    """Replace what variables and the operand stack have, there also what a method that waits for its call is of."""
+    """Replace the values of variables and the operand stack, including the owners of pending methods."""
     state.locals = {name: change(value) for name, value in state.locals.items()}
     state.stack = [with_mapped_parts(value, change) if isinstance(value, WAITING) else change(value)
                    for value in state.stack]
 
 
 def forget_items(state: State) -> None:
-    """Any list or dict may have changed."""
+    """Invalidate the contents of all containers: any list or dict may have changed."""
     state.locals = {name: forgotten(value) if value.has_parts else value for name, value in state.locals.items()}
     state.stack = [forgotten(value) if value.has_parts else value for value in state.stack]
 
 
 def loosen(state: State, owner: Abstract, value: Abstract) -> None:
-    """A list gets an item: see `expect`."""
+    """Note that a list gets an item, see `expect`."""
     expect(state, owner, item_kind(value))
 
 
 def expect(state: State, owner: Abstract, kind: Optional[Type]) -> None:
-    """A list gets items of a type, None for any.
+    """Note that a list gets items of a type, None for any type.
 
-    Such are expected of one whose items were known one by one, any of one of which others were expected.
+    A list whose items were known one by one is then expected to have items of these types. A list that had an expected
+    type may lose it.
     """
     kinds = item_kinds(owner)
     known = isinstance(owner, Known) or not kinds
@@ -358,14 +366,17 @@ def expect(state: State, owner: Abstract, kind: Optional[Type]) -> None:
 
 
 def expect_entry(state: State, owner: Abstract, entry: Kinds) -> None:
-    """A dict or set gets an entry of these types, where it is known or expected what it has."""
+    """Note that a dict or set gets an entry of these types, if its entries are known or have expected types."""
     if isinstance(owner, Instance) and kinds_of_entries(owner) is not None:
         new = type_with_entries(owner.type.python, joined_kinds(kinds_of_entries(owner), entry))
         _become(state, owner, new, isinstance(owner, Known) or isinstance(owner.type, Vacant))
 
 
 def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
-    """Whatever may be the container is of a new type; ``known`` says that it is told by where it was made."""
+    """Give the type ``new`` to every value that may be the container.
+
+    ``known``: the contents were known, so containers made by other instructions are other objects.
+    """
     if not known and is_like(owner.type, new):  # type: ignore[attr-defined]
         return
 
@@ -381,12 +392,12 @@ def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
 
 
 def has_generator(state: State) -> bool:
-    """Whether a variable or the operand stack holds the iterator of a generator's body."""
+    """Whether a variable or the operand stack holds an iterator that runs the body of a generator."""
     return any(map(is_generating, [*state.stack, *state.locals.values()]))
 
 
 def forget_iterators(state: State) -> None:
-    """Bytecode may have given an iterator that has a name to others, who step it too."""
+    """Invalidate iterators in variables: bytecode may have passed them to other code, which may step them."""
     for name, value in state.locals.items():
         if isinstance(value, (LoopIterator, Suspended)):
             state.locals[name] = Unknown("PJ209", value.born)
@@ -402,13 +413,13 @@ def leaves(value: Abstract) -> Iterator[Typed]:
 
 
 def join_states(left: State, right: State) -> State:
-    """Join by variable and stack slot. A variable bound on one side only becomes Unknown."""
+    """Join two states by variable and stack slot. A variable that only one state has is dropped."""
     locals = {name: join(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals}
     return State(locals, [join(a, b) for a, b in zip(left.stack, right.stack)])
 
 
 def is_lossy(left: State, right: State) -> bool:
-    """Whether joining forgets something that one side knows."""
+    """Whether joining loses information that one side has."""
     def loses(a: Abstract, b: Abstract) -> bool:
         if a is b or a == b:
             return False

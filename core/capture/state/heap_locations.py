@@ -1,9 +1,8 @@
-"""Places: the attributes, globals and cells that captured code of a function writes.
+"""Heap locations ("places"): the attributes, globals and cells that captured code of a function writes.
 
-Each is a variable of the segments, under a name in ``State.locals`` that no local variable has: it starts with a dot.
-So joins, versions of blocks and block parameters work as for locals. A write is done at once and replaces what the
-variable holds; no exit stores it. Bytecode between segments may write it too, so every segment fetches it anew under
-guards.
+Each place is a variable of the segments, under a name in ``State.locals`` that starts with `PREFIX`. So joins, block
+versions and block parameters treat it as a local variable. A write takes effect at once and replaces the variable's
+value; exits do not store it. Bytecode between segments may write it too, so each segment fetches it again under guards.
 """
 
 from __future__ import annotations
@@ -33,12 +32,14 @@ from pijit.guards.source import Attr, Cell, Global, Inner, Item, Local, read_att
 
 
 class Keys:
-    """What stands for the keys of a dict and their order, where its items are that of their class: stores under a key
-    that it has change its items alone."""
+    """Family of the keys of a dict and their order, where the family of its items is the class of the dict.
+
+    A store under an existing key changes the items alone.
+    """
 
 
 def identity_of(owner: Abstract) -> Optional[int]:
-    """What tells an object from others at capture; a module is its namespace."""
+    """Identifies an object during capture; a module is identified by its namespace. None for other values."""
     if not isinstance(owner, (Const, Opaque)):
         return None
     sample = owner.object if isinstance(owner, Const) else owner.sample
@@ -51,12 +52,12 @@ PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those
 
 
 def is_place(name: str) -> bool:
-    """Whether a name in ``State.locals`` stands for a place."""
+    """Whether a name in ``State.locals`` is that of a place."""
     return name.startswith(PREFIX)
 
 
 def without_dead(state: State, live: Container[str]) -> State:
-    """The state without what locals hold that nothing reads any more: they may be unbound, so none may be asked."""
+    """The state without the values of dead locals. They may be unbound, so a segment must not fetch them."""
     def known(name: str, value: Abstract) -> Abstract:
         return value if name in live or is_place(name) or isinstance(value, (Unbound, Number)) else Unknown("PJ212")
 
@@ -64,7 +65,7 @@ def without_dead(state: State, live: Container[str]) -> State:
 
 
 class HeapPlace:
-    """Base of all places. ``source`` is where it is at function entry."""
+    """Base of all places. ``source`` is the path to the place from function entry."""
 
     __slots__ = ("source",)
 
@@ -73,19 +74,19 @@ class HeapPlace:
 
     @property
     def name(self) -> str:
-        """Its name in ``State.locals``."""
+        """The name in ``State.locals``."""
         return PREFIX + str(self.source)
 
     def changed(self, facts: Any) -> Any:
-        """Its key in ``facts.changed``."""
+        """The key in ``facts.changed``."""
         raise NotImplementedError
 
     def sample(self, facts: Any) -> Any:
-        """What it holds when the function is captured, or ``sources.UNBOUND``."""
+        """The content when the function is captured, or ``sources.UNBOUND``."""
         raise NotImplementedError
 
     def initial(self, facts: Any) -> Abstract:
-        """What is known of it at function entry."""
+        """The abstract value at function entry."""
         try:
             found = self.sample(facts)
         except sources.SourceError:
@@ -93,15 +94,16 @@ class HeapPlace:
         return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
 
     def root(self, head: State, cells: int) -> Any:
-        """Where a segment finds it, or None; ``cells`` is the number of the first cell among the frame's
+        """The path by which a segment finds it, or None. ``cells`` is the number of the first cell among the frame's
         variables."""
         return root_of(self.source, head, cells)
 
 
 class OwnedPlace(HeapPlace):
-    """A place in an object, which is kept apart from others by what it was when the function was captured.
+    """A place in an object. Places are distinguished by the identity of the object when the function was captured.
 
-    ``family`` is what places of different objects have in common that may be one: the attribute's name, or the class.
+    Places in different objects may be the same place if they have the same ``family``: the attribute's name, or the
+    class.
     """
 
     __slots__ = ("owner", "family", "step")
@@ -136,7 +138,7 @@ class AttributePlace(OwnedPlace):
 
 
 class ItemPlace(OwnedPlace):
-    """The item of a list at a known position from the front."""
+    """The item of a list at a known position, counted from the front."""
 
     __slots__ = ("position",)
 
@@ -162,7 +164,7 @@ class GlobalPlace(HeapPlace):
 
 
 class CellPlace(HeapPlace):
-    """A closure variable, or a local variable that inner functions use. ``number`` is that of the cell."""
+    """A closure variable, or a local variable that inner functions use. ``number`` is the number of its cell."""
 
     __slots__ = ("number",)
 
@@ -181,7 +183,7 @@ class CellPlace(HeapPlace):
 
 
 class FreePlace(OwnedPlace):
-    """A closure variable of a function that is inlined, in a cell that is none of the caller's."""
+    """A closure variable of an inlined function, in a cell that is not one of the caller's."""
 
     __slots__ = ()
 
@@ -193,7 +195,8 @@ class FreePlace(OwnedPlace):
         return found if found is not None else next(self._by_others(head), None)
 
     def _by_others(self, head: State) -> Iterator[Any]:
-        """By other functions with that closure variable, where the one that writes it is no longer there."""
+        """Paths through other functions with that closure variable, in case no variable holds the function that writes
+        it."""
         for root, value in _variables(head):
             if isinstance(value, Opaque) and type(value.sample) is types.FunctionType:
                 for number, cell in enumerate(value.sample.__closure__ or ()):
@@ -208,12 +211,14 @@ class FreePlace(OwnedPlace):
 
 
 Places = Dict[Any, HeapPlace]
-"""By source for globals and cells, by (name, position or `CellPlace`, id of the object) for what is in objects."""
+"""Globals and cells by source. Places in objects by (name, position or `CellPlace`, id of the object)."""
 
 
 def find_places(places: Places, head: State, cells: int) -> Dict[str, Any]:
-    """Where a segment finds each place. What one holds that nothing leads to is no longer known in ``head``: no guard
-    can look."""
+    """The path by which a segment finds each place, by name.
+
+    If there is no path, no guard can check the place. Its value is then forgotten in ``head``.
+    """
     roots = {place.name: place.root(head, cells) for place in places.values()}
     for name, root in roots.items():
         if root is None and name in head.locals:
@@ -223,7 +228,7 @@ def find_places(places: Places, head: State, cells: int) -> Dict[str, Any]:
 
 
 def scope_place(instr: Instr, facts: Any) -> HeapPlace:
-    """The place that an instruction writes which stores or deletes a global or a cell."""
+    """The place written by an instruction that stores or deletes a global or a cell."""
     if instr.opname.endswith("_GLOBAL"):
         return GlobalPlace(Global(instr.value))
     source = facts.cell_source(instr.arg or 0)
@@ -237,8 +242,8 @@ def _variables(head: State) -> Iterator[Tuple[Root, Abstract]]:
 
 
 def root_of(source: Any, head: State, cells: int) -> Any:
-    """The path at the start of a segment for one at function entry; None where its local variable has another
-    value."""
+    """The path from the start of a segment for a path from function entry. None where the local variable that it starts
+    from has another value now."""
     if isinstance(source, Local):
         return next((root for root, value in _variables(head) if value.source == source), None)
     if isinstance(source, Cell):
@@ -252,7 +257,7 @@ def root_of(source: Any, head: State, cells: int) -> Any:
 
 
 def after_bytecode(value: Abstract) -> Abstract:
-    """What is assumed of a place behind an instruction that may have written it: it still has the same type."""
+    """The value of a place after an instruction that may have written it. It is assumed to have the same type."""
     kind = number_type(value)
     if kind is not None and isinstance(value, Const):
         return Number(kind, None, value.source, value.born)
@@ -264,7 +269,7 @@ def after_bytecode(value: Abstract) -> Abstract:
 
 
 def stored_by(instr: Instr, state: State, facts: Any) -> Optional[Tuple[HeapPlace, Abstract]]:
-    """The place that an instruction which stays bytecode writes, and what is known of it afterwards."""
+    """The place that an instruction which stays bytecode writes, and its value afterwards."""
     kind, _, scope = instr.opname.partition("_")
     value = state.stack[-1] if state.stack else UNBOUND
     key: Any = Global(instr.value) if scope == "GLOBAL" else None

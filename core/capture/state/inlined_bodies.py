@@ -1,4 +1,4 @@
-"""Bodies of functions that are inlined."""
+"""Bodies of inlined functions: control flow and liveness, which do not depend on the arguments."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 
 
 class Body(NamedTuple):
-    """What does not depend on the arguments: flow, liveness, and the blocks after which nothing returns; of a
-    generator's step the returns that stand for yields."""
+    """A decoded body. ``doomed`` are the blocks from which no path returns. For a step of a generator, ``yields`` maps
+    the returns that stand for yields."""
 
     cfg: CFG
     liveness: Liveness
@@ -22,7 +22,7 @@ class Body(NamedTuple):
 
 
 class KeptLiveness(Liveness):
-    """Liveness, with some variables that are live everywhere: what they are does not change where they are bound."""
+    """Liveness in which some variables are live everywhere, because assignments do not change where they are stored."""
 
     __slots__ = ("_kept",)
 
@@ -37,7 +37,8 @@ class KeptLiveness(Liveness):
 def body_of(code: CodeType, globals: Dict[str, Any], free: Sequence[str] = (), kept: Sequence[str] = ()) -> Body:
     """The decoded body of a function's code.
 
-    Its cell variables, and ``free`` ones, are plain locals. The variables ``kept`` stay in their cells, and always live.
+    Its cell variables and the ``free`` ones are plain locals. The variables ``kept`` stay in their cells and are always
+    live.
     """
     cfg = build_cfg(decode_with_locals(code, free, kept))
     plain = plain_module_calls(cfg, globals)

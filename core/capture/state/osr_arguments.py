@@ -1,7 +1,7 @@
-"""What a running call was called with, as far as a capture in the middle of it needs to know.
+"""Arguments of a running call, for a capture in the middle of it (on-stack replacement).
 
-Arguments that the function never binds anew are still in their variables. Of the others the first capture remembers
-what it knew, if that is a type or a number: an object would live longer than the program lets it.
+Arguments that the function never rebinds are still in their variables. For the others, the first capture keeps its
+abstract value if that is a type or a number. Keeping an object would extend its lifetime beyond that in the program.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ IMMORTAL = (bool, int, float, complex, str, bytes, type(None))
 
 
 def bound_anew(function: Function) -> FrozenSet[str]:
-    """The arguments that the function assigns to, or deletes."""
+    """The arguments that the function assigns to or deletes."""
     arguments = set(function.varnames[:function.argument_count])
     return frozenset(instr.value for instr in function.instructions if instr.opname in BINDING
                      and instr.value in arguments)
 
 
 def remembered(function: Function, entry: State) -> Optional[Dict[str, Abstract]]:
-    """What a capture knew of the arguments that are bound anew; None if it can only be known by keeping an object."""
+    """The abstract values of rebound arguments at entry. None if one of them can only be kept by keeping an object."""
     known = {name: entry.locals[name] for name in bound_anew(function) if name in entry.locals}
     return known if all(map(_is_free_of_objects, known.values())) else None
 
@@ -39,7 +39,7 @@ def _is_free_of_objects(value: Abstract) -> bool:
 def slots_at_entry(code: CodeType, slots: List[Any], unbound: Any) -> List[Any]:
     """Locals, cells and free variables as they were at entry, from those of a running frame of linked code.
 
-    Without the arguments that are bound anew, which `remembered` has.
+    Rebound arguments are left out; `remembered` has them.
     """
     function = decode_normal(normal_code(code, False))
     gone = bound_anew(function)

@@ -1,6 +1,6 @@
-"""Calls whose paths return what has nothing in common, a number or None: in the caller they go on apart.
+"""Calls with incompatible return types, such as a number or None: the caller is split by type.
 
-The block of the call ends behind it then, and what follows is versioned by the types as ever.
+The block of the call is made to end after it, so that the following blocks are versioned by the types.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ MIXED = "the type of what it returns depends on the path"
 
 
 class Outcome(NamedTuple):
-    """What paths of a callee leave: the result, what is in the places that it writes, by name, and the block behind
-    it."""
+    """One outcome of a callee: the result, the values of the places that it writes, by name, and the block that
+    continues from there."""
 
     result: Abstract
     written: Dict[str, Abstract]
     block: Optional[Block] = None
 
     def covering(self, other: "Outcome") -> "Outcome":
-        """What is known if it is one of both."""
+        """The outcome that covers both."""
         return Outcome(join(self.result, other.result),
                        {name: join(value, other.written[name]) for name, value in self.written.items()})
 
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
 
 class Outcomes(Abstract):
-    """The result of a call at the end of its block: ``ways`` are its outcomes, by the slot of the edge."""
+    """The result of a call at the end of its block; ``ways`` are its outcomes, by the slot of the edge."""
 
     __slots__ = ("ways", "name")
 
@@ -50,16 +50,16 @@ class Outcomes(Abstract):
         return tuple((slot, way.result) for slot, way in self.ways.items())
 
     def map(self, change: Callable[[Abstract], Abstract]) -> "Outcomes":
-        """With other results."""
+        """The same outcomes with ``change`` applied to each result."""
         return Outcomes({slot: way._replace(result=change(way.result)) for slot, way in self.ways.items()}, self.name)
 
     def states(self, state: State) -> Dict[int, State]:
-        """What is known behind the call, by slot."""
+        """The abstract states after the call, by slot."""
         return {slot: State(dict(state.locals, **{name: forgotten(value) for name, value in way.written.items()}),
                             state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
 
     def raises(self) -> bool:
-        """Whether the call may raise what its caller handles."""
+        """Whether the call may raise an exception that its caller handles."""
         return any(isinstance(way.result, Thrown) for way in self.ways.values())
 
     def why_not(self) -> Break:
@@ -67,7 +67,7 @@ class Outcomes(Abstract):
 
 
 class Cut(Exception):
-    """A block of a function that is being analysed has to end in front of an instruction."""
+    """Raised when a block of a function under analysis has to end before an instruction."""
 
     def __init__(self, cfg: CFG, index: int) -> None:
         super().__init__(index)
@@ -76,7 +76,7 @@ class Cut(Exception):
 
 
 def sort_outcomes(found: List[Outcome]) -> Dict[int, List[int]]:
-    """Which belong together, as lists of positions, by the slots that they get."""
+    """Group outcomes that can be joined: positions in ``found``, by the slot that the group gets."""
     ways: List[Outcome] = []
     members: Dict[int, List[int]] = {}
     for position, outcome in enumerate(found):
@@ -88,10 +88,10 @@ def sort_outcomes(found: List[Outcome]) -> Dict[int, List[int]]:
 
 
 def part(interpreter: Any, outcomes: Outcomes) -> None:
-    """Make sure that paths can go on apart behind the instruction.
+    """Check that the paths can be split by type after the instruction.
 
     Raises:
-        Break: the instruction makes something of the result, or values on the stack live inside one segment.
+        Break: the instruction uses the result itself, or the stack holds values that live inside one segment only.
         Cut: its block does not end with it.
     """
     index, cfg = interpreter.instr.index, interpreter.cfg

@@ -1,6 +1,6 @@
-"""Values of variables that an inlined comprehension has put aside on the operand stack (3.12): there may be none.
+"""Saved locals: values that an inlined comprehension (CPython 3.12) saves on the operand stack; they may be empty.
 
-What is put aside is an empty slot where the variable has no value. A kernel cannot take an empty slot as an argument.
+The saved slot is empty if the variable was unbound. A kernel cannot take an empty slot as an argument.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pijit.core.bytecode.instructions.instruction import Instr
 
 
 def maybe_empty(cfg: CFG, usedef: UseDef, index: int) -> Set[int]:
-    """The stack positions before an instruction that hold a variable put aside that may have had no value."""
+    """The stack positions before an instruction that hold a saved local which may have been unbound."""
     found: Set[int] = set()
     for instr in cfg.function.instructions[:index]:
         if instr.opname == "LOAD_FAST_AND_CLEAR" and instr.value in usedef.may_be_unbound(instr.index):
@@ -23,11 +23,11 @@ def maybe_empty(cfg: CFG, usedef: UseDef, index: int) -> Set[int]:
 
 
 def _position(cfg: CFG, put_aside: Instr, index: int) -> Optional[int]:
-    """Where the value is before an instruction; None where its variable has got it back."""
+    """The stack position of the saved value before an instruction; None once it is restored."""
     position = cfg.stack_depth[put_aside.index]
     for instr in cfg.function.instructions[put_aside.index + 1:index]:
         depth = cfg.stack_depth[instr.index]
-        if position is None or depth is None:  # END_FOR runs never
+        if position is None or depth is None:  # END_FOR never runs
             continue
         below = {"ROT_TWO": 2, "SWAP": instr.arg or 0}.get(instr.opname)
         if instr.opname == "STORE_FAST" and position == depth - 1:

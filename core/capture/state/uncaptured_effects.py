@@ -1,5 +1,7 @@
-"""What an instruction that stays bytecode does to the abstract state: which items it pops, and what is unknown
-after."""
+"""Effects of uncaptured instructions on the abstract state: the items they pop, and the values they invalidate.
+
+It is applied to each instruction that stays bytecode. The tables cover the normal form of all CPython versions.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,11 @@ def _arg(instr: Instr) -> int:
 
 
 HAS_QUALNAME = sys.version_info < (3, 11)
-"""Whether a function is made with its qualified name on the stack, above the code."""
+"""Whether MAKE_FUNCTION takes the qualified name from the stack, above the code."""
 
 
 def _names_on_stack(instr: Instr) -> bool:
-    """Whether the names of a call's keywords are an operand, not part of the instruction (3.11, 3.12)."""
+    """Whether the keyword names of a call are a stack operand rather than part of the instruction (3.11, 3.12)."""
     return type(instr.value) is not tuple
 
 
@@ -59,9 +61,10 @@ POPS: Dict[str, Callable[[Instr], int]] = {
 
 MADE: Dict[str, type] = {
     "BUILD_LIST": list, "BUILD_LIST_UNPACK": list, "BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict,
-    "BUILD_MAP_UNPACK": dict, "BUILD_SET": set, "BUILD_SET_UNPACK": set, "FORMAT_VALUE": str, "BUILD_STRING": str, "CONVERT_VALUE": str,
+    "BUILD_MAP_UNPACK": dict, "BUILD_SET": set, "BUILD_SET_UNPACK": set, "FORMAT_VALUE": str,
+    "BUILD_STRING": str, "CONVERT_VALUE": str,
 }
-"""What an instruction pushes that makes a container or a string."""
+"""The class of the container or string that an instruction pushes."""
 
 UNPACKED: Dict[str, Callable[[Instr], int]] = {
     "UNPACK_SEQUENCE": _arg, "UNPACK_EX": lambda i: (_arg(i) & 0xFF) + 1 + (_arg(i) >> 8),
@@ -69,7 +72,7 @@ UNPACKED: Dict[str, Callable[[Instr], int]] = {
 
 
 def unpacked(instr: Instr) -> Optional[int]:
-    """How many values the instruction pushes if it takes something apart, else None."""
+    """The number of values that an unpacking instruction pushes, else None."""
     count = UNPACKED.get(instr.opname)
     return count(instr) if count is not None else None
 
@@ -78,7 +81,8 @@ _FIXED = {
     0: ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
         "DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP",
         "POP_BLOCK", "SETUP_FINALLY", "SETUP_EXCEPT", "IMPORT_FROM", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR",
-        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP", "RERAISE", "LOAD_CONTENT", "DELETE_CONTENT", "LOAD_CELL",
+        "GEN_START", "BEGIN_FINALLY", "WITH_EXCEPT_START", "BREAK_LOOP", "CONTINUE_LOOP", "RERAISE", "LOAD_CONTENT",
+        "DELETE_CONTENT", "LOAD_CELL",
         "MAKE_CELL"),
     1: ("LOAD_ATTR", "LOAD_METHOD", "UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "POP_TOP",
         "DELETE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "STORE_FAST", "UNPACK_SEQUENCE", "UNPACK_EX",
@@ -87,21 +91,22 @@ _FIXED = {
         "LIST_TO_TUPLE",
         "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "SETUP_WITH",
         "RETURN_VALUE", "PRINT_EXPR", "DUP_TOP", "GET_LEN", "IMPORT_STAR", "MATCH_SEQUENCE", "MATCH_MAPPING",
-        "STORE_CONTENT", "STORE_CELL", "TO_BOOL", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "CONVERT_VALUE", "PUSH_EXC_INFO",
+        "STORE_CONTENT", "STORE_CELL", "TO_BOOL", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "CONVERT_VALUE",
+        "PUSH_EXC_INFO",
         "CHECK_EXC_MATCH", "CALL_INTRINSIC_1"),
     2: ("BINARY_SUBSCR", "DELETE_SUBSCR", "STORE_ATTR", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "IMPORT_NAME",
         "MAP_ADD", "JUMP_IF_NOT_EXC_MATCH", "ROT_TWO", "DUP_TOP_TWO", "MATCH_KEYS", "CALL_INTRINSIC_2"),
     3: ("STORE_SUBSCR", "ROT_THREE", "MATCH_CLASS", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"),
     4: ("ROT_FOUR",),
     6: ("END_FINALLY",),
-    7: ("WITH_CLEANUP_START",),  # what is to be called is below, and goes
+    7: ("WITH_CLEANUP_START",),  # the callable is below them and is popped too
     9: ("WITH_CLEANUP_FINISH",),
 }
 _FIXED_POPS: Dict[str, int] = {name: count for count, names in _FIXED.items() for name in names}
 
 
 def pops(instr: Instr) -> Optional[int]:
-    """How many items the instruction may take or change; None when that is not known."""
+    """The number of items that the instruction may pop or change; None when it is not known."""
     name = instr.opname
     if name in POPS:
         return POPS[name](instr)
@@ -113,7 +118,7 @@ def pops(instr: Instr) -> Optional[int]:
 
 
 def reach(instr: Instr) -> Optional[int]:
-    """How deep into the stack the instruction looks; None when that is not known."""
+    """The depth down to which the instruction reads the stack; None when it is not known."""
     if instr.opname in ("LIST_APPEND", "LIST_EXTEND", "DICT_MERGE", "DICT_UPDATE", "SET_ADD", "SET_UPDATE"):
         return _arg(instr) + 1
     if instr.opname == "MAP_ADD":
@@ -124,7 +129,7 @@ def reach(instr: Instr) -> Optional[int]:
 
 
 def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optional[Abstract]) -> State:
-    """The state after bytecode ran ``instr``; ``result`` is the observed value that it pushes, if known."""
+    """The state after bytecode has run ``instr``. ``result`` is the observed value that it pushes, if known."""
     exact = _EXACT.get(instr.opname)
     if exact is not None:
         after = state.copy()
@@ -142,14 +147,15 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
         result = Instance(Object(made), born=instr.index)
     if isinstance(result, Sequence) and len(result.items) == unpacked(instr) == depth_after - kept:
         return State(dict(state.locals), stack[:kept] + list(reversed(result.items)))
-    pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH") else 1  # below it the iterator, or what leaves the block
+    # below the pushed value: the iterator, or the ``__exit__`` of the block
+    pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH") else 1
     if result is not None and depth_after == kept + pushed:
         stack[-1] = result
     return State(dict(state.locals), stack)
 
 
 def _text_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
-    """What ``iter`` makes of a string or bytes."""
+    """The result of ``iter`` for a string or bytes."""
     kind = class_of(value)
     if not is_among(kind, TEXT_ITERATORS):
         return None
@@ -158,7 +164,7 @@ def _text_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
 
 
 def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
-    """What ``iter`` makes of a list whose items are alike."""
+    """The result of ``iter`` for a list with a known or expected element type."""
     expected = None
     if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)) and value.type.python is list:
         expected = value.type
@@ -173,7 +179,7 @@ MAKES_LIST = frozenset(["BINARY_ADD", "BINARY_MULTIPLY"])
 
 
 def _list_of_operator(instr: Instr, state: State) -> Optional[type]:
-    """``list`` where an operator on lists makes one."""
+    """``list`` if an operator makes one from lists, else None."""
     if instr.opname not in MAKES_LIST:
         return None
     kinds = [class_of(value) for value in state.stack[-2:]]
@@ -184,12 +190,12 @@ def _list_of_operator(instr: Instr, state: State) -> Optional[type]:
 
 
 def is_shuffle(instr: Instr) -> bool:
-    """Whether the instruction only moves values: it runs no code of the user's, apart from finalizers."""
+    """Whether the instruction only moves values. It then runs no code of the user's, apart from finalizers."""
     return instr.opname in _EXACT
 
 
 def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
-    """The operands from outside because of which ``instr`` stays bytecode; none where it always does."""
+    """The operands from outside that may be why ``instr`` stays bytecode. Empty where it always does."""
     count = pops(instr) or 0
     if not count or "opcode" in broken.facts:
         return []
@@ -208,7 +214,7 @@ def _load_fast(instr: Instr, state: State) -> None:
 
 def _store_fast(instr: Instr, state: State) -> None:
     value = state.stack.pop()
-    shared = isinstance(value, (LoopIterator, Unrolled))  # natively it has one user, the loop that it is on the stack for
+    shared = isinstance(value, (LoopIterator, Unrolled))  # kernels allow one user: the loop that has it on the stack
     state.locals[instr.value] = Unknown("PJ209", instr.index) if shared else value
 
 

@@ -1,4 +1,4 @@
-"""Arrays that kernels can work on: their types, by looking at one."""
+"""Array types: whether kernels support an array, and its graph type."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ def layout_of(array: np.ndarray) -> str:
 
 
 def is_turned(array: np.ndarray) -> bool:
-    """Whether elements along the last axis lie further apart than along another."""
+    """Whether the stride of the last axis is larger than that of another axis, as in a transposed array."""
     strides = [abs(stride) for size, stride in zip(array.shape, array.strides) if size > 1 and stride]
     return bool(strides) and strides[-1] != min(strides)
 
 
 def is_captured(dtype: np.dtype) -> bool:
-    """Whether kernels work on a dtype: not on the other one of C's two 64-bit integers, which only equals its
-    twin."""
+    """Whether kernels support a dtype. C has two 64-bit integer types that compare equal; only one is supported."""
     return dtype in CAPTURED_DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
 
 
 def array_type(array: np.ndarray) -> Optional[Array]:
-    """The array's type if kernels can work on it, else None."""
+    """The graph type of an array if kernels support it, else None."""
     if type(array) is not np.ndarray or not is_captured(array.dtype):
         return None
     if not array.flags.aligned or array.flags.num & WARN_ON_WRITE:

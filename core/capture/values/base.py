@@ -1,4 +1,7 @@
-"""The base of abstract values, and those of objects that never change and consist of known parts."""
+"""Abstract values: the base class, and composite values, which stand for immutable objects with known parts.
+
+The concrete classes of the lattice are in `lattice.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,15 @@ from pijit.guards.facts import is_exactly
 from pijit.guards.source import Inner
 
 HOLDERS = (list, dict, set, deque, defaultdict, Counter)
-"""The classes whose methods are objects that a variable may hold."""
+"""The classes whose bound methods a variable may hold as objects."""
 
 
 class Abstract:
     """Base of all abstract values.
 
-    ``source`` says how to fetch the value at function entry, ``root`` at the start of the segment being built; each
-    is None when the value is made later. ``has_parts``: values of this class consist of others, or may.
+    ``source`` is the path to the value from function entry, ``root`` that from the start of the segment that is built.
+    Each is None when the value is made later. ``born`` is the instruction that made the value. ``has_parts``: values of
+    this class may consist of other abstract values.
     """
 
     __slots__ = ("source", "born", "root")
@@ -32,7 +36,7 @@ class Abstract:
         self.root: Any = None
 
     def key(self) -> Any:
-        """What is known beyond the class, for comparison."""
+        """The facts beyond the class, for comparison."""
         return None
 
     def __eq__(self, other: object) -> bool:
@@ -46,7 +50,7 @@ class Abstract:
 
 
 class Thrown(Abstract):
-    """An exception that is raised at once, of a class that does nothing but keep what it is made of."""
+    """An exception that is raised at once. Its class does nothing but keep its arguments."""
 
     __slots__ = ("cls",)
 
@@ -59,10 +63,10 @@ class Thrown(Abstract):
 
 
 class Raised(Thrown):
-    """What a handler has on the operand stack for an exception that was not made.
+    """An exception that a handler has on the operand stack and whose object was not made.
 
-    ``version`` is that of the block that raises, ``wrote`` says whether there was an effect since, so that it cannot
-    be raised anew.
+    ``version`` is the block version that raises. ``wrote`` says that an effect has followed, so bytecode cannot repeat
+    the raise.
     """
 
     __slots__ = ("version", "wrote")
@@ -77,12 +81,12 @@ class Raised(Thrown):
 
 
 def raised_in(values: List[Abstract]) -> Optional[Raised]:
-    """An exception that is being handled and was not made."""
+    """The first exception in ``values`` that is being handled and whose object was not made."""
     return next((value for value in values if isinstance(value, Raised)), None)
 
 
 class Parted(Abstract):
-    """An object that never changes, whose parts are known; ``value`` carries it, where it is made here.
+    """A composite: an immutable object whose parts are known. ``value`` carries the object where the segment makes it.
 
     ``NAMES`` are the attributes of the object that hold its parts.
     """
@@ -101,15 +105,15 @@ class Parted(Abstract):
         return self.parts
 
     def paths(self, root: Any) -> List[Any]:
-        """Where the parts of the object at ``root`` are."""
+        """The paths to the parts of the object at ``root``."""
         return [Inner(root, name) for name in self.NAMES]
 
     def dict_path(self, root: Any) -> Any:
-        """Where a dict is that holds some of the parts, which others may change; None if there is none."""
+        """The path to a mutable dict that holds some of the parts; None if there is none."""
         return None
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Parted":
-        """The same with other parts."""
+        """The same composite with other parts."""
         return type(self)(parts, self.born, source, value)
 
 
@@ -122,7 +126,7 @@ class Slice(Parted):
 
 
 class SliceDisplay(Slice):
-    """A slice that nobody has but the operand stack: it is made where something else gets it."""
+    """A slice that only the operand stack holds. The object is made only where it leaves the stack."""
 
     __slots__ = ()
 

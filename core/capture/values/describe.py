@@ -1,6 +1,6 @@
-"""What handlers of calls share: checks of their arguments.
+"""Handlers of calls: their type, and the check of argument counts.
 
-A handler takes the interpreter, the positional arguments and the keyword arguments, and answers with the result.
+A handler takes the interpreter, the positional arguments and the keyword arguments; it returns the abstract result.
 """
 
 from __future__ import annotations
@@ -15,6 +15,6 @@ Handler = Callable[..., Abstract]
 
 
 def only(arguments: List[Abstract], keywords: Arguments, name: str, *counts: int) -> None:
-    """Break unless there are no keywords and one of these numbers of arguments."""
+    """Break unless there are no keywords and the number of arguments is one of ``counts``."""
     if keywords or len(arguments) not in counts:
         raise Break("PJ211", callee=name)

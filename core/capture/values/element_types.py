@@ -1,4 +1,7 @@
-"""What the items of a list are expected to be, from some of them: a type of the graph that a read makes sure of."""
+"""Expected element types of lists, derived from some of the elements.
+
+The type is an expectation only: each read checks the element that it finds.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +26,15 @@ from pijit.guards.source import is_plain_tuple
 
 READABLE = (list, tuple, dict)
 LOOKED_AT = 256
-"""How many items of a list are looked at to find the type that covers them."""
+"""How many elements of a list are examined to find their common type."""
 LONGEST_ROW = 8
-"""The tuples in a list whose items are read at once."""
+"""The maximum length of tuples in a list whose items a read loads all at once."""
 DEEPEST = 3
-"""How deep lists and tuples in lists are told apart by what they hold."""
+"""Nesting depth up to which lists and tuples in lists are distinguished by their elements."""
 
 
 def type_of(value: Abstract, depth: int = 0) -> Optional[Type]:
-    """The type under which a read finds a value like this, or None where none does."""
+    """The graph type with which a read loads a value like this, or None if no read can."""
     kind = number_type(value)
     if kind is not None:
         return kind
@@ -48,7 +51,8 @@ def type_of(value: Abstract, depth: int = 0) -> Optional[Type]:
         return list_type(value, depth + 1)
     if isinstance(value, Opaque) and not (is_among(known, (list, dict)) or is_plain_tuple(value.sample)):
         return None
-    return Object(known) if isinstance(value, (Opaque, Instance)) and is_among(known, READABLE) else None  # type: ignore
+    return (Object(known)  # type: ignore
+            if isinstance(value, (Opaque, Instance)) and is_among(known, READABLE) else None)
 
 
 def _row(items: SequenceType[Abstract]) -> Optional[Type]:
@@ -57,7 +61,7 @@ def _row(items: SequenceType[Abstract]) -> Optional[Type]:
 
 
 def common_type(one: Optional[Type], other: Optional[Type]) -> Optional[Type]:
-    """The type that covers both, or None."""
+    """The most specific type that covers both, or None."""
     if isinstance(one, Array) and isinstance(other, Array):
         return one.join(other)
     if isinstance(one, Holding) and isinstance(other, Holding) and one.python is other.python is tuple:
@@ -74,7 +78,7 @@ def common_type(one: Optional[Type], other: Optional[Type]) -> Optional[Type]:
 
 
 def is_like(one: Optional[Type], other: Optional[Type]) -> bool:
-    """Whether two types are one, with what they expect of items."""
+    """Whether two types are equal, the expected types of their items included."""
     here, there = getattr(one, "items", None), getattr(other, "items", None)
     if not isinstance(here, tuple):
         return one == other and (here is there is None or is_like(here, there))
@@ -82,7 +86,7 @@ def is_like(one: Optional[Type], other: Optional[Type]) -> bool:
 
 
 def nesting(kind: Optional[Type]) -> int:
-    """How many lists and tuples are in each other in items of such a type."""
+    """The nesting depth of lists and tuples in items of this type."""
     items = getattr(kind, "items", None)
     if items is None:
         return 0
@@ -95,7 +99,7 @@ def list_like(items: SequenceType[Any], depth: int = 0) -> Optional[Object]:
 
 
 def list_like_values(items: SequenceType[Abstract], depth: int = 0) -> Optional[Object]:
-    """The same of abstract values."""
+    """As `list_like`, for abstract values."""
     kind = type_of(items[0], depth) if items else None
     for item in items[1:]:
         kind = common_type(kind, type_of(item, depth)) if kind is not None else None
@@ -103,7 +107,7 @@ def list_like_values(items: SequenceType[Abstract], depth: int = 0) -> Optional[
 
 
 def list_type(value: Abstract, depth: int = 0) -> Object:
-    """The type of a list, with what is known or expected of its items."""
+    """The type of a list, with the known or expected type of its elements."""
     if isinstance(value, Known):
         return list_like_values(value.items, depth) or Object(list)
     if isinstance(value, Instance):
@@ -113,7 +117,7 @@ def list_type(value: Abstract, depth: int = 0) -> Object:
 
 
 def list_of(kind: Optional[Type]) -> Optional[Object]:
-    """The type of a list whose items are expected to be of a type."""
+    """The type of a list whose elements are expected to have type ``kind``."""
     if kind is None:
         return None
     return ListOf(kind) if isinstance(kind, Scalar) else Holding(list, kind)

@@ -1,4 +1,4 @@
-"""Generators, maps and filters in the middle of a loop over them, as abstract values."""
+"""Suspended generators, ``map`` and ``filter`` objects as abstract values, as a loop over them needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterato
 
 
 class Ended:
-    """What stands for the end of an iterator."""
+    """Marks the end of an iterator."""
 
     __slots__ = ()
 
@@ -21,12 +21,12 @@ ENDED = Ended()
 
 
 class Suspended(Abstract):
-    """A generator that waits at ``point``, the instruction that has yielded, or has not begun.
+    """A generator that is suspended at ``point``, the instruction that has yielded, or that has not begun.
 
-    ``maker`` is what was called: the Made of captured code, or a Callee; None as long as only the
-    generator's own body knows of it. ``names`` are its variables that have a value and are read again; ``parts`` are
-    their values, then its operand stack, and last what it has just yielded if ``has_item``. ``apart``: control comes
-    from its first step, and what follows is not to meet that of later ones before the loop's header.
+    ``maker`` is what was called: the Made of captured code, or a Callee. It is None while only the generator's own body
+    uses the value. ``names`` are its variables that have a value and are read again. ``parts`` are their values, then
+    the operand stack, and last the item just yielded if ``has_item``. ``apart``: this state follows the first step, and
+    must not be merged with the states of later steps before the loop's header.
     """
 
     __slots__ = ("maker", "point", "names", "parts", "has_item", "apart")
@@ -49,12 +49,12 @@ class Suspended(Abstract):
         return (maker, self.point, self.names, self.parts, self.has_item, self.apart)
 
     def like(self, parts: Tuple[Abstract, ...], maker: Any = None) -> "Suspended":
-        """The same with other values for its parts."""
+        """The same generator with other values for its parts."""
         return Suspended(maker or self.maker, self.point, self.names, parts, self.has_item, self.born,
                          self.apart)
 
     def is_like(self, other: "Suspended") -> bool:
-        """Whether both differ in the kinds of their parts alone."""
+        """Whether two generators differ in their parts alone."""
         return self.like(()) == other.like(()) and len(self.parts) == len(other.parts)
 
     @property
@@ -63,7 +63,7 @@ class Suspended(Abstract):
 
 
 def changed_makers(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
-    """An iterator, or a function, with what ``change`` makes of the functions of the program in it."""
+    """An iterator or function in which ``change`` has replaced each function that the program defines."""
     if isinstance(value, Made) and value.name is not None:
         return change(value)
     if isinstance(value, Made):
@@ -78,14 +78,14 @@ def changed_makers(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
 
 
 def worn(made: Made) -> Made:
-    """Without what its maker's variables held, which is looked up for each step."""
+    """The function without the values of its maker's variables, which are looked up at each step."""
     return made.with_free(())
 
 
 def begun(made: Made, iterator: Abstract, born: int) -> Suspended:
-    """What a generator expression, a map or a filter is before its first step.
+    """The state of a generator expression, ``map`` or ``filter`` before its first step.
 
-    One with a single loop does the same behind its yield, so that the first step needs no code of its own.
+    If its code has a single loop, the state is the one after a yield. Then the first step needs no code of its own.
     """
     point = only_yield(made.code)
     made = changed_makers(made, worn)  # type: ignore[assignment]
@@ -93,8 +93,11 @@ def begun(made: Made, iterator: Abstract, born: int) -> Suspended:
 
 
 def rest_of(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
-    """What takes all items that are left takes, in place of a generator expression, a map or a filter that has a name:
-    one that has not begun does the same with the rest."""
+    """A value that stands for the remaining items of a generator expression, ``map`` or ``filter`` in a variable.
+
+    If it is suspended in its initial state, it becomes a `Lazy` over the remaining items, for consumers of all items.
+    Otherwise the value itself is returned.
+    """
     if not isinstance(value, Suspended) or not isinstance(value.maker, Made) or len(value.parts) != 1:
         return value
     alike = begun(value.maker, value.parts[0], value.born)
@@ -104,7 +107,7 @@ def rest_of(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
 
 
 def is_generating(value: Abstract) -> bool:
-    """Whether a step of an iterator runs a generator's body."""
+    """Whether a step of an iterator runs the body of a generator."""
     if isinstance(value, LoopIterator):
         return any(map(is_generating, value.parts))
     return isinstance(value, Suspended)
@@ -115,21 +118,21 @@ def has_ended(value: Abstract) -> bool:
 
 
 def is_at_start(value: Abstract) -> bool:
-    """Whether the next step of an iterator is the first of a generator."""
+    """Whether the next step of an iterator is the first one of a generator."""
     if isinstance(value, LoopIterator):
         return any(map(is_at_start, value.parts))
     return isinstance(value, Suspended) and value.point == START
 
 
 def points_of(value: Abstract) -> Tuple[Any, ...]:
-    """Where the generators of an iterator wait."""
+    """The instructions at which the generators of an iterator are suspended."""
     if isinstance(value, LoopIterator):
         return tuple(map(points_of, value.parts))
     return (value.point,) if isinstance(value, Suspended) else ()
 
 
 def kept_apart(value: Abstract, apart: bool) -> Abstract:
-    """An iterator whose generator is `Suspended.apart`, or not."""
+    """A copy of an iterator with `Suspended.apart` of its generators set or cleared."""
     if isinstance(value, LoopIterator) and is_generating(value):
         parts = tuple(kept_apart(part, apart) for part in value.parts)
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)

@@ -1,7 +1,7 @@
-"""What the keys and values of dicts, and the members of sets, are expected to be that the function has made.
+"""Expected types of keys and values of dicts, and of members of sets, that the function has made.
 
-It is no more than an expectation: a read makes sure of what it finds. So nothing is forgotten where the container may
-have changed.
+The types are expectations only: each read checks what it finds. So nothing is invalidated where the container may have
+changed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pijit.guards.facts import is_among
 SETS = (set, frozenset)
 ENTERED = (dict, defaultdict, Counter) + SETS
 Kinds = Optional[Tuple[Optional[Type], ...]]
-"""One type for the members of a set, two for keys and values of a dict, None for any; () where there are none yet."""
+"""One type for the members of a set, two for keys and values of a dict. None: no expectation; (): empty so far."""
 
 
 def entry_kind(value: Abstract) -> Optional[Type]:
-    """The type under which a read finds a key, a member or a value."""
+    """The type with which a read loads a key, a member or a value."""
     if class_of(value) is str:
         return Object(str)
     if isinstance(value, Const) and type(value.object) is tuple:
@@ -31,7 +31,7 @@ def entry_kind(value: Abstract) -> Optional[Type]:
 
 
 def kinds_of_entries(value: Abstract) -> Kinds:
-    """What is known or expected of the entries of a dict or set; None where that is nothing."""
+    """The known or expected entry types of a dict or set, or None."""
     if isinstance(value, Known) and value.keys is not None:
         keys = map(Const, value.keys)
         return (common_kind(keys), common_kind(value.items)) if value.items else ()
@@ -41,7 +41,7 @@ def kinds_of_entries(value: Abstract) -> Kinds:
 
 
 def expected_entries(value: Abstract) -> Object:
-    """The type of a dict or set, with what is expected of its entries; of one from outside by some of them."""
+    """The type of a dict or set with its expected entry types. Those of an object from outside come from a sample."""
     if isinstance(value, Opaque):
         views = [value.sample] if is_among(type(value.sample), SETS) else [value.sample, value.sample.values()]
         return type_like(type(value.sample), *[list(islice(view, LOOKED_AT)) for view in views])
@@ -58,14 +58,14 @@ def common_kind(values: Iterable[Abstract]) -> Optional[Type]:
 
 
 def joined_kinds(one: Kinds, other: Kinds) -> Kinds:
-    """What covers both."""
+    """The entry types that cover both."""
     if one is None or other is None:
         return None
     return tuple(common_type(a, b) for a, b in zip(one, other)) if one and other else one or other
 
 
 def type_with_entries(python: type, kinds: Kinds) -> Object:
-    """The type of a dict or set with such entries."""
+    """The type of a dict or set with these entry types."""
     if kinds == ():
         return Vacant(python)
     return Object(python) if kinds is None or set(kinds) == {None} else Holding(python, kinds)
@@ -78,7 +78,7 @@ def type_of_set(items: Iterable[Abstract]) -> Object:
 
 
 def type_like(python: type, *samples: Iterable[Any]) -> Object:
-    """The type of a dict or set, by some of its keys and of its values, or of its members."""
+    """The type of a dict or set, derived from samples of its keys and values, or of its members."""
     looked_at = list(map(list, samples))
     kinds = tuple(getattr(list_like(items), "items", None) for items in looked_at)
     return type_with_entries(python, kinds if looked_at[0] else ())

@@ -1,7 +1,7 @@
-"""Abstract values: what is known of a Python value while its bytecode is interpreted symbolically.
+"""The lattice of abstract values: what is known of a Python value during abstract interpretation.
 
-Equality is by what is known, not by the SSA values that carry it in a graph. ``born`` is the instruction that
-made the value; it tells which instruction must stay bytecode when a value cannot leave a kernel.
+Two values are equal if the same is known of them; the SSA values that carry them do not count. ``born`` is the
+instruction that made the value. That instruction must stay bytecode when the value cannot leave a kernel.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Typed(Abstract):
 
 
 class Number(Typed):
-    """A Python or NumPy scalar. ``sample`` is its value at capture time where it comes from outside, else None."""
+    """A Python or NumPy scalar. ``sample`` is its value at capture time if it comes from outside, else None."""
 
     __slots__ = ("sample",)
     type: Scalar
@@ -58,7 +58,7 @@ class Number(Typed):
 
 
 class Tensor(Typed):
-    """A NumPy array. ``part`` is (the SSA value of an array, the index): this is the view ``array[index]``."""
+    """A NumPy array. If it is the view ``array[index]``, ``part`` is (the SSA value of the array, the index)."""
 
     __slots__ = ("part",)
     type: Array
@@ -69,7 +69,7 @@ class Tensor(Typed):
 
 
 class Instance(Typed):
-    """An object of one class, such as a list that the function has made; its type may say what items to expect."""
+    """An object of one class, such as a list that the function has made. Its type may hold expected element types."""
 
     __slots__ = ()
     type: Object
@@ -79,15 +79,14 @@ class Instance(Typed):
 
 
 class Thing(Instance):
-    """An object like those that the capture has seen: of one class, or of any."""
+    """An element of a long list: an object like those that capture has sampled, of one class or of several."""
 
     __slots__ = ()
     type: Things
 
 
 class Known(Instance):
-    """A list or dict of which every item is known, until something may have changed it; ``keys`` is None for a
-    list."""
+    """A list or dict whose items are all known, until it may have been changed. ``keys`` is None for a list."""
 
     __slots__ = ("keys", "items")
     has_parts = True
@@ -102,11 +101,11 @@ class Known(Instance):
         return (self.type, self.keys, self.items)
 
     def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "Known":
-        """The same with other values for the items and the object."""
+        """The same container with other values for its items and for the object."""
         return Known(self.type, self.keys, items, value, source, self.born)
 
     def forgotten(self) -> Instance:
-        """The same object after it may have changed."""
+        """The same object after it may have changed: its items are no longer known."""
         copy = Instance(self.type if self.items else Vacant(self.type.python), self.value, self.source, self.born)
         copy.root = self.root
         return copy
@@ -129,9 +128,9 @@ class Const(Abstract):
 
 
 class Opaque(Abstract):
-    """An object of a known type whose attributes and items may be read under guards; ``sample`` is one of them.
+    """An object of a known type whose attributes and items may be read under guards. ``sample`` is such an object.
 
-    Two are equal only if they come from the same place: what is read of them is read there.
+    Two are equal only if they have the same source, because their attributes and items are read through it.
     """
 
     __slots__ = ("sample",)
@@ -145,7 +144,7 @@ class Opaque(Abstract):
 
 
 class Sequence(Abstract):
-    """A tuple with known items; ``value`` carries the object, where one has been made."""
+    """A tuple with known items; ``value`` carries the object if it has been made."""
 
     __slots__ = ("items", "value")
     has_parts = True
@@ -161,7 +160,8 @@ class Sequence(Abstract):
 
 
 class Range(Abstract):
-    """A range object: start, step and length as raw words; ``parts``, if known, are what it is made with."""
+    """A range object: start, step and length as machine words. ``parts``, if known, are the arguments of its
+    construction."""
 
     __slots__ = ("words", "parts")
 
@@ -172,10 +172,10 @@ class Range(Abstract):
 
 
 class LoopIterator(Abstract):
-    """An iterator that kernels step: its kind and words are those of :data:`~pijit.core.graph.types.ITERATOR_WORDS`.
+    """An iterator that kernels step. Kind and words are those of :data:`~pijit.core.graph.types.ITERATOR_WORDS`.
 
-    ``parts`` are what it iterates: an array, or iterators. ``input`` is the number of the graph input that holds the
-    object when it came from outside the segment. ``count`` is what "enumerate" is known to count next, or None.
+    ``parts`` are its operands: an array, or iterators. ``input`` is the number of the graph input that holds the object
+    if it came from outside the segment. ``count`` is the next count of "enumerate" if it is known, else None.
     """
 
     __slots__ = ("kind", "words", "parts", "input", "count")
@@ -200,10 +200,10 @@ class LoopIterator(Abstract):
 
 
 class Unrolled(Abstract):
-    """An iterator over a container of known items: where it is steers the capture, so each round is captured anew.
+    """An iterator over a container of known items. The position is part of the abstract value, which unrolls the loop.
 
-    ``owner`` is the container, ``position`` how many items were taken, and ``what`` is iterated: "forwards",
-    "backwards", or of a dict "values" or "items".
+    ``owner`` is the container, ``position`` the number of items taken. ``what`` is iterated: "forwards", "backwards",
+    or "values" or "items" of a dict.
     """
 
     __slots__ = ("owner", "length", "position", "what")
@@ -225,7 +225,7 @@ class Unrolled(Abstract):
 
 
 class Method(Abstract):
-    """A method of an array or a container, looked up and not called yet. It cannot leave a kernel."""
+    """A method of an array or a container that is looked up and not called yet. It cannot leave a kernel."""
 
     __slots__ = ("owner", "name")
     has_parts = True
@@ -255,7 +255,7 @@ class Bound(Abstract):
 
 
 class Keywords(Abstract):
-    """The dict of ``**keywords``, to be read or handed on; ``items`` by name."""
+    """The dict of ``**keywords``, which may be read or passed on; ``items`` by name."""
 
     __slots__ = ("items",)
     has_parts = True
@@ -269,7 +269,8 @@ class Keywords(Abstract):
 
 
 class Super(Abstract):
-    """A super object: looks for attributes of ``owner`` in the classes behind ``cls``."""
+    """A super object: it looks up attributes of ``owner`` in the classes that follow ``cls`` in the resolution order.
+    """
 
     __slots__ = ("cls", "owner")
     has_parts = True
@@ -284,7 +285,7 @@ class Super(Abstract):
 
 
 class CellRef(Abstract):
-    """A cell on its way into the closure of a function that is made; ``content`` is what it holds."""
+    """A cell that becomes part of the closure of a new function; ``content`` is the value in it."""
 
     __slots__ = ("content",)
     has_parts = True
@@ -298,9 +299,10 @@ class CellRef(Abstract):
 
 
 class Made(Abstract):
-    """A function to be called on the spot; ``free`` is what its free variables hold, ``facts`` are its maker's.
+    """A function that is called on the spot. ``free`` are the values of its free variables, ``facts`` its maker's
+    context.
 
-    ``name`` is its ``__qualname__`` if it is one of the program's, whose free variables are variables of its maker.
+    ``name`` is its ``__qualname__`` if the program defines it; its free variables are then variables of its maker.
     """
 
     __slots__ = ("code", "free", "facts", "name")
@@ -323,7 +325,8 @@ class Made(Abstract):
 
 
 class Lazy(Abstract):
-    """A generator expression, ``map`` or ``filter`` that has not begun: what ``made`` yields over ``iterator``."""
+    """A generator expression, ``map`` or ``filter`` that has not begun: the items that ``made`` yields over
+    ``iterator``."""
 
     __slots__ = ("made", "iterator")
     has_parts = True
@@ -338,7 +341,7 @@ class Lazy(Abstract):
 
 
 class Borrowed(Abstract):
-    """The iterator of the variable ``name``, on its way to a call of ``next``: the variable has it all the time."""
+    """The iterator in the variable ``name`` as the argument of a call of ``next``. It stays in the variable."""
 
     __slots__ = ("name",)
 
@@ -363,7 +366,7 @@ class Unbound(Abstract):
 
 
 class Unknown(Abstract):
-    """Anything; ``reason`` is the id of why nothing is known."""
+    """A value of which nothing is known; ``reason`` is the id of the break reason."""
 
     __slots__ = ("reason",)
 
@@ -374,10 +377,10 @@ class Unknown(Abstract):
 
 UNBOUND = Unbound()
 WAITING = (Method, Bound, Super, Keywords, CellRef)
-"""Values that wait on the operand stack for a call, with what it is of: it may change before."""
+"""Pending call operands: they stay on the operand stack until the call, with values that may change before it."""
 
 FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, Made, Lazy, Borrowed, Raised, Thrown)
-"""Values that live inside one segment only: no exit hands them to bytecode, no segment starts with them."""
+"""Kernel-local values: no exit passes them to bytecode, and no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 NUMPY_CLASSES = tuple({np.dtype(code).type: None for code in np.typecodes["All"]})
@@ -389,7 +392,7 @@ BY_IDENTITY = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, 
 
 
 def class_of(value: Abstract) -> Optional[type]:
-    """``type(value)``, or None if it is not known."""
+    """``type(value)``, or None if the class is not known."""
     if isinstance(value, Number):
         return PYTHON_CLASS.get(value.type) or value.type.dtype.type
     if isinstance(value, Const):
@@ -402,12 +405,12 @@ def class_of(value: Abstract) -> Optional[type]:
 
 
 def has_class(value: Abstract) -> bool:
-    """Whether a value is an object, from outside or of a long list, of a class that is known."""
+    """Whether a value is an object of a known class: one from outside, or an element of a long list."""
     return isinstance(value, Opaque) or isinstance(value, Thing) and value.type.python is not None
 
 
 def scalar_type(value: Any) -> Optional[Scalar]:
-    """The scalar type of a Python or NumPy number that kernels can work on, else None."""
+    """The scalar type of a Python or NumPy number that kernels support, else None."""
     for python, kind in PYTHON_SCALARS.items():
         if type(value) is python:
             return kind
@@ -417,9 +420,10 @@ def scalar_type(value: Any) -> Optional[Scalar]:
 
 
 def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
-    """As `abstract_of` of what an argument, a global, an attribute or an item holds: modules and types by identity.
+    """As `abstract_of`, for the value of an argument, global, attribute or item: modules and types are known by
+    identity.
 
-    Python functions of the user's are known by their code, see `callees`.
+    Python functions of the user are known by their code, see `callees`.
     """
     if issubclass(type(sample), BY_IDENTITY) and (type(sample) is not types.FunctionType or in_library(sample)):
         return Const(sample, source, born) if not is_held_method(sample) else _held_like(sample, source, born)
@@ -427,9 +431,9 @@ def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
 
 
 def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
-    """What may be assumed, under a guard on its type, of a value like ``sample``.
+    """The abstract value of ``sample`` and of values like it, under a guard on the type.
 
-    Looks at the type alone first: ``isinstance`` may run a property ``__class__`` of the user's.
+    The type alone is examined first, because ``isinstance`` may run a ``__class__`` property of the user's.
     """
     if issubclass(type(sample), np.ndarray):
         known = array_type(sample)
@@ -452,11 +456,12 @@ def _held_like(sample: Any, source: Any, born: int) -> HeldMethod:
 
 
 def _slice_like(sample: slice, source: Any, born: int) -> Optional[Slice]:
-    """What may be assumed of a slice like ``sample``; None where its parts are no integers."""
+    """The abstract value of slices like ``sample``; None where a part is neither an integer nor None."""
     parts = [abstract_of(getattr(sample, name), Inner(source, name) if source is not None else None)
              for name in Slice.NAMES]
     kinds = [number_type(part) for part in parts]
-    plain = all(kind.dtype.kind in "iu" if kind is not None else part == Const(None) for part, kind in zip(parts, kinds))
+    plain = all(kind.dtype.kind in "iu" if kind is not None else part == Const(None)
+                for part, kind in zip(parts, kinds))
     return Slice(tuple(parts), born, source) if plain else None
 
 
@@ -473,10 +478,10 @@ def number_type(value: Abstract) -> Optional[Scalar]:
 
 
 def pointer_class(value: Abstract) -> Optional[type]:
-    """The exact class of an object that kernels carry as a pointer, else None."""
+    """The exact class of an object that kernels represent by a pointer, else None."""
     return class_of(value) if isinstance(value, (Instance, Opaque)) else None
 
 
 def object_type(value: Abstract) -> Object:
-    """The type of the pointer to a value that is an object as it stands."""
+    """The graph type of a pointer to the object."""
     return Object(class_of(value))

@@ -1,4 +1,4 @@
-"""Which functions belong to libraries that are compiled already, or have handlers of their own."""
+"""Library functions: those that are compiled already or have handlers of their own, and are not inlined."""
 
 from __future__ import annotations
 
@@ -10,31 +10,34 @@ LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
 
 COMPUTING = ("pijit.ms.arrays", "pijit.ms.cell", "pijit.ms.dtype", "pijit.ms.nn", "pijit.ms.numpy", "pijit.ms.ops",
              "pijit.ms.parameter", "pijit.ms.tensor")
-"""How the names of modules of `pijit.ms` begin whose functions compute with arrays, and are inlined as a program's are."""
+"""Prefixes of the modules of `pijit.ms` whose functions compute with arrays. They are inlined like the user's code."""
 
 SWITCHES = "pijit.control"
-"""The module of the functions that `pijit.disable` and `pijit.stance` make: none is inlined, whatever is allowed."""
+"""The module of the functions that `pijit.disable` and `pijit.stance` make. They are never inlined, under any option.
+"""
 
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
 WRITTEN = {"<__array_function__ internals>": "numpy"}
-"""By file name, the modules of functions that are made of text and whose globals do not say whose they are."""
+"""Modules by file name, for functions that are generated from text and whose globals do not name a module."""
 
 
 def module_of(function: types.FunctionType) -> str:
-    """The module that a function's globals belong to or that it says it is of; "" if neither says."""
+    """The name of a function's module, from its globals, its ``__module__`` or `WRITTEN`; "" if none of them is a
+    string."""
     names = function.__globals__.get("__name__"), function.__module__, WRITTEN.get(function.__code__.co_filename)
     return next((name for name in names if type(name) is str), "")
 
 
 def in_library(function: types.FunctionType) -> bool:
-    """Whether a function belongs to one of ``LIBRARIES``; not what `pijit.ms` computes, which is plain NumPy code."""
+    """Whether a function belongs to one of ``LIBRARIES``. The array functions of `pijit.ms` do not: they are NumPy
+    code."""
     module = module_of(function)
     return module.split(".")[0] in LIBRARIES and not module.startswith(COMPUTING)
 
 
 def in_standard_library(function: types.FunctionType) -> bool:
-    """Whether a function is Python's own: little in there is about numbers."""
+    """Whether a function is part of the standard library, where little code is numerical."""
     file = function.__code__.co_filename
     return file.startswith((STANDARD_LIBRARY, "<frozen ")) and "site-packages" not in file

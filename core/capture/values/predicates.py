@@ -1,4 +1,7 @@
-"""Facts about a value beyond its type that steered a capture: each becomes a guard on where the value comes from."""
+"""Predicates: facts about a value beyond its type. Each becomes a guard on the path to the value.
+
+Interpreter and models note them where a capture depends on such a fact.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ class HasLength(NamedTuple):
 
 
 class HasValue(NamedTuple):
-    """A number or another plain value is this one."""
+    """A number or another plain value has this value."""
 
     value: Any
 
@@ -29,7 +32,7 @@ class HasValue(NamedTuple):
 
 
 class HasItem(NamedTuple):
-    """A tuple, list or dict has an item, whatever it is."""
+    """A tuple, list or dict has an item at this key. Its value does not matter."""
 
     key: Union[int, str]
 
@@ -38,7 +41,7 @@ class HasItem(NamedTuple):
 
 
 class LacksItem(NamedTuple):
-    """A tuple, list or dict has no such item."""
+    """A tuple, list or dict has no item at this key."""
 
     key: Union[int, str]
 
@@ -56,7 +59,7 @@ class LacksAttribute(NamedTuple):
 
 
 class ClassLacks(NamedTuple):
-    """An object's class defines nothing of this name, nor do its bases."""
+    """Neither an object's class nor its bases define this name."""
 
     name: str
 
@@ -65,7 +68,7 @@ class ClassLacks(NamedTuple):
 
 
 class ClassHolds(NamedTuple):
-    """An object's class has this very object under a name, which is what makes the attribute."""
+    """The class of an object has this very object under a name, so the attribute is read through it."""
 
     name: str
     object: Any
@@ -75,7 +78,7 @@ class ClassHolds(NamedTuple):
 
 
 class IsObject(NamedTuple):
-    """It is this very object."""
+    """The value is this very object."""
 
     object: Any
 
@@ -102,7 +105,7 @@ class HasType(NamedTuple):
 
 
 class Holds(NamedTuple):
-    """A class has this very object under a name, or nothing."""
+    """A class has this very object under a name, or has no such attribute if ``object`` is UNBOUND."""
 
     name: str
     object: Any

@@ -1,4 +1,4 @@
-"""Where a segment finds the values that it starts from."""
+"""Provenance: the paths by which a segment fetches its input values."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ from pijit.guards.source import Attr, Inner, Item, TypeOf
 
 
 class Root(NamedTuple):
-    """A local variable ("local", name), an operand stack position ("stack", k), a cell or free variable ("cell", k),
-    or the cell itself ("closure", k)."""
+    """The start of a path.
+
+    It is a local variable ("local", name), an operand stack item ("stack", k), the content of a cell or free variable
+    ("cell", k), or the cell itself ("closure", k).
+    """
 
     kind: str
     name: Any
@@ -41,7 +44,7 @@ class Root(NamedTuple):
 
 
 def with_value(value: Typed, ssa: Value) -> Typed:
-    """A copy of ``value`` that this SSA value carries."""
+    """A copy of ``value`` that is carried by this SSA value."""
     copy = type(value)(value.type, ssa, value.source, value.born)
     copy.root = value.root
     if isinstance(value, Number):
@@ -50,7 +53,7 @@ def with_value(value: Typed, ssa: Value) -> Typed:
 
 
 def with_items(value: Known) -> Known:
-    """A list or dict that the segment finds, whose items know where they are found."""
+    """A list or dict at the start of a segment, with the paths to its items."""
     if value.root is None:
         raise Break("PJ218")
     keys = value.keys if value.keys is not None else range(len(value.items))
@@ -60,7 +63,7 @@ def with_items(value: Known) -> Known:
 
 
 def found_record(value: Record, root: Any) -> Record:
-    """An object that captured code has made before, where the segment finds it."""
+    """A virtual object that captured code made before the segment, as the segment finds it."""
     cls = Const(value.python)
     cls.root = TypeOf(root) if root is not None else None
     return value.like(cls=cls, items=tuple(rooted(item, None) for item in value.items), value=None, origin=None,
@@ -68,7 +71,7 @@ def found_record(value: Record, root: Any) -> Record:
 
 
 def with_attributes(value: Record) -> Record:
-    """An object that the segment finds, whose attributes or items know where they are found."""
+    """A virtual object at the start of a segment, with the paths to its attributes or items."""
     step, names = Inner if is_cell(value) else Attr, value.names  # type: Any, Any
     if is_row(value):
         step, names = Item, range(len(value.items))
@@ -76,7 +79,7 @@ def with_attributes(value: Record) -> Record:
 
 
 def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
-    """A copy of ``value`` that knows where the segment finds it; parts that were known by number are forgotten."""
+    """A copy of ``value`` with the path by which the segment finds it. Without ``keep`` its SSA values are dropped."""
     if isinstance(value, Known):
         copy: Abstract = value.like([rooted(item, None) for item in value.items], None)
         copy.root = root
@@ -101,12 +104,12 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         copy = Instance(Object(range), None, None, value.born)
     elif isinstance(value, LoopIterator):
         copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
-    elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which cannot find it
+    elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which has no path to it
         return value.over(rooted(value.owner, None), value.position)
     elif isinstance(value, Made) and value.name is not None:
         copy = value.with_free(value.free)
     elif isinstance(value, Unknown) and (isinstance(root, Item) or isinstance(root, Root) and root.kind == "stack"):
-        # an item is there, whatever it is
+        # the item exists, whatever its type
         copy = Unknown(value.reason, value.born)
     else:
         return value
@@ -115,6 +118,7 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
 
 
 def rooted_stack(stack: List[Abstract], empty: Container[int]) -> List[Abstract]:
-    """What a segment finds on the operand stack where it begins. It cannot ask for items at the positions `empty`."""
-    return [Unknown("PJ212", value.born) if k in empty and not isinstance(value, Unbound) else rooted(value, Root("stack", k))
+    """The operand stack at the start of a segment. The segment cannot fetch items at the positions ``empty``."""
+    return [Unknown("PJ212", value.born) if k in empty and not isinstance(value, Unbound)
+            else rooted(value, Root("stack", k))
             for k, value in enumerate(stack)]

@@ -1,7 +1,7 @@
-"""Numbers from outside that a capture must know by value: an axis, a position in a tuple, the step of a range.
+"""Value specialisation: numbers from outside that a capture must know by value, such as an axis or a range step.
 
-The first value is held by an Equals guard. When a call brings a second one the source is *changing*, and later
-captures take the number as a symbol there: they break, or use a form that works for any value.
+An Equals guard holds the first value. When a call brings a second one, the source is *changing*. Later captures then
+take the number as a symbol: they break, or use a form that works for any value.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Steering(NamedTuple):
     """How numbers from outside are taken.
 
     Attributes:
-        force: the option specialize_scalar. True takes each of them as a constant, False none.
+        force: the option specialize_scalar. True takes all of them as constants, False none.
         changing: the sources that had a second value.
-        left_out: the sources whose objects are others in each call; nothing is known of them.
+        left_out: the sources whose objects differ in each call; nothing is known of them.
     """
 
     force: Optional[bool] = None
@@ -30,12 +30,12 @@ class Steering(NamedTuple):
     left_out: FrozenSet[Any] = frozenset()
 
     def may_be_known(self, value: Abstract) -> bool:
-        """Whether capture may rely on the value that a number has now."""
+        """Whether capture may rely on the present value of a number."""
         return (self.force is not False and isinstance(value, Number) and is_exactly(value.sample, STEERING)
                 and value.source not in self.changing)
 
     def arriving(self, value: Abstract) -> Abstract:
-        """A value as it comes from its source."""
+        """A value as it enters from its source."""
         if self.left_out and value.source in self.left_out:
             return Unknown("PJ308")
         if self.force and isinstance(value, Number) and is_exactly(value.sample, STEERING):
@@ -43,7 +43,7 @@ class Steering(NamedTuple):
         return value
 
     def after(self, guards: Iterable[Any], *roots: Any) -> "Steering":
-        """What is known after a call with these roots that entries with these guards did not serve."""
+        """The steering after a call with these roots that failed these guards: numbers that differ are now changing."""
         found = {guard.source for guard in guards if isinstance(guard, Equals) and _has_changed(guard, roots)}
         return self._replace(changing=self.changing | found)
 

@@ -1,4 +1,8 @@
-"""Objects that captured code has made, as abstract values: what their attributes hold, instead of an object."""
+"""Virtual objects: objects whose allocation is deferred, as abstract values of their attributes (scalar replacement).
+
+A Record stands for the object in all variables that hold it. The object is allocated where it escapes or where a kernel
+exits.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +34,18 @@ from pijit.guards.reading import class_value
 
 FRESH = itertools.count(1000000)
 CONTENT = "cell_contents"
-"""The attribute of cells."""
+"""The attribute that holds the content of a cell."""
 
 
 class Record(Abstract):
-    """An instance of the plain class ``python``, which is found by ``cls``; ``items`` are its attributes in order.
+    """A virtual instance of the plain class ``python``. ``cls`` is the path to the class, ``items`` the attributes in
+    order.
 
-    Two records of one state are one object exactly if they have one ``token``; those below 0 are objects of the
-    callers. ``writable``: only variables have the object, so a store into it changes no more than what is known of it.
-    ``shared``: it is an object that ``value`` carries. ``settled``: control may have come from bytecode, so that it may
-    be an object that the segment has found, whose address, or 0, is ``origin``; ``changed``: that object may have to
-    get other attributes.
+    Two records of one state are the same object exactly if they have the same ``token``. Objects of the callers have
+    negative tokens. ``writable``: only variables hold the object, so a store changes nothing but this abstract value.
+    ``shared``: the object exists and ``value`` carries it. ``settled``: bytecode may have been executed before, so the
+    segment may have found a real object; ``origin`` is its address, or 0. ``changed``: attributes of that object may
+    differ from these and may have to be written.
     """
 
     __slots__ = ("python", "cls", "names", "items", "token", "writable", "shared", "settled",
@@ -64,39 +69,39 @@ class Record(Abstract):
         return id(self.python), self.names, self.items, self.token, flags
 
     def like(self, **changes: Any) -> "Record":
-        """A copy that differs in some attributes."""
+        """A copy with some attributes changed."""
         copy = Record(self.cls, self.token)
         for name in ("source", "born", "root") + Record.__slots__:
             setattr(copy, name, changes[name] if name in changes else getattr(self, name))
         return copy
 
     def is_like(self, other: "Record") -> bool:
-        """Whether both differ in what their attributes hold alone."""
+        """Whether two records differ in the values of their attributes alone."""
         return self.python is other.python and self.names == other.names and self.token == other.token
 
     def holding(self, name: str, value: Abstract) -> "Record":
-        """The same after a store."""
+        """The record after a store."""
         held = dict(zip(self.names, self.items))
         held[name] = value
         changed = self.settled and not self.shared
         return self.like(names=tuple(held), items=tuple(held.values()), root=None, changed=changed)
 
     def covering(self, other: "Record", items: Iterable[Abstract]) -> "Record":
-        """What is known if it is this or another one that is like it, with these items."""
+        """The join of this record and another one of the same object, with joined ``items``."""
         return self.like(items=tuple(items), writable=self.writable and other.writable,
                          shared=self.shared or other.shared, settled=self.settled or other.settled,
                          changed=self.changed or other.changed, value=None, origin=None, root=None)
 
 
 class Display(Sequence):
-    """A tuple of objects that nobody has but the operand stack, so that it is made only where it leaves that."""
+    """A tuple of objects that only the operand stack holds. It is allocated only where it leaves the stack."""
 
     __slots__ = ()
     python = tuple
 
 
 def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
-    """A value with every record in it replaced; itself where none is."""
+    """A value with every record in it replaced. The same object is returned if it has none."""
     if not value.has_parts:
         return value
     if isinstance(value, Record):
@@ -105,7 +110,7 @@ def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
 
 
 def with_mapped_parts(value: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
-    """A value with every part replaced; itself where none is."""
+    """A value with every part replaced. The same object is returned if no part changes."""
     if not value.has_parts:
         return value
     parts = value.items if isinstance(value, Record) else parts_within(value)
@@ -124,13 +129,13 @@ def _same(one: Tuple[Abstract, ...], other: Tuple[Abstract, ...]) -> bool:
 
 
 def parts_within(value: Abstract) -> Tuple[Abstract, ...]:
-    """What a value consists of that is no record."""
+    """The parts of a value that is no record."""
     found = _PARTS.get(type(value)) or _PARTS.get(type(value).__base__)
     return found[0](value) if found is not None else ()
 
 
 def with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
-    """The same of other parts."""
+    """The same value with other parts."""
     return (_PARTS.get(type(value)) or _PARTS[type(value).__base__])[1](value, parts)
 
 
@@ -139,7 +144,7 @@ def _tuple_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
 
 
 def with_owner(value: Bound, function: Abstract, owner: Abstract) -> Bound:
-    """The same method of another object."""
+    """The same method, bound to another object."""
     changed = copy.copy(value)
     changed.function, changed.owner = function, owner
     return changed
@@ -165,11 +170,11 @@ _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, A
                lambda value, parts: Keywords(dict(zip(value.items, parts)), value.born)),
     CellRef: (lambda value: (value.content,), lambda value, parts: CellRef(parts[0], value.born)),
 }
-"""What a value consists of, and what makes it of other parts."""
+"""By class: how to get the parts of a value, and how to rebuild it from other parts."""
 
 
 def records_in(value: Abstract) -> Iterable[Record]:
-    """The records that a value is or has inside, inner ones first."""
+    """The records in a value, inner ones first; the value itself is last if it is one."""
     if not value.has_parts:
         return ()
     itself = isinstance(value, Record)
@@ -194,9 +199,9 @@ def find_in(state: Any, token: int) -> Optional[Record]:
 
 
 def numbered(state: Any, settles: bool) -> Any:
-    """The state, whose records get tokens that depend on their order alone, so that states which are alike are equal.
+    """The state with tokens renumbered by the order of its records, so that equivalent states compare equal.
 
-    ``settles``: control may come here from bytecode too, which has real objects.
+    ``settles``: the state can also be reached from bytecode, which has real objects.
     """
     if not any(map(records_in, itertools.chain(state.locals.values(), state.stack))):
         return state
@@ -211,13 +216,15 @@ def numbered(state: Any, settles: bool) -> Any:
 
 
 LENT = "place: object "
-"""Begins the names under which an inlined callee's state has the objects of its callers, as places that it may
+"""Prefix of the names under which an inlined callee's state holds the objects of its callers, as places that it may
 write."""
 
 
 def lend(state: Any) -> List[int]:
-    """Make the records of an inlined callee's entry its callers': they get the tokens -1, -2 ..., and a name each in
-    the state. Returns the tokens that they have outside."""
+    """Mark the records in an inlined callee's entry state as objects of its callers.
+
+    They get the tokens -1, -2 ... and one name each in the state. Returns their tokens in the caller.
+    """
     state.locals = {name: value for name, value in state.locals.items() if not name.startswith(LENT)}
     outside: List[int] = []
     for value in state.locals.values():
@@ -232,8 +239,7 @@ def lend(state: Any) -> List[int]:
 
 
 def taken_back(value: Abstract, outside: List[int], fresh: Dict[int, int]) -> Abstract:
-    """A value that a callee gives, in terms of the caller: ``fresh`` are tokens of objects that the callee has
-    made."""
+    """A result of a callee in terms of the caller. ``fresh`` maps tokens of objects that the callee has made."""
     def change(record: Record) -> Record:
         if record.token < 0:
             return record.like(token=outside[-1 - record.token])
@@ -251,14 +257,16 @@ def has_dict(kind: type) -> bool:
 
 
 def names_in_dict(record: Record) -> List[str]:
-    """The attributes that are in the object's dict, not in slots."""
+    """The attributes that are stored in the object's dict, not in slots."""
     return [name for name in record.names
             if not is_row(record) and type(class_value(record.python, name)) is not types.MemberDescriptorType]
 
 
 def is_row(value: Abstract) -> bool:
-    """Whether a value is an object that captured code has made of a class of tuples: the names of its items are their
-    positions, and they never change."""
+    """Whether a value is a virtual tuple: an object of a tuple subclass that captured code has made.
+
+    The names of its items are their positions, and they never change.
+    """
     return isinstance(value, Record) and issubclass(value.python, tuple)
 
 
@@ -268,12 +276,13 @@ def is_cell(value: Abstract) -> bool:
 
 
 def has_pointer(record: Record) -> bool:
-    """Whether a segment that is built carries an object's pointer, or its address where it may have been found."""
+    """Whether a segment that is being built carries the object's pointer, or an address where it may have been found.
+    """
     return record.shared or record.settled
 
 
 def renumbered(value: Abstract, like: Abstract) -> Abstract:
-    """A value whose records have the tokens of another one that is like it."""
+    """A value whose records get the tokens of the records of an equivalent value."""
     tokens = dict(zip([record.token for record in records_in(value)], [record.token for record in records_in(like)]))
     if all(old == new for old, new in tokens.items()):
         return value
@@ -281,5 +290,5 @@ def renumbered(value: Abstract, like: Abstract) -> Abstract:
 
 
 def may_be_stored_into(record: Record) -> bool:
-    """Whether captured code may change what is known of an object."""
+    """Whether captured code may write to an object."""
     return record.writable or record.shared
