@@ -1,8 +1,8 @@
-"""Propagates abstract states through a function until nothing changes.
+"""Type propagation: abstract states are propagated through a function until a fixed point is reached.
 
-Blocks are versioned by types (lazy basic block versioning, Chevalier-Boisvert and Feeley 2015): a block that is
-reached with types that have no common form - ``s`` an int before the loop, a float64 inside - gets a second version
-instead of a value of unknown type. So the first iteration of a loop is peeled exactly where that keeps types certain.
+Blocks are versioned by types (lazy basic block versioning, Chevalier-Boisvert and Feeley 2015). Take ``s``, an int
+before a loop and a float64 inside. Its types have no common form, so the loop's blocks get a second version. Thereby
+the first iteration of a loop is peeled exactly where that keeps types certain.
 """
 
 from __future__ import annotations
@@ -46,26 +46,25 @@ from pijit.core.capture.values.lattice import FRAGILE, Abstract, Unbound, Unknow
 from pijit.core.capture.values.virtual_object import numbered
 from pijit.core.errors import Break
 
-CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP", "LOAD_CONST",
-                  "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_FINALLY", "SETUP_EXCEPT"])
+CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
+                  "LOAD_CONST", "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_FINALLY", "SETUP_EXCEPT"])
 """Instructions that never raise."""
 MAX_VERSIONS = 4
 PARTED_VERSIONS = 8
-"""Where calls have several outcomes, and in loops over generators: each doubles the versions of what is behind it, and
-of what is summed there."""
+"""The version limit after calls with several outcomes and in loops over generators, which double the versions."""
 UNWINDING = frozenset(["BREAK_LOOP", "CONTINUE_LOOP"])
 INLINING = frozenset(["PJ230", "PJ231"])
-"""Why calls are not inlined: that is shown where a method is looked up too."""
+"""Reasons why calls are not inlined. They are also reported at the lookup of a method."""
 MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
 MAX_ROUNDS = 64
-"""How many versions of a block nested loops over containers may make; beyond, the innermost stays a loop."""
+"""The number of versions of a block that nested loops over containers may make; then the innermost is not unrolled."""
 
 
 class Analysis:
     """The result: versions of all reachable blocks.
 
-    ``forced`` are instructions that must stay bytecode, ``refused`` those that could not be built, with why.
-    ``peeled`` are headers of loops over generators whose first round is kept apart.
+    ``forced`` are instructions that must stay bytecode; ``refused`` are those that could not be built, with the reason.
+    ``peeled`` are headers of loops over generators whose first iteration has its own version.
     """
 
     propagator = TypePropagator
@@ -94,7 +93,7 @@ class Analysis:
         self.interpreter.unhandled = self.unhandled
 
     def run(self) -> "Analysis":
-        """Propagate until stable; again when a value turned out that cannot leave a kernel, or an effect."""
+        """Propagate until stable. Repeat if a run finds effects, or values that cannot leave a kernel."""
         known = None
         while known != self._turned_out():
             self.forget()
@@ -103,7 +102,7 @@ class Analysis:
             self._propagate_all()
             if known == self._turned_out() and self.onlookers.settle():  # calls that break may not do so in a later run
                 known = None
-            if self.parted and any(version.lossy for version in self.versions):  # too many versions: none is better
+            if self.parted and any(version.lossy for version in self.versions):  # too many versions: one is better
                 self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
                 self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items()
                                     if not outcomes.raises())
@@ -115,7 +114,7 @@ class Analysis:
         return self
 
     def _drop_abandoned(self) -> None:
-        """Without the versions that edges led to before more was known."""
+        """Drop the versions that are no longer reachable because edges now lead to others."""
         todo = [version for version in self.versions if version.is_entry]
         found = set(todo)
         while todo:
@@ -127,7 +126,7 @@ class Analysis:
                          for index, versions in self.by_block.items()}
 
     def _turned_out(self) -> Tuple[int, ...]:
-        """How much is known of what makes another run necessary."""
+        """The size of the sets of facts that make another run necessary when they grow."""
         facts = self.facts
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
                 len(facts.changed), len(facts.places),
@@ -135,7 +134,8 @@ class Analysis:
                 len(facts.leaving), len(self.onlookers.shown), len(facts.base.seen.stored))
 
     def forget(self) -> None:
-        """Drop all versions and what they know, so that nothing of the user's waits for the garbage collector."""
+        """Drop all versions and their states, so that no object of the user's is kept until the garbage collector runs.
+        """
         for version in self.versions:
             version.state = State({}, [])
             version.edges, version.breaks, version.causes = {}, {}, []
@@ -164,10 +164,8 @@ class Analysis:
                     todo.append(changed)
 
     def _go_behind_a_loop(self) -> List[Version]:
-        """Follow an edge out of a loop, once all else is done: those of loops that have had rounds first.
-
-        So the number of versions runs out where loops have none, which is rare.
-        """
+        """Follow an edge out of a loop when nothing else is left. Loops that have had iterations come first, so that
+        the version limit is reached on the rare paths where a loop has none."""
         version = next((version for version in self.behind if self._has_had_rounds(version)), None)
         if version is None:
             self.likely = False
@@ -188,7 +186,7 @@ class Analysis:
         return version
 
     def _prune(self, state: State, index: int) -> State:
-        """Without what nothing reads any more."""
+        """The state without dead variables."""
         live = self.liveness.live_in(index)
         pruned = State({name: value for name, value in state.locals.items() if name in live or is_place(name)},
                        list(state.stack))
@@ -237,7 +235,7 @@ class Analysis:
             version.causes += causes_of(broken, instr, interpreter.state)
             if self.facts.inliner is not None:
                 self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
-            # CPython 3.7 returns with the iterators of the loops around still on the stack.
+            # CPython 3.7 returns while the iterators of enclosing loops are still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
             if self.facts.depth or len(self.facts.objects) == self.wanted:
                 self.poison(State({}, stranded(instr, read)), broken, version.likely)
@@ -253,19 +251,19 @@ class Analysis:
         return changed + self._leave(version)
 
     def _show(self, index: int) -> None:
-        """Code that an instruction runs may look at the frame: it finds all variables that have values."""
+        """Note that an instruction runs code that may look at the frame: it finds all variables that have values."""
         self.facts.shown.add(index)
         self.onlookers.look(index, self.usedef.ever_bound(index) - self.liveness.live_in(index))
 
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
-        """Note of an exception that was not made and has to be that bytecode raises it; whether there is one."""
+        """Make bytecode raise an exception whose object was not made. Returns whether there is one."""
         if raised is not None:
             self.unhandled.add(raised.born)
         return raised is not None
 
     def _why_forced(self, index: int, state: State, likely: bool) -> Optional[Break]:
         instr = self.function.instructions[index]
-        if instr.opname in MAKERS and self.interpreter.makes_object(instr):  # what was poisoned was no object
+        if instr.opname in MAKERS and self.interpreter.makes_object(instr):  # the poisoned value was no object
             return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
         poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
         cause = poisoned.get(index)
@@ -289,18 +287,18 @@ class Analysis:
         return None
 
     def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
-        """Let bytecode make the values of ``state`` that cannot leave a kernel; whether there were any."""
+        """Make bytecode create the values of ``state`` that cannot leave a kernel. Returns whether there were any."""
         if self._is_unhandled(raised_in(state.stack)):
             return True
         base = self.facts.base
         functions = {value.code for value in state.stack if may_be_object(value)} - base.by_bytecode
-        if functions:  # what else could not leave is looked at when all is analysed again, with these as objects
+        if functions:  # other such values are found when all is analysed again, with these functions as objects
             base.objects.update(functions)
             return True
         confined = [value.born for value in state.stack if is_confined(value)] + [
             value.born for value in state.locals.values() if is_generating(value)]
         for born in confined:
-            # What is made where paths are likely and in the way where they are not comes here again in the next run.
+            # If the value is made on a likely path and in the way on an unlikely one, the next run comes here again.
             rarely = not likely and born not in self.known_rarely
             (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
         return bool(confined)
@@ -320,14 +318,14 @@ class Analysis:
         return after
 
     def _made_by(self, instr: Instr, top: Abstract) -> Optional[Abstract]:
-        """What bytecode is known to make, the same in all versions and runs."""
+        """The value that bytecode is known to make, the same in all versions and runs."""
         key = instr.index, identity_of(top)
         if key not in self.made:
             self.made[key] = MADE_KNOWN[instr.opname](self.function, self.facts, instr, top)
         return self.made[key]
 
     def _write_places(self, instr: Instr, state: State, after: State) -> None:
-        """Bytecode may have written any place; ``instr`` is known to write its own."""
+        """Invalidate all places, because bytecode may have written them; ``instr`` is known to write its own."""
         stored = stored_by(instr, state, self.facts)
         if stored is not None:
             after.locals[stored[0].name] = stored[1]
@@ -336,7 +334,7 @@ class Analysis:
                 after.locals[name] = after_bytecode(after.locals[name])
 
     def advance(self, version: Version, index: int) -> None:
-        """Take the interpreter's state over instruction ``index`` of a version that has been analysed."""
+        """Apply instruction ``index`` of a version that has been analysed to the interpreter's state."""
         interpreter, instr = self.interpreter, self.function.instructions[index]
         interpreter.version = version.number
         if index not in version.breaks:
@@ -359,9 +357,8 @@ class Analysis:
         return changed
 
     def _leads_elsewhere(self, version: Version, last: Instr, state: State) -> bool:
-        """Whether a version of a loop's header takes the first step of a generator, as another one does for other
-        types, or one to another yield: those are kept apart from later ones, for loops can be entered at one point
-        only."""
+        """Whether this version of a loop's header must be kept apart from later steps of a generator. That holds for a
+        first step that other versions take with other types, or one to another yield, because loops have one entry."""
         if last.opname != "FOR_ITER" or last.index in version.breaks or last.index != version.block.start:
             return False
         if not is_at_start(version.state.stack[-1]):
@@ -371,11 +368,11 @@ class Analysis:
         return last.index in self.peeled
 
     def lands_behind(self, index: int) -> bool:
-        """Whether segments begin behind a call that kernels leave in the middle: where it matters to come back."""
+        """Whether segments begin after a call that kernels leave in the middle, because long-running code follows."""
         return long_behind(self.cfg, self.facts.looping, index)
 
     def _land(self, version: Version, instr: Instr, before: State) -> List[Version]:
-        """Bytecode comes behind a call too that a kernel has left in the middle: with results of the same types."""
+        """Bytecode also continues after a call that a kernel has left in the middle, with results of the same types."""
         if version.block.end != instr.index + 1:
             raise Cut(self.cfg, instr.index + 1)
         changed = []
@@ -407,9 +404,9 @@ class Analysis:
         return {**edges_of(interpreter.flow, last, state), **ways}
 
     def _is_handled(self, block: Block, instr: Instr, state: State, handled: Optional[State]) -> bool:
-        """Whether there is nothing to do for an exception of an instruction.
+        """Whether an exception of an instruction needs no new edge to the handler.
 
-        ``handled`` is the state with which an instruction before it in the block has reached the handler.
+        ``handled`` is the state with which an earlier instruction of the block has reached the handler.
         """
         handler = self.cfg.blocks[block.exception_successors[0]]
         if instr.opname in CALM and self.by_block.get(handler.index):
@@ -419,10 +416,10 @@ class Analysis:
         return handled is not None and same_values(handled, state, names, entry.level if entry is not None else None)
 
     def _reach_handler(self, block: Block, state: State) -> List[Version]:
-        """An exception may leave here: the handler sees these locals, and the stack below its block.
+        """Propagate to the handler: it sees these locals, and the stack below its block.
 
-        It has a version for each of their types. Guards check them, so those are enough that an exception of the
-        program's own leads there with; signals come between any two instructions.
+        It has a version for each combination of their types. Guards check them, so the states at which an exception of
+        the program itself may be raised are enough; signals come between any two instructions.
         """
         handler = self.cfg.blocks[block.exception_successors[0]]
         pruned = self._as_handler(self._prune(without_raised(state), handler.start), handler.start)
@@ -430,7 +427,7 @@ class Analysis:
         return self._enter_at(handler, pruned)
 
     def _enter_at(self, block: Block, state: State) -> List[Version]:
-        """Bytecode leads to a block."""
+        """Note that bytecode leads to a block."""
         version = self._choose(block, state)
         if version is None:
             version = self._new_version(block, state)
@@ -440,7 +437,7 @@ class Analysis:
         return self._join_into(version, state)
 
     def _as_handler(self, state: State, target: int) -> State:
-        """What a handler or finally body starts with: above its level nothing is known, however it is entered."""
+        """The state at the start of a handler or finally body. Nothing is known above its stack level."""
         entry = self.cfg.flow.handlers.get(target)
         if entry is None or raised_in(state.stack[entry.level:]) is not None:
             return state
@@ -492,7 +489,8 @@ class Analysis:
 
 
 def _raises(instr: Instr, state: State) -> bool:
-    """Whether an instruction reads a local variable that certainly has no value: control goes to no instruction behind it."""
+    """Whether an instruction reads a local variable that is certainly unbound, so that no later instruction is reached.
+    """
     return instr.opname in LOCAL_LOADS and isinstance(state.locals.get(instr.value), Unbound)
 
 

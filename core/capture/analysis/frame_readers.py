@@ -1,7 +1,7 @@
-"""Which instructions that stay bytecode may run code that reads the frame's local variables.
+"""Frame readers: instructions left to bytecode that may run code which reads the locals of this frame.
 
-Some libraries, loggers and debuggers read the locals of the frame that calls them. So the frame must have all of them
-then, also those that no later instruction reads. The tables name code in C that reads no frame. Any other may.
+Some libraries, loggers and debuggers read the locals of the calling frame. So the frame must have all of them then,
+including those that no later instruction reads. The tables name C code that reads no frame; other code may read it.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ LIBRARIES = frozenset([
     "sys", "gc", "io", "_io", "_datetime", "datetime", "decimal", "_decimal", "binascii", "errno", "random", "mtrand",
     "weakref", "_weakref", "_json", "re", "_sre", "fractions", "string", "_string",
 ])
-"""Modules, with what is below them, whose functions and classes in C read no frame, apart from the `READERS`."""
+"""Modules, with their submodules, whose functions and classes in C read no frame, apart from the `READERS`."""
 
 READERS: FrozenSet[str] = frozenset([
     "locals", "vars", "dir", "eval", "exec", "super", "breakpoint", "__import__", "__build_class__", "input",
     "_getframe", "_current_frames", "settrace", "setprofile", "excepthook", "displayhook", "breakpointhook",
     "collect", "start_new_thread", "start_new",
 ])
-"""Functions of these modules that read frames, or run code of the program's."""
+"""Functions of these modules that read frames, or run code of the program."""
 
 C_CALLABLES = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
                types.MethodWrapperType, types.ClassMethodDescriptorType, np.ufunc, operator.itemgetter,
                operator.attrgetter, operator.methodcaller) + tuple({type(np.sum)} - {types.FunctionType})
-"""The types of callables that are written in C; from NumPy 1.25 on that of its functions over array-likes too."""
+"""The types of callables written in C. From NumPy 1.25 on they include that of its functions over array-likes."""
 
 RUNNING = (types.FunctionType, types.MethodType, types.GeneratorType, types.FrameType,
            functools.partial, map, filter, zip, enumerate, reversed, type, itertools.chain, itertools.starmap,
            itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.accumulate,
            itertools.islice, itertools.cycle, collections.defaultdict, property)
-"""Types in C whose objects run code of the program's when they are used."""
+"""Types in C whose objects run code of the program when they are used."""
 
 SILENT_MANAGERS = (np.errstate, contextlib.suppress, contextlib.nullcontext)
-"""Classes in Python whose objects run no code of the program's when they are entered and left."""
+"""Classes in Python whose objects run no code of the program when they are entered and left."""
 
 INERT = frozenset(["append", "pop", "insert", "clear", "popleft", "appendleft", "extend", "id", "callable", "type"])
-"""Functions and methods in C that use no method of their arguments."""
+"""Functions and methods in C that call no method of their arguments."""
 
 SILENT = frozenset([
     "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
@@ -78,24 +78,24 @@ SILENT = frozenset([
     "END_FINALLY", "WITH_CLEANUP_FINISH", "PUSH_EXC_INFO", "POP_JUMP_IF_NONE",
     "POP_JUMP_IF_NOT_NONE",
 ])
-"""Instructions that run no code of the program's, apart from the ends of objects."""
+"""Instructions that run no code of the program, apart from finalizers."""
 
 LEAVING = frozenset(["WITH_EXCEPT_START", "WITH_CLEANUP_START"])
-"""Instructions that call the ``__exit__`` of a manager."""
+"""Instructions that call the ``__exit__`` of a context manager."""
 
 READ, WRITTEN = frozenset(["LOAD_ATTR", "LOAD_METHOD"]), frozenset(["STORE_ATTR", "DELETE_ATTR"])
 PLAIN_HOOKS = {"__getattribute__": object.__getattribute__, "__setattr__": object.__setattr__,
                "__delattr__": object.__delattr__}
 PASSED_ON = (types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType, types.GetSetDescriptorType)
-"""Descriptors that run no code of the program's when an attribute is read."""
+"""Descriptors that run no code of the program when an attribute is read."""
 
 
 class Onlookers:
-    """What of one function's bytecode may look at its frame.
+    """The instructions of one function that may run code which reads its frame.
 
     Attributes:
         shown: by instruction, the variables that only the code it runs may read from the frame.
-        looked: the same, as this round of the analysis finds them.
+        looked: the same, as the present iteration of the analysis finds them.
     """
 
     __slots__ = ("_cfg", "_function", "_plain", "_silent", "shown", "looked")
@@ -108,20 +108,20 @@ class Onlookers:
         self.looked: Dict[int, FrozenSet[str]] = {}
 
     def begin(self, liveness: Liveness) -> None:
-        """Begin a round of the analysis: variables that were found to be shown are live."""
+        """Begin an iteration of the analysis: variables that are known to be shown are live."""
         self.looked.clear()
         for index, names in self.shown.items():
             liveness.show(index, names)
 
     def settle(self) -> bool:
-        """Keep what a round has found; whether that makes more variables live."""
+        """Keep the result of an iteration. Returns whether more variables are live."""
         named = {index: frozenset(filter(_is_named, names)) for index, names in self.looked.items()}
         found = {index: names for index, names in named.items() if names}
         self.shown.update(found)
         return bool(found)
 
     def look(self, index: int, hidden: FrozenSet[str]) -> None:
-        """Note an instruction that runs code which may look, and the variables that nothing else reads."""
+        """Note an instruction that runs code which may read the frame, and the variables that nothing else reads."""
         if index not in self.shown:
             self.looked[index] = hidden
 
@@ -134,7 +134,7 @@ class Onlookers:
             return not self._is_left_silently(stack)
         if name == "SETUP_WITH":
             self.meet(instr, stack)
-            if isinstance(stack[-1], Bound):  # a manager that the capture knows
+            if isinstance(stack[-1], Bound):  # a context manager that has a model
                 return False
         if name == "RAISE_VARARGS":  # a traceback shows the frame
             return True
@@ -151,29 +151,31 @@ class Onlookers:
         return not all(map(self._is_passed, stack[-count:]))
 
     def meet(self, instr: Instr, stack: List[Abstract]) -> None:
-        """Note whether the ``__exit__`` of a manager, which a with statement is to enter, reads no frame.
+        """Note whether the ``__exit__`` of a context manager that a with statement is about to enter reads no frame.
 
-        In a loop it is taken to read none: otherwise each round would have to keep all objects of the last one.
+        In a loop it is assumed to read none. Otherwise each iteration would have to keep all objects of the previous
+        one.
         """
         if instr.opname == "SETUP_WITH":
             silent = is_silent_manager(stack[-1]) or self._cfg.loop_of(self._cfg.block_of[instr.index]) is not None
             self._silent[instr.index] = silent and self._silent.get(instr.index, True)
 
     def _is_left_silently(self, stack: List[Abstract]) -> bool:
-        """Whether the manager of the innermost with statement is known to read no frame."""
+        """Whether the context manager of the innermost with statement is known to read no frame."""
         return next((self._silent.get(value.born, False) for value in reversed(stack)
                      if self._maker(value) == "SETUP_WITH"), False)
 
     def _maker(self, value: Abstract) -> str:
-        """The name of the instruction that made a value; empty where this function has none of that index.
+        """The name of the instruction that made a value; empty if this function has no instruction with that index.
 
-        Arguments of an inlined function have been made by instructions of its caller.
+        Arguments of an inlined function were made by instructions of its caller.
         """
         instructions = self._function.instructions
         return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""
 
     def _is_exit(self, callee: Abstract, arguments: List[Abstract]) -> bool:
-        """Whether this is the ``__exit__`` that a with statement keeps on the stack, called after a body without exception."""
+        """Whether this is the ``__exit__`` that a with statement keeps on the stack, called after a body without
+        exception."""
         nothing = len(arguments) == 3 and all(isinstance(one, Const) and one.object is None for one in arguments)
         return nothing and self._maker(callee) == "SETUP_WITH"
 
@@ -191,7 +193,7 @@ class Onlookers:
         return name not in INERT and not all(map(self._is_passed, arguments))
 
     def _is_passed(self, value: Abstract) -> bool:
-        """Whether a function in C may have a value: a plain one, or one of which nothing is known, functions apart."""
+        """Whether a C function may receive a value: a plain one, or an unknown one that is not a new function."""
         return is_plain(value) or isinstance(value, Unknown) and self._maker(value) != "MAKE_FUNCTION"
 
     @staticmethod
@@ -211,18 +213,18 @@ class Onlookers:
 
 
 def _is_named(name: str) -> bool:
-    """Whether a variable has a name in the source; the iterator of a comprehension has none."""
+    """Whether a variable has a name in the source. The iterator of a comprehension has none."""
     return not name.startswith(".")
 
 
 def is_plain(value: Abstract) -> bool:
-    """Whether to use a value in whatever way runs code of the libraries alone."""
+    """Whether any use of a value runs code of the libraries alone."""
     if isinstance(value, (Null, Keywords, Method)):
         return True
     if isinstance(value, Sequence):
         return all(map(is_plain, value.items))
     sample = sample_of(value)
-    if issubclass(type(sample), np.ndarray) and sample.dtype.hasobject:  # isinstance asks an object for its __class__
+    if issubclass(type(sample), np.ndarray) and sample.dtype.hasobject:  # isinstance would read the object's __class__
         return False
     if type(sample) is type:
         return is_plain_class(sample)
@@ -231,12 +233,12 @@ def is_plain(value: Abstract) -> bool:
 
 
 def is_plain_class(kind: type) -> bool:
-    """Whether a class is one of the libraries, in C, whose objects run no other code."""
+    """Whether a class is a C class of the libraries whose objects run no other code."""
     return not is_among(kind, RUNNING) and not is_heap_type(kind) and in_libraries(kind.__module__)
 
 
 def is_silent_manager(manager: Abstract) -> bool:
-    """Whether to enter and leave a context manager runs code of the libraries alone."""
+    """Whether entering and leaving a context manager runs code of the libraries alone."""
     kind = class_of(manager)
     if isinstance(manager, Bound) and ready(manager) is not None:
         kind = manager.function.object  # type: ignore[attr-defined]
@@ -244,12 +246,12 @@ def is_silent_manager(manager: Abstract) -> bool:
 
 
 def in_libraries(module: Any) -> bool:
-    """Whether a function of this module in C is one of the libraries'."""
+    """Whether a C function of this module belongs to the libraries."""
     return type(module) is str and module.split(".")[0] in LIBRARIES
 
 
 def is_plain_attribute(owner: Abstract, name: str) -> bool:
-    """Whether an attribute is read and written without code of the program's."""
+    """Whether an attribute is read and written without code of the program."""
     kind = class_of(owner)
     if kind is None or isinstance(owner, Bound):
         return False
@@ -259,4 +261,5 @@ def is_plain_attribute(owner: Abstract, name: str) -> bool:
     if not hooks or class_value(kind, "__getattr__") is not UNBOUND:
         return False
     found = class_value(kind, name)
-    return class_value(type(found), "__get__") is UNBOUND or is_exactly(found, PASSED_ON)  # hasattr asks a metaclass
+    # hasattr would consult a metaclass
+    return class_value(type(found), "__get__") is UNBOUND or is_exactly(found, PASSED_ON)

@@ -1,14 +1,14 @@
-"""Chooses segments: single-entry regions of captured instructions, with any number of exits.
+"""Region formation: a segment is a single-entry region of captured instructions with any number of exits.
 
-A *piece* is a run of captured instructions inside one version of a block. A piece begins a segment - it is a *head* -
-if bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different segments meet.
-Every other piece belongs to the segment of all its predecessors. Where joining paths forgot types, every edge ends a
-segment: what comes along it must be in its variables before the paths join.
+A *piece* is a run of captured instructions inside one block version. It is a *head*, at which a segment begins, if
+bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different segments meet.
+Every other piece belongs to the segment of all its predecessors. Where a join has lost types, every edge ends a
+segment, because the values must be in variables before the paths join.
 
-A loop with a rare break has heads in its body: control comes back from the break there. The segment that begins at
-the loop's header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
+A loop with a rare break has heads in its body, to which bytecode returns after the break. The segment of the loop's
+header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
 
-A kernel that has left a loop in the middle comes back by a *re-entry*: the rest of its region, from that loop's header
+A kernel that has left a loop in the middle is resumed by a *re-entry*: the rest of its region from that loop's header
 on.
 """
 
@@ -39,7 +39,7 @@ class Piece:
 
     @property
     def key(self) -> Tuple[int, int]:
-        """What tells it from others when the function is cut anew."""
+        """Identifies the piece when the function is partitioned again."""
         return self.version.number, self.start
 
     @property
@@ -55,9 +55,9 @@ class Piece:
 
 
 class Region:
-    """A segment to be: its head and all its pieces, in reverse postorder from the head.
+    """A region to be built: its head and all its pieces, in reverse postorder from the head.
 
-    ``beyond`` are the pieces where a re-entry ends and control goes on by another one.
+    ``beyond`` are the pieces where a re-entry ends and another one continues.
     """
 
     __slots__ = ("head", "pieces", "beyond", "has_loop", "_position")
@@ -75,8 +75,10 @@ class Region:
         return self._position.get(successor, len(self.pieces)) <= self._position[piece]
 
     def reentry(self, start: Piece, cfg: CFG) -> Optional["Region"]:
-        """What control reaches in this region from the start of one of its pieces; None if back ends cannot do it, or
-        the segment that goes on is the only one that knows what is on the operand stack."""
+        """The part of this region that is reachable from the start of one of its pieces.
+
+        None if back ends do not support it, or if only the continuing segment knows the values on the operand stack.
+        """
         state = start.version.state
         if start.at_start and (any(map(is_confined, state.stack)) or has_generator(state)):
             return None
@@ -99,9 +101,9 @@ class Region:
 
 
 def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
-    """The regions of a function; loop steps that gain nothing natively stay bytecode.
+    """The regions of a function. Loop steps that gain nothing natively stay bytecode.
 
-    ``cut`` makes every instruction a region of its own where the operand stack allows it: a test of the linker.
+    ``cut`` makes every instruction a region of its own where the operand stack allows it, to test the linker.
     """
     declined: Set[Tuple[int, int]] = set()
     severed: Set[Tuple[int, int]] = set()
@@ -130,10 +132,10 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
 
 
 def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
-    """All of a callee that is to be inlined, but for some versions of blocks, as one region.
+    """All of a callee that is to be inlined, except for some versions of blocks, as one region.
 
     Raises:
-        Break: its loops can be entered at more than one point, or nothing of it is captured.
+        Break: its loops can be entered at more than one point, or none of it is captured.
     """
     pieces = _split(analysis, set(), set())
     heads = [piece for piece in pieces if piece.version is analysis.versions[0] and piece.at_start]
@@ -152,7 +154,7 @@ def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
 
 
 def _cuts(analysis: Analysis) -> Set[Tuple[int, int]]:
-    """(version, instruction) where a segment can be cut: nothing on the stack that lives inside one segment only."""
+    """(version, instruction) where a segment can be cut: no value on the stack lives inside one segment only."""
     found = set()
     interpreter = analysis.interpreter
     for version in analysis.versions:
@@ -187,7 +189,7 @@ def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[i
         if cuts:
             continue
         for slot, successor in version.edges.items():
-            # A finally body is entered at its first instruction only: what is on the stack there tells how.
+            # A finally body is entered at its first instruction only, because the stack there tells how it was entered.
             handles = successor.block.start in analysis.cfg.flow.handlers and not _is_caught(successor)
             if successor in first and not successor.lossy and not handles:
                 piece.successors[slot] = first[successor]
@@ -196,7 +198,7 @@ def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[i
 
 
 def _choose_heads(pieces: List[Piece], severed: Set[Tuple[int, int]]) -> None:
-    """Optimistic fixpoint: a piece joins its predecessors' region unless they are of different ones."""
+    """Optimistic fixed point: a piece joins the region of its predecessors unless these are in different regions."""
     heads = {piece for piece in pieces if piece.key in severed or _begins(piece)}
     changed = True
     while changed:
@@ -215,7 +217,7 @@ def _choose_heads(pieces: List[Piece], severed: Set[Tuple[int, int]]) -> None:
 
 
 def _is_caught(version: Version) -> bool:
-    """Whether an exception is handled there that the segment has not made."""
+    """Whether a version handles an exception that the segment has not made."""
     return raised_in(version.state.stack) is not None
 
 
@@ -251,7 +253,8 @@ def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Tuple[int, in
 
 
 def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Tuple[int, int]]) -> Set[Piece]:
-    """The pieces that control reaches from a head: its own, and any of the loop's body."""
+    """The pieces that are reachable from a head within its loop's body, or in handlers of exceptions that were not
+    made."""
     found, todo = {head}, [head]
     while todo:
         for successor in todo.pop().successors.values():
@@ -264,9 +267,9 @@ def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Tuple[int, int]]) ->
 
 
 def _side_doors(region: Region) -> List[Piece]:
-    """Pieces that a jump back leads to although control may have come there another way: irreducible loops.
+    """Targets of back edges that do not dominate their sources: irreducible loops.
 
-    The versions of a loop's blocks can lead into each other so. Back ends need reducible graphs.
+    Versions of a loop's blocks can lead into each other in this way. Back ends need reducible graphs.
     """
     position = {piece: k for k, piece in enumerate(region.pieces)}
     dominators: Dict[Piece, Set[Piece]] = {region.head: {region.head}}
@@ -284,7 +287,7 @@ def _side_doors(region: Region) -> List[Piece]:
 
 
 def _headers(cfg: CFG) -> Dict[int, int]:
-    """The first instructions of the headers of loops, with how many loops are around each."""
+    """The first instructions of loop headers, with the number of enclosing loops."""
     depths: Dict[int, int] = {}
     for loop in cfg.loops:
         parents, around = 0, loop.parent
@@ -295,11 +298,10 @@ def _headers(cfg: CFG) -> Dict[int, int]:
 
 
 def _loop_starts(region: Region, door: Piece, headers: Dict[int, int]) -> List[Piece]:
-    """Where to begin a segment of its own so that a side door leads into no loop: at the loop's header, if there is
-    one.
+    """Where a new segment should begin so that a side door no longer leads into a loop: at the loop's header, if any.
 
-    The header's segment has all of the loop; that of another piece would leave where the loop does not go through it.
-    Of nested loops the outermost may be enough.
+    The header's segment contains the whole loop. That of another piece would exit wherever the loop bypasses the piece.
+    For nested loops the outermost may be enough.
     """
     inside = set(region.pieces)
     behind = _reachable(door, inside)
@@ -310,7 +312,7 @@ def _loop_starts(region: Region, door: Piece, headers: Dict[int, int]) -> List[P
 
 
 def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
-    """What control reaches from a piece over at least one edge."""
+    """The pieces reachable from a piece over at least one edge."""
     found: Set[Piece] = set()
     todo = [piece]
     while todo:
@@ -321,9 +323,10 @@ def _reachable(piece: Piece, inside: Set[Piece]) -> Set[Piece]:
 
 
 def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
-    """Headers of loops around ``head`` behind which an iterator is replaced that the segment begins with.
+    """Headers of loops around ``head`` after which an iterator is replaced that was on the stack at the segment's
+    start.
 
-    Exits move iterators that came in and make others anew, so a segment must not go on there.
+    Exits advance iterators that came in and make others again, so a segment must not continue there.
     """
     depth, block = cfg.stack_depth[head.start] or 0, head.version.block.index
     headers = set()
@@ -340,7 +343,7 @@ def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
 
 
 def _is_looped(region: Region, index: int) -> bool:
-    """Whether a version of the instruction lies on a cycle of the region; the first round may be another one."""
+    """Whether a version of the instruction is on a cycle of the region; the first iteration may be another version."""
     inside = set(region.pieces)
     return any(piece in _reachable(piece, inside) for piece in inside if piece.start <= index < piece.end)
 

@@ -1,5 +1,8 @@
-"""Which objects must be different, or the same, for a segment: those of which it changes a place and those that it
-reads."""
+"""Alias guards: which objects that a segment finds must be distinct or identical, because it writes one and reads
+another.
+
+The builder notes each access to a location in an object; `note_pairs` turns the accesses into pairs to guard.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,16 @@ MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpe
                     "helpers.joined", "builtins.set", "collections.deque", "builtins.list", "helpers.union",
                     "helpers.intersection", "helpers.difference", "helpers.symmetric_difference",
                     "builtins.sorted", "helpers.sorted_by", "helpers.sorted_plain", "helpers.sorted_by_plain"))
-"""Functions whose answer, if it is a list or another container, is a new one."""
+"""Functions whose result, if it is a list or another container, is a new object."""
 
 
 class Aliases:
-    """Mixin of the builder. ``accesses`` are, by what of objects is used, those objects: each by where it is found,
-    or by its SSA value if it is not found but made or joined in the segment. ``with_dict`` are objects of which an
-    attribute is used, each by where it is found, and which dict it has."""
+    """Mixin of the builder that collects accesses to objects.
+
+    ``accesses``: by location (an attribute name, a class), the accessed objects. Each is keyed by its path, or by its
+    SSA value if the segment has made or joined it. ``with_dict``: by path, the objects of which an attribute is
+    accessed, with the id of their dict.
+    """
 
     facts: Facts
     function: Function
@@ -46,12 +52,12 @@ class Aliases:
         if isinstance(owner, Opaque) and owner.root is not None and type(place) is str:
             kind = type(owner.sample)
             if not issubclass(kind, (type, ModuleType)) and has_dict(kind):
-                own = present_dict(owner.sample)  # making one would slow all later reads of attributes (3.11)
+                own = present_dict(owner.sample)  # creating the dict would slow all later attribute reads (3.11)
                 self.with_dict[owner.root] = id(own) if own is not None else None
         self._access(place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
 
     def note_dict(self, path: Any) -> None:
-        """A dict, if there is one, of which items are known must be none that the segment changes."""
+        """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""
         if path is not None:
             self._access(dict, path, Access(None, None, False, True))
 
@@ -61,14 +67,15 @@ class Aliases:
         known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
 
     def note_closure(self, found: Any, late: Iterable[Optional[int]]) -> None:
-        """The function that a variable holds must be one of this call, with the cells that are in the frame."""
+        """Note that the function in a variable must belong to this call: its cells are those in the frame."""
         for number, cell in enumerate(late):
             pair = Pair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
             if cell is not None and pair not in self.captured.pairs:
                 self.captured.pairs.append(pair)
 
     def note_found(self, record: Record) -> None:
-        """An object that captured code made before must be one with those that it was one with, and no other."""
+        """Note that an object that captured code made before is identical with exactly those with which it was
+        identical."""
         found = self.captured.found
         for root, other in found.items():
             if other.python is record.python and root != record.root:
@@ -89,10 +96,10 @@ class Aliases:
         return same  # type: ignore[no-any-return]
 
     def note_pairs(self) -> None:
-        """Objects of which a place is read or changed must be as different as they were, by whatever path.
+        """Require that objects whose locations are read or written are as distinct as at capture, whatever their paths.
 
         Raises:
-            Break: nobody can tell whether two of them are one.
+            Break: no guard can tell whether two of them are identical.
         """
         for place in self.facts.places.values():
             root = self.roots[place.name]
@@ -113,7 +120,7 @@ class Aliases:
                     self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
 
     def _note_instance_dicts(self) -> None:
-        """Attributes that are known are not in a dict that is changed as a dict."""
+        """Require that a dict that the segment changes is not the dict of an object whose attributes are known."""
         changed = {root: access.identity for root, access in self.accesses.get(dict, {}).items()
                    if access.changes and root is not None and not isinstance(root, Value)}
         made = [root for root, record in self.captured.found.items() if has_dict(record.python)]
@@ -124,15 +131,18 @@ class Aliases:
                 self.captured.pairs.append(Pair(Inner(owner, "present_dict"), root, None, None, False))
 
     def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
-        """Objects that are known by their values only are all changed, and read natively: what guards say of others
-        must not be about them. What the segment has made is none that it found."""
+        """Treat objects that are known only by SSA values as written. The segment reads them natively.
+
+        Guarded facts about other objects must not concern them. An object that the segment has made is never one that
+        it found.
+        """
         for root in set().union(*[self._origins(value) for value in values]):
             if root is None or root in found and found[root].relied:
                 raise Break("PJ219")
             found.setdefault(root, Access(None, None, True, False))
 
     def _origins(self, value: Value) -> FrozenSet[Any]:
-        """Where an object may have been found; None for one that comes from anywhere."""
+        """The paths by which an object may have been found; None among them stands for an unknown origin."""
         inputs = dict(zip(self.graph.inputs, self.captured.inputs))
         made = {op.result for block in self.graph.blocks for op in block.ops
                 if op.name in MADE or op.name == "invoke" and op.attrs["function"] in MAKERS}

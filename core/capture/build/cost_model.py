@@ -1,7 +1,7 @@
-"""Whether a kernel is worth its call: what the bytecode that it replaces costs against what the call costs.
+"""Cost model: whether a kernel saves more than its call costs, compared with the bytecode that it replaces.
 
-The unit is an operation on two Python floats in bytecode. The numbers are ratios of times measured in one run
-(docs/design.md, "What is worth a kernel"); they need to be right within a factor, for what is near the limit gains
+The unit is the cost of an operation on two Python floats in bytecode. The constants are ratios of times measured in one
+run (docs/design.md, "What is worth a kernel"). A factor of two does not matter, because a kernel near the limit gains
 and loses little.
 """
 
@@ -19,39 +19,42 @@ from pijit.core.graph.ops import OPS
 from pijit.core.graph.types import Array, Scalar
 
 SEGMENT_WORK = 8
-"""What it costs to call a kernel from linked code, but for the values that go in and come out."""
+"""Cost of calling a kernel from linked code, without its arguments and results."""
 FRAME_WORK = 5
-"""What a call costs for having linked code at all: guards and another frame."""
+"""Cost per function call of having linked code at all: guards and a second frame."""
 VALUE_WORK = 1
-"""What a value costs that goes into a kernel or comes out of it."""
+"""Cost of a value that enters or leaves a kernel."""
 BOXED_WORK = 2
-"""The same for an array or a NumPy scalar."""
+"""Cost of an array or a NumPy scalar that enters or leaves a kernel."""
 WHOLE_WORK = 5
-"""What it costs to call a kernel in place of a function, without a frame."""
+"""Cost of calling a kernel in place of a function, without a frame."""
 HEAD_WORK = 1
-"""What it costs to call the kernel that a function begins with before there is a frame, where linked code is there
-anyway: the guards fetch what it takes, and the frame begins behind it."""
+"""Cost of the kernel at the start of a function, called before there is a frame, where linked code is needed anyway.
+
+The guards fetch its arguments, and the frame begins after it.
+"""
 ARRAY_WORK = 20
-"""At least what a call of NumPy for arrays takes."""
+"""Lower bound of the cost of a NumPy call on arrays."""
 ELEMENT_WORK = 3
-"""What an operation on a NumPy scalar or on one element of an array takes."""
+"""Cost of an operation on a NumPy scalar or on one element of an array."""
 FREE = frozenset(["const", "shares", "identical", "same", "flag", "dim", "iterator_part", "range_length", "poll",
                   "raised", "new_tuple", "new_list", "new_dict"])
 LIBRARY = frozenset(["invoke", "perform"])
 OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
-MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP", "LOAD_CONST",
+MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
+                   "LOAD_CONST",
                    "LOAD_FAST", "STORE_FAST", "LOAD_GLOBAL", "JUMP_FORWARD", "JUMP_ABSOLUTE", "POP_BLOCK",
                    "SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_LOOP"])
-"""Instructions that no operation comes of."""
+"""Instructions that add no operation to the graph."""
 
 
 def only_moves(region: Region, function: Function) -> bool:
-    """Whether a region does no work: its graph need not be built to know that."""
+    """Whether a region does no work, which is known without building its graph."""
     return all(function.instructions[index].opname in MOVES for index in region.instructions())
 
 
 def why_not_worth(captured: Captured, cfg: CFG) -> Optional[Break]:
-    """Why a segment is no kernel, if calling one would cost more than it saves; a loop is always worth it."""
+    """The break if calling the segment's kernel costs more than it saves, else None. A loop is always worth it."""
     work = work_of(captured.graph)
     if work and captured.has_loop or work >= least_work(captured, cfg):
         return None
@@ -59,12 +62,12 @@ def why_not_worth(captured: Captured, cfg: CFG) -> Optional[Break]:
 
 
 def work_of(graph: Graph) -> int:
-    """A rough count of what a kernel saves."""
+    """A rough measure of what a kernel saves."""
     return sum(_work_of(op) for block in graph.blocks for op in block.ops if op.name not in FREE)
 
 
 def _work_of(op: Op) -> int:
-    if op.name in LIBRARY:  # the call is no faster than in bytecode
+    if op.name in LIBRARY:  # the library call is no faster than in bytecode
         return 1
     if op.name in OF_ELEMENTS:
         return ELEMENT_WORK
@@ -75,19 +78,19 @@ def _work_of(op: Op) -> int:
 
 
 def least_work(captured: Captured, cfg: CFG) -> int:
-    """How much work is worth a kernel for this segment of a function."""
+    """The minimum work with which this segment of a function is worth a kernel."""
     if captured.returning(cfg.function):
         return WHOLE_WORK
     return _segment_work(captured.graph) + (0 if _in_loop(captured, cfg) else FRAME_WORK)
 
 
 def gain_as_head(captured: Captured) -> int:
-    """What a segment saves as the kernel that runs before a call has a frame, if linked code costs nothing."""
+    """The saving of a segment as the kernel that runs before a call has a frame, if linked code costs nothing."""
     return work_of(captured.graph) - HEAD_WORK - _leaving(captured.graph)
 
 
 def gain_behind(captured: Captured, cfg: CFG) -> int:
-    """The same for a segment behind that; nothing for one that each round of a loop would have to pay for."""
+    """The saving of a segment that follows the head; 0 in a loop, where each iteration would pay for it."""
     return 0 if _in_loop(captured, cfg) else work_of(captured.graph) - _segment_work(captured.graph)
 
 
@@ -100,7 +103,7 @@ def _segment_work(graph: Graph) -> int:
 
 
 def _leaving(graph: Graph) -> int:
-    """What the values cost that come out."""
+    """The cost of the values that leave the kernel, at the most expensive exit."""
     return max((sum(map(_crossing, block.terminator.exit.values())) for block in graph.blocks
                 if isinstance(block.terminator, Leave)), default=0)
 
@@ -114,5 +117,5 @@ def _is_numpy_scalar(kind: Any) -> bool:
 
 
 def stores_into_object(op: Op) -> bool:
-    """Whether the operation is an effect on a Python object: bytecode does it about as fast."""
+    """Whether the operation is an effect on a Python object, which bytecode executes about as fast."""
     return OPS[op.name].effect and not isinstance(op.args[0].type, Array)

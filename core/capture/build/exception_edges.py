@@ -1,4 +1,7 @@
-"""Builds the ways to handlers: where kernels go on when what they would raise is caught, see `handlers`."""
+"""Exception edges: where a kernel predicts an exception that a local handler catches, it jumps to the handler.
+
+See `interpreter/exceptions.py` for the abstract side.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Val
 
 
 class Catching:
-    """Mixin of the builder.
+    """Mixin of the builder for edges to handlers.
 
-    ``resumptions`` are what side exits go back to while an exception is handled that was not made, by the instruction
-    that raises and the version of its block; ``ended`` are what they went back to at the end of each piece, and
-    whether there was an effect since.
+    ``resumptions``: the resume point of side exits while an exception is handled whose object was not made. The key is
+    the instruction that raises and the version of its block. ``ended``: the resume point at the end of each piece, and
+    whether an effect has followed it.
     """
 
     graph: Graph
@@ -50,9 +53,11 @@ class Catching:
         return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
 
     def resumption_of(self, piece: Piece) -> Tuple[Optional[Tuple[int, State]], bool]:
-        """Where side exits of a piece go back to as it begins, and whether there was an effect since: while an
-        exception is handled that was not made, to before it is raised; while a method waits for its call, to where
-        all ways to the piece do."""
+        """The resume point of side exits at the start of a piece, and whether an effect has followed it.
+
+        While an exception is handled whose object was not made, it lies before the raise. While a method is pending, it
+        is the common one of all predecessors.
+        """
         raised = raised_in(self.state.stack)
         if raised is not None:
             return self.resumptions[raised.born, raised.version], raised.wrote
@@ -62,12 +67,12 @@ class Catching:
         return before[0][0], any(wrote for _, wrote in before)
 
     def note_end(self, piece: Piece) -> None:
-        """Nothing of a piece is left to build but what it ends with."""
+        """Note that only the terminator of a piece is left to build."""
         self.ended[piece] = self.resume, self.wrote
         self.lead_to_handler(piece)
 
     def lead_to_handler(self, piece: Piece) -> None:
-        """Lead to the handler where the last instruction raises."""
+        """Add the edge to the handler where the last instruction of a piece raises."""
         for slot, (target, after) in way_edges(self).items():
             here, way = self.block, self.ways[slot - FIRST_EDGE]
             if way.again is None:
@@ -77,12 +82,12 @@ class Catching:
             self.block = here
 
     def note_outcomes(self, outcomes: Outcomes) -> None:
-        """A call has several outcomes; some may be exceptions."""
+        """Note that a call has several outcomes, some of which may be exceptions."""
         if outcomes.raises():
             self._note_resumption()
 
     def _note_resumption(self) -> None:
-        """While what the instruction raises is handled, side exits go back to where they do now."""
+        """Keep the present resume point for side exits while the exception of the instruction is handled."""
         if self.wrote:
             self.catch_no_more()
         self.resumptions[self.instr.index, self.version] = self.resume
@@ -92,5 +97,5 @@ class Catching:
 
 
 def arm_alone(arm: Any) -> Any:
-    """The end of a block that leads one way."""
+    """The terminator of a block with a single successor."""
     return Leave(arm) if isinstance(arm, SideExit) else arm

@@ -1,4 +1,7 @@
-"""How a segment's graph is left: what bytecode finds in variables and on the operand stack."""
+"""Exits of a segment's graph: the values that bytecode finds in variables and on the operand stack.
+
+A side exit returns to the last resume point, so that bytecode repeats no effect.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +47,14 @@ from pijit.core.graph.types import FLAG, INT, SKIP, Type
 from pijit.guards.facts import type_name
 
 ROUNDS = "$rounds"
-"""What a re-entry calls its count of the rounds of loops: no local variable, but it leaves as they do."""
+"""The name of a re-entry's iteration count. It leaves the kernel like a local variable, but is none."""
 
 
 class Exits:
-    """Mixin of the builder: exits and what they hand over.
+    """Mixin of the builder: exits and their values.
 
-    ``resume`` is the instruction, with its state, that a side exit goes back to; ``wrote`` says that there was an
-    effect since, so that there is none to go back to.
+    ``resume`` is the resume point of side exits: an instruction with its state. ``wrote`` says that an effect has
+    followed it, so that no side exit may return to it.
     """
 
     analysis: Any
@@ -73,15 +76,16 @@ class Exits:
     _input: Callable[[Any, Type], Value]
 
     def resumption(self, index: int) -> Tuple[int, State]:
-        """What a side exit goes back to from now on."""
+        """The resume point of side exits from now on."""
         return again_at(self.cfg, index), self.state.copy()
 
     def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
-        """Leave to ``target``. A variable that nobody reads again still lets go of the object that it had."""
+        """An exit to ``target``. Dead variables drop the objects that they held."""
         return self._exit(target, self.liveness.live_in(target), state, side=side, poll=poll, way=way)
 
     def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
-        """Leave in the middle of the call that is being built: bytecode runs its rest and goes on behind it."""
+        """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
+        call."""
         target = self._behind_call()
         return self._exit(target, self.live_around(target), self.state, (packed,), side=True, poll=True, rest=rest)
 
@@ -100,7 +104,8 @@ class Exits:
         return SideExit(number, outputs + [*top] + stack)
 
     def may_report(self) -> bool:
-        """Not where a slice waits on the stack, as in ``u[1:] -= v``: nothing else gives it to bytecode."""
+        """Whether an in-place operator may exit after its write: all values that bytecode needs there can leave the
+        kernel."""
         if not self.instr.opname.startswith("INPLACE_"):
             return False
         try:
@@ -110,7 +115,8 @@ class Exits:
         return True
 
     def report(self, report: Report, written: Abstract) -> None:
-        """Leave to behind an operation that has written an array, and gives it, where it has raised flags."""
+        """Exit after an operation that has written an array if it has raised flags; the exit passes the array and the
+        flags."""
         target = self.instr.index + 1
         raised = Number(INT, self.emit("raised", [], INT))
         none = self.emit("compare", [raised.value, self.number_value(Const(0))], FLAG, {"operator": "=="})
@@ -119,24 +125,24 @@ class Exits:
         self.block.ops.append(Op("require", [none], {}, None, exit, self.instr.lineno or 0))
 
     def _behind_call(self) -> int:
-        """The instruction behind the call that is being built, whose result is what is pushed.
+        """The instruction after the call that is being built, if the call pushes its result.
 
         Raises:
-            Break: something is made of the result first.
+            Break: the instruction processes the result first.
         """
         if not self.gives_result():
             raise Break("PJ231")
         return self.instr.index + 1
 
     def live_around(self, target: int) -> Set[str]:
-        """What is live at ``target``, and what else the statement reads: that is to be seen in the frame during a
-        call."""
+        """The variables that are live at ``target``, and those that the statement reads: a callee may see them in the
+        frame."""
         return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
 
     def _seen_in_traceback(self, live: Collection[str], state: State, target: int) -> Set[str]:
-        """What is live, and the numbers that nothing reads any more but a traceback shows.
+        """The live variables, and dead variables that hold numbers, because a traceback shows them.
 
-        Not in loops, where registers would hold them in each round.
+        Dead numbers are left out in loops, where they would occupy a register in each iteration.
         """
         if self.cfg.loop_of(self.cfg.block_of[target]) is not None:
             return set(live)
@@ -152,20 +158,21 @@ class Exits:
                 continue
             if name in live and isinstance(value, Unbound):
                 continue
-            if name in live or name == ROUNDS or isinstance(value, Thing):  # whose end may be noticed
+            if name in live or name == ROUNDS or isinstance(value, Thing):  # its deletion may have effects
                 names.append(name)
                 outputs.append(self._output(value))
             elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
                 names.append(name)
-                keeps = isinstance(value, Const) and value.root is None  # what was fetched would live with the kernel
+                # a constant that was fetched would live as long as the kernel
+                keeps = isinstance(value, Const) and value.root is None
                 outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
         held = [value for value in state.stack[self.depth:] if not isinstance(value, Unbound)]
         return tuple(names), outputs, stack_outputs(self, held)[::-1]
 
     def _is_deleted(self, name: str, live: Container[str], state: State, cold: bool) -> bool:
-        """Whether a variable is left without a value: captured code has deleted it, or its value is not at hand.
+        """Whether a variable is left unbound: captured code has deleted it, or its value is not available.
 
-        The second holds where a traceback may show the frame. An older value there would be wrong.
+        The second applies where a traceback may show the frame, in which an older value would be wrong.
         """
         value, before = state.locals.get(name), self.head.locals.get(name)
         if is_place(name) or isinstance(before, Unbound):
@@ -214,7 +221,7 @@ class Exits:
         raise Break("PJ202", value=repr(value))
 
     def _leave_once(self, value: Abstract) -> None:
-        """What leaves in two places, a tuple for example, would become two objects: bytecode makes it."""
+        """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
         if value.born in self.leaving and not (isinstance(value, Sequence) and not value.items):
             maker = value.born if value.born not in self.analysis.refused else self.instr.index
             kind = "function" if isinstance(value, Made) else type_name(class_of(value))  # type: ignore[arg-type]
@@ -223,13 +230,13 @@ class Exits:
         self.leaving.add(value.born)
 
     def _iterator_output(self, value: LoopIterator) -> Output:
-        """The iterator object that came in, moved; a new one if it was made here."""
+        """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
         if value.input is not None:
             return Output("advance", value.input, (), moving_words(value))
         return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
 
     def may_resume(self, begins: bool) -> bool:
-        """Whether side exits go back to here from now on; ``begins``: a statement may begin here."""
+        """Whether the resume point of side exits moves to here. ``begins``: a statement may begin here."""
         if self.wrote or self.resume is None:
             return not is_stuck(self.state.stack)
         return begins and not self.has_fragile()
@@ -238,9 +245,9 @@ class Exits:
         return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in self.state.stack)
 
     def side_exit(self, poll: bool = False) -> SideExit:
-        """Back to where the statement begins, or behind its last effect: what bytecode repeats has no effect.
+        """A side exit to the start of the statement, or after its last effect, so that bytecode repeats no effect.
 
-        Few resumption points keep the exits few, and temporaries of a statement need not be kept for them.
+        With few resume points there are few exits, and temporaries of a statement need not be kept for them.
         """
         if self.wrote or self.resume is None:
             raise Break("PJ202", opcode=self.instr.opname)

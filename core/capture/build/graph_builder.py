@@ -1,4 +1,7 @@
-"""Builds the graph of one region: runs the interpreter over its pieces with operations recorded."""
+"""Graph building: the interpreter runs over the pieces of one region and records operations.
+
+`driver.py` builds each region with it, and `inlined_graph.py` derives from it. It decides nothing about types.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ from pijit.guards.source import Constant, Item
 
 
 class GraphBuilder(Aliases, Exits, Catching, Interpreter):
-    """One use per region: ``GraphBuilder(analysis, region).build()``."""
+    """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``."""
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
         super().__init__(analysis.function, analysis.facts)
@@ -101,7 +104,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
                      rooted_stack(state.stack, self.analysis.usedef.empty_operands(piece.start)))
 
     def untouched_depth(self) -> int:
-        """The lowest operand stack depth that any instruction or exit of the region reaches."""
+        """The lowest operand stack depth that any instruction or exit of the region touches."""
         depths = [len(self.head.stack)]
         for index in self.region.instructions():
             instr = self.function.instructions[index]
@@ -112,7 +115,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         return min(depths)
 
     def _state_for(self, piece: Piece) -> State:
-        """The state at a piece where edges of the region meet: block parameters for what they carry."""
+        """The state of a piece where edges of the region meet. Values that may differ become block parameters."""
         joined = self._state_at_join(piece)
         block = self.blocks[piece]
         sample = self.entry.get(piece)
@@ -131,11 +134,11 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         return State(locals, stack)
 
     def _carries(self, name: str, value: Abstract) -> bool:
-        """Whether a variable may change in the region, or what is known of an object that it has."""
+        """Whether a variable, or a virtual object in it, may change in the region."""
         return name in self.stored or any(map(may_be_stored_into, records_in(value)))
 
     def _state_at_join(self, piece: Piece) -> State:
-        """What is known where all edges to a piece meet."""
+        """The joined state where all edges to a piece meet."""
         return piece.version.state
 
     def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
@@ -196,11 +199,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
     # building
 
     def build(self) -> Captured:
-        """The region as a verified-to-be graph.
-
-        Raises:
-            Break: an instruction cannot be built after all.
-        """
+        """The region as a graph, not yet verified. Raises Break if an instruction cannot be built."""
         first = self.block
         params = self._run_pieces()
         self._start(first, params)
@@ -223,7 +222,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
                 state = params[piece] = self._state_for(piece)
             elif piece in self.entry:
                 state = self.entry[piece]
-            else:  # more is known here than when types were propagated: the branch to it is never taken
+            else:  # the builder knows more than type propagation: the branch to it is never taken
                 never = self.blocks.pop(piece)
                 never.terminator = Jump(never, [])
                 continue
@@ -235,7 +234,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         return bool(incoming) and sum(s is piece for s in incoming[0].successors.values()) > 1
 
     def _start(self, block: Block, params: Dict[Piece, State]) -> None:
-        """Jump from ``block`` to the head."""
+        """Jump from ``block`` to the block of the region's head."""
         self.block = block
         jump = Jump(self.blocks[self.region.head], [])
         block.terminator = jump
@@ -243,14 +242,14 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             jump.args = tuple(self._arguments(params[self.region.head], self.head))
 
     def _connect(self, params: Dict[Piece, State]) -> None:
-        """Give all edges between pieces their arguments."""
+        """Pass arguments along all edges between pieces."""
         for jump, piece, state, block in self.pending:
             if piece in params:
                 self.block = block
                 jump.args = tuple(self._arguments(params[piece], state))
 
     def _arguments(self, target: State, state: State) -> List[Value]:
-        """The values that the edge's state gives to the parameters that were made for ``target``."""
+        """The values of the edge's state for the parameters that were made for ``target``."""
         arguments: List[Value] = []
         self.state = state.copy()
         for name, value in target.locals.items():
@@ -349,20 +348,21 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.block.terminator = self._terminator(arms)
 
     def _enter_body(self, piece: Piece, last: Instr) -> None:
-        """The end of a loop's header: the item is made in a block of its own, only where there is one."""
+        """End a loop's header. The item is made in a separate block, which is reached only if there is an item."""
         _, more, enter = self.flow
         header, state = self.block, self.state
         ended = self._arm(piece, 1, last.target, state)
         self.block = self.graph.new_block(last.lineno or 0)
         header.terminator = Branch(more, Jump(self.block, []), ended)
-        self.block.terminator = arm_alone(self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
+        self.block.terminator = arm_alone(
+            self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
 
     def _refused(self, instr: Instr, error: Break) -> Break:
-        """What to raise where an instruction cannot be built."""
+        """The exception to raise for an instruction that cannot be built."""
         return Refusal(instr.index, error)
 
     def not_inlined(self, callee: Made, error: Break) -> Break:
-        """More can be done with the function of a variable if it is an object that bytecode has made."""
+        """Break because ``callee`` is not inlined. If it has a name, bytecode makes the function instead."""
         named = not self.facts.depth and self.function.instructions[callee.born + 1].opname == "STORE_FAST"
         known = isinstance(error, Refusal) or not named or callee.born in self.analysis.refused
         return error if known else Refusal(callee.born, Break("PJ202", opcode="MAKE_FUNCTION"))
@@ -371,7 +371,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         raise AssertionError("only callees return")
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
-        """Build the body of an inlined callee; the result of the call."""
+        """Build the body of an inlined callee; returns the result of the call."""
         return analysis.build_into(self, facts, entry)  # type: ignore[no-any-return]
 
     def _terminator(self, arms: Dict[int, Any]) -> Any:
@@ -393,7 +393,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         return jump
 
     def _poll(self, header: Piece, state: State) -> Jump:
-        """The way back to a loop's header, by a block that leaves when the interpreter has something to do."""
+        """The back edge to a loop's header, through a block that exits when the interpreter's eval breaker is set."""
         alone = {"signals": True} if has_generator(state) else {}
         return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
@@ -501,13 +501,12 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
 
 
 def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
-    """A variable that the region does not store, where paths meet on which its items may have changed."""
+    """A variable that the region does not store, at a join where the items of its value may have changed."""
     return renumbered(forgotten(value) if forgotten(joined) is joined else value, joined)
 
 
 def state_at(analysis: Analysis, piece: Piece) -> State:
-    """The analysis' state at the start of a piece: the version's block is interpreted again up to there, from the
-    nearest start that was asked for before."""
+    """The state at the start of a piece. Analysis steps through the block again from the nearest state in the cache."""
     interpreter, version = analysis.interpreter, piece.version
     nearest = max([start for start in version.states if start <= piece.start], default=version.block.start)
     interpreter.state = version.states.get(nearest, version.state).copy()

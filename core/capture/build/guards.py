@@ -1,4 +1,7 @@
-"""Turns facts that a capture relied on into guards, and chooses what a segment's launcher is called with."""
+"""Guards from facts: guard programs of segments and entries, and the arguments of launchers.
+
+The linker calls it with the facts of a `Captured`. A guard never owns an object of the user's.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 
 def guards_for(source: Any, value: Any) -> List[Any]:
-    """The guards that make the abstract value or the condition true of what ``source`` fetches."""
+    """The guards that make the abstract value or the predicate true of the value that ``source`` fetches."""
     if not isinstance(value, Abstract):
         return value.guards(source)
     if isinstance(value, Tensor):
@@ -56,7 +59,7 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
     if isinstance(value, Known):
         return [kinds.IsType(source, value.type.python), kinds.LengthIs(source, len(value.items))]
-    if isinstance(value, Instance) and value.type.python is None:  # who reads it looks at it
+    if isinstance(value, Instance) and value.type.python is None:  # each read checks the class
         return []
     if isinstance(value, Instance):
         return [kinds.IsType(source, value.type.python)]
@@ -88,9 +91,9 @@ def guards_for(source: Any, value: Any) -> List[Any]:
 
 
 def type_guards(source: Any, value: Any) -> List[Any]:
-    """Guards on the type alone, or the code, of what kept code from becoming a kernel: with another it might be one.
+    """Guards on the type alone, or the code, of a value that kept code from becoming a kernel. Other types might not.
 
-    Functions, classes and modules that are found by name are taken to stay what they are.
+    Functions, classes and modules that are found by name are assumed to stay the same.
     """
     if isinstance(value, (Tensor, Number, Instance, Slice)):
         return guards_for(source, value)
@@ -106,19 +109,20 @@ def type_guards(source: Any, value: Any) -> List[Any]:
 
 
 def pair_guard(one: Any, other: Any, same: bool) -> Any:
-    """The guard that two sources hold one object, or two."""
+    """The guard that two sources hold the same object, or different ones."""
     return (SameObject if same else DistinctObject)(one, other)
 
 
 def roots_of(path: Any) -> List[Root]:
-    """The local variables and stack items that a path starts from."""
+    """The local variables and stack items from which a path starts."""
     if isinstance(path, Root):
         return [path]
     return [root for base in path.children for root in roots_of(base)]
 
 
 def launch_arguments(captured: Captured) -> List[Root]:
-    """What the launcher gets, each once: what linked code passes, and then the locals that may be unbound."""
+    """The arguments of the launcher, each once: first those that linked code passes, then locals that may be unbound.
+    """
     paths = list(captured.inputs) + [fact.root for fact in captured.facts.values()]
     paths += [path for pair in captured.pairs for path in (pair.root, pair.other)]
     roots = {root for path in paths for root in roots_of(path)}
@@ -126,7 +130,7 @@ def launch_arguments(captured: Captured) -> List[Root]:
 
 
 def is_unsure(root: Root, captured: Captured) -> bool:
-    """Whether the launcher looks for itself what a local holds, if anything."""
+    """Whether the launcher itself reads a local variable, because it may be unbound."""
     return root.kind == "local" and root.name in captured.unsure
 
 
@@ -141,7 +145,7 @@ def rebase(path: Any, position: Dict[Root, int]) -> Any:
 
 
 def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardProgram:
-    """The guards of one segment; fetches its graph's inputs."""
+    """The guard program of one segment; it also fetches the inputs of the graph."""
     position = {root: k for k, root in enumerate(arguments)}
     guards = [guard for fact in captured.facts.values()
               for guard in guards_for(rebase(fact.root, position), fact.value)]
@@ -151,7 +155,7 @@ def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardP
 
 
 def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
-    """By source at function entry, the line of the program that relies on it first."""
+    """By source at function entry, the first line of the program that relies on it."""
     facts = [fact for captured in segments for fact in captured.facts.values() if fact.source is not None]
     return {fact.source: fact.line for fact in reversed(facts)}
 
@@ -159,11 +163,11 @@ def lines_of(segments: Iterable[Captured]) -> Dict[Any, str]:
 def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]] = (),
                   roots: Any = None, fetch: SequenceType[Any] = (),
                   before: Iterable[GuardProgram] = ()) -> GuardProgram:
-    """The guards of an entry: every fact of its segments that can be checked when the function is called.
+    """The guards of an entry: the facts of its segments that can be checked when the function is called.
 
-    ``causes`` are the (source, value) of what stayed bytecode for its type: such a function must get another chance
-    when it is called with other types. With the ``roots`` of a call, arrays keep the shapes that they have there.
-    ``fetch`` is what who looks a call up gets. What failed in programs ``before`` is looked at first.
+    ``causes`` are (source, value) of values whose types kept code in bytecode: a call with other types must be captured
+    again. With the ``roots`` of a call, the guards also require the shapes that arrays have there. ``fetch`` are the
+    values that an entry lookup fetches. Guards that failed in the programs ``before`` are checked first.
     """
     guards: List[Any] = []
     for captured in segments:
@@ -183,10 +187,14 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
 
 
 def may_wait(program: GuardProgram) -> bool:
-    """Whether a loop of the segment may wait until another thread has changed what the program found: a number, a
-    length or a name that is in no local variable."""
+    """Whether a loop of the segment may wait for another thread to change a value that the guards have read.
+
+    That is a number, a length or a name outside of local variables.
+    """
     changing = (kinds.Equals, kinds.IntRange, kinds.LengthIs, kinds.OwnCountIs, kinds.IsAbsent, kinds.IsUnbound)
-    return any(isinstance(guard, changing) or isinstance(guard, kinds.IsType) and issubclass(guard.held.get() or object, NUMBERS)
+    return any(isinstance(guard, changing)
+               or isinstance(guard, kinds.IsType) and issubclass(guard.held.get() or object, NUMBERS)
                for guard in program.guards
-               if isinstance(guard, kinds.OwnCountIs)  # what the object in a local variable holds is in none
+               # the attributes of an object in a local variable are in no local variable
+               if isinstance(guard, kinds.OwnCountIs)
                or any(not isinstance(source, (Local, Constant)) for source in guard.sources))

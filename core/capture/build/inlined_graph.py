@@ -1,4 +1,7 @@
-"""Builds the body of an inlined callee into its caller's graph."""
+"""Inlining into a graph: builds the body of a callee into the graph of its caller.
+
+The callee's side exits are those of the call, or lead into the middle of the callee after an effect.
+"""
 
 from __future__ import annotations
 
@@ -40,20 +43,18 @@ from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import SKIP, Object
 
 MAX_INLINED = 4000
-"""Instructions of callees in one segment: compiling takes as long as the code is."""
+"""Limit of the instructions of callees in one segment, because compile time grows with code size."""
 
 
 class InlineBuilder(GraphBuilder):
-    """One use per inlined call: shares graph, inputs and facts with ``parent``, the builder of the caller.
+    """Builder of one inlined call, used once. It shares graph, inputs and facts with ``parent``, the caller's builder.
 
-    Its side exits are those of the call, unless there was an effect of the callee before: those lead into the middle
-    of the callee, whose frame bytecode makes then. What returns jumps to a block with the parts of the result as
-    parameters.
+    Its side exits are those of the call, unless the callee has had an effect. Then they lead into the middle of the
+    callee, and bytecode makes its frame. Returning paths jump to a block whose parameters are the parts of the result.
 
     Attributes:
-        points: for side exits of the call, where in this callee they could lead; missing where that is after an
-            effect.
-        inside: the exits that lead into this callee, or from it further in.
+        points: for side exits of the call, where they could lead in this callee. Exits after an effect are missing.
+        inside: the exits that lead into this callee, or through it into callees of its own.
     """
 
     def __init__(self, parent: GraphBuilder, analysis: Any, facts: Facts, entry: State) -> None:
@@ -77,10 +78,10 @@ class InlineBuilder(GraphBuilder):
         return self.head
 
     def inline(self) -> Abstract:
-        """Build; returns the result of the call, and lets the parent go on behind it.
+        """Build the callee; returns the result of the call. The parent continues after it.
 
         Raises:
-            Break: the callee cannot be built after all.
+            Break: the callee cannot be built.
         """
         start = self.parent.block
         self._note_call()
@@ -91,7 +92,7 @@ class InlineBuilder(GraphBuilder):
             params = self._run_pieces()
             self._start(start, params)
             self._connect(params)
-        except Unhandled as error:  # it is the callee's
+        except Unhandled as error:  # the exception is the callee's
             raise Break("PJ231", **error.facts)
         first = self.blocks[self.region.head]
         self.captured.has_loop = self.captured.has_loop or self.region.has_loop
@@ -100,7 +101,7 @@ class InlineBuilder(GraphBuilder):
         return result
 
     def _note_call(self) -> None:
-        """Note who calls whom; functions that the caller makes, such as comprehensions, are part of it."""
+        """Note the inlined call. Functions that the caller makes, such as comprehensions, count as part of it."""
         callee = getattr(self.facts, "callee", None)
         if callee is not None:
             code, caller = callee.function.__code__, self.parent.function.code
@@ -113,7 +114,7 @@ class InlineBuilder(GraphBuilder):
         self.flow = "return"
 
     def _continue(self) -> Abstract:
-        """Bring the returning paths together; those of several outcomes apart from each other."""
+        """Join the returning paths, one join for each outcome."""
         ways: Dict[int, Outcome] = {}
         for slot, returns in sorted(self.returns.items()):
             values = self._values(returns, self.analysis.outcomes[slot])
@@ -124,7 +125,7 @@ class InlineBuilder(GraphBuilder):
         return ways[0].result
 
     def _values(self, returns: List[Tuple[Block, List[Abstract]]], outcome: Outcome) -> List[Abstract]:
-        """The result and what is in the places that are written, where paths meet that return."""
+        """The result and the values of the written places, joined where returning paths meet."""
         if len(returns) == 1:
             self.parent.block, values = returns[0]
             return values
@@ -138,7 +139,7 @@ class InlineBuilder(GraphBuilder):
         return joined
 
     def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
-        """One value for all that paths return: parameters of ``block`` where they are typed."""
+        """One value for the results of all paths. Typed parts become parameters of ``block``."""
         if isinstance(like, Record):
             return self._parameters(like, block, "", values[0])
         if isinstance(like, (Typed, Range, Parted, LoopIterator, Unrolled)):
@@ -150,7 +151,8 @@ class InlineBuilder(GraphBuilder):
         if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
             made = self.graph.new_value(Object(tuple))
             block.params.append(made)
-            columns = [[value.items[k] for value in values] for k in range(len(like.items))]  # type: ignore[attr-defined]
+            columns = [[value.items[k] for value in values]  # type: ignore[attr-defined]
+                       for k in range(len(like.items))]
             return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)],
                             value=made)
         if isinstance(like, Const) and all(value.root is None for value in values):
@@ -172,15 +174,15 @@ class InlineBuilder(GraphBuilder):
     # exits
 
     def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
-        """Out of the callee there is only the side exit of the call; what is not built leads there, or into the
-        callee where it is left to bytecode."""
+        """An exit from the callee is the side exit of the call, unless the target is left to bytecode inside the
+        callee."""
         if self.analysis.leaves_at(target):
             return self._leave_inside(target, self.liveness.live_in(target), state)
         return self.side_exit()
 
     def _poll(self, header: Piece, state: State) -> Jump:
-        """Leave for signals alone, since that means to begin the call anew, in bytecode; not where it cannot begin
-        anew."""
+        """Poll for signals alone, because leaving repeats the call in bytecode. There is no poll where it cannot be
+        repeated."""
         try:
             return self._polled(header, state, self.side_exit(True), {"signals": True})
         except Break:
@@ -206,7 +208,7 @@ class InlineBuilder(GraphBuilder):
 
     def _leave_inside(self, target: int, live: Container[str], state: State, inner: Optional[Rest] = None,
                       packed: Items[Output] = ()) -> SideExit:
-        """Leave to ``target`` in this callee, with these of its variables."""
+        """An exit to ``target`` in this callee, with its live variables."""
         callee = getattr(self.facts, "callee", None)
         own = callee is not None and self.facts.shared.intersection(callee.function.__code__.co_cellvars)
         if callee is None or own or self.analysis.yields is not None:
@@ -232,7 +234,7 @@ class InlineBuilder(GraphBuilder):
         return exit
 
     def _callee_output(self, callee: Any) -> Output:
-        """The function object whose call is made here."""
+        """The function object that is called here."""
         if callee.place.root is not None:
             return Output("value", self._input(callee.place.root, SKIP))
         closure = getattr(self.facts, "closure", None)
@@ -245,7 +247,8 @@ class InlineBuilder(GraphBuilder):
                       + [Output("value", cell) for cell in cells])
 
     def _running_cfg(self, code: CodeType) -> CFG:
-        """The callee's flow as bytecode runs it: its cell variables are plain ones only for the analysis."""
+        """The callee's control flow as bytecode runs it. Its cell variables are plain variables only in the analysis.
+        """
         if not code.co_cellvars and not code.co_freevars:
             return self.cfg
         running = self.captured.running
@@ -254,7 +257,7 @@ class InlineBuilder(GraphBuilder):
         return running[self.cfg]
 
     def _leave_once(self, value: Abstract) -> None:
-        """A tuple that the callers have as well would become two objects, and so would a function of theirs."""
+        """Break if an exit would duplicate a tuple that the callers hold as well, or a function."""
         builder, known = self.parent, set(self.leaving)
         while builder is not None:
             held = [*builder.state.locals.values(), *builder.state.stack]
@@ -270,11 +273,12 @@ class InlineBuilder(GraphBuilder):
     # effects
 
     def _keep_effects(self, first: Block) -> bool:
-        """Lead the exits that an effect may come before into the callee, so that bytecode does not repeat it; whether
-        there are effects.
+        """Redirect exits that an effect may precede into the callee, so that bytecode does not repeat the effect.
+
+        Returns whether there are effects.
 
         Raises:
-            Break: that cannot be done.
+            Break: an exit cannot be redirected.
         """
         wrote: Dict[Block, bool] = {first: False}
         todo, any_effect = [first], False
@@ -289,7 +293,7 @@ class InlineBuilder(GraphBuilder):
         return any_effect
 
     def _scan(self, block: Block, wrote: bool) -> bool:
-        """Whether there were effects when a block ends."""
+        """Whether an effect has happened when a block ends. Exits after an effect are redirected."""
         for op in list(block.ops):
             if op.exit is not None and wrote:
                 try:
@@ -308,7 +312,7 @@ class InlineBuilder(GraphBuilder):
         return wrote
 
     def _after_effect(self, exit: SideExit) -> SideExit:
-        """The exit in place of one that would repeat an effect."""
+        """The replacement of an exit that would repeat an effect."""
         if exit in self.inside:
             return exit
         if exit not in self.points:
@@ -321,7 +325,7 @@ class InlineBuilder(GraphBuilder):
 
 
 def tuples_in(value: Abstract) -> Iterator[Sequence]:
-    """The tuples that a value is or has inside."""
+    """The tuples in a value; the value itself is first if it is one."""
     if isinstance(value, Sequence):
         yield value
     for part in parts_of(value):

@@ -1,5 +1,7 @@
-"""Builds what waits on the operand stack for its call, where paths meet in its arguments, as in
-``values.append(x if x > 0.0 else -x)``, and where exits leave between them."""
+"""Pending call operands on the operand stack, such as a bound method: block parameters and exit values for them.
+
+They need parameters where paths meet in the arguments of the call, as in ``values.append(x if x > 0.0 else -x)``.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,20 @@ def waiting_parameters(self: Any, value: Abstract, block: Block, hint: str, like
 
 
 def waiting_values(self: Any, wanted: Abstract, given: Any) -> List[Value]:
-    """The values for these parameters."""
+    """The arguments for the parameters in ``wanted``."""
     if isinstance(wanted, Manager):
         return self._parts(wanted.owner, given.owner)  # type: ignore[no-any-return]
     return [part for want, have in zip(parts_within(wanted), parts_within(given)) for part in self._parts(want, have)]
 
 
 def is_stuck(stack: List[Abstract]) -> bool:
-    """Whether something on the operand stack cannot leave the kernel, not even a method as CPython has it there."""
+    """Whether a value on the operand stack cannot leave the kernel, not even as the method that CPython has there."""
     return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) and not _may_leave(stack, position)
                for position, value in enumerate(stack))
 
 
 def _may_leave(stack: List[Abstract], position: int) -> bool:
-    """Whether a value is a method, or what LOAD_METHOD leaves below what one is of."""
+    """Whether a value is a method, or the slot that LOAD_METHOD leaves below the method's owner."""
     value = stack[position]
     if isinstance(value, Null):
         return position + 1 < len(stack) and _is_method(stack[position + 1])
@@ -58,7 +60,7 @@ def _descriptor(method: Method) -> Any:
 
 
 def stack_outputs(self: Any, stack: List[Abstract]) -> List[Output]:
-    """What an exit leaves for the operand stack: LOAD_METHOD's function and first argument, or LOAD_ATTR's method."""
+    """The operand stack that an exit leaves: LOAD_METHOD's function and first argument, or LOAD_ATTR's method."""
     outputs: List[Output] = []
     for position, value in enumerate(stack):
         paired = position > 0 and isinstance(stack[position - 1], Null)

@@ -1,4 +1,5 @@
-"""Builds re-entries: their kernels count the rounds of loops that they make, which is what coming back is worth."""
+"""Re-entries: graphs that resume a loop. Their kernels count loop iterations, which measures what a re-entry is worth.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from pijit.core.graph.types import WORD
 
 
 class ReentryBuilder(GraphBuilder):
-    """One use per re-entry; all exits but polls hand over the count of rounds, unless there were none."""
+    """Builder of one re-entry, used once. All exits except polls pass on the iteration count, unless it is 0."""
 
     def _head_state(self) -> State:
         state = super()._head_state()

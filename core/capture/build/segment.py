@@ -1,4 +1,4 @@
-"""What building a segment gives: its graph, what it starts from, and what it relies on."""
+"""Captured segments: the result of building a region, with its graph, inputs and the facts it relies on."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from pijit.core.graph.ir import Graph, Op
 
 
 class Fact(NamedTuple):
-    """Something relied on: where the value is when the segment starts, at function entry (or None), and what it is.
+    """A fact that a segment relies on: the path to the value from segment start and from function entry, and the value.
 
-    ``value`` is an Abstract or one of `conditions`; ``line`` is the line of the program that relies on it first.
+    ``source`` is None if there is no path from function entry. ``value`` is an Abstract or one of `predicates`.
+    ``line`` is the first line of the program that relies on it.
     """
 
     root: Any
@@ -27,7 +28,7 @@ class Fact(NamedTuple):
 
 
 class InlinedCall(NamedTuple):
-    """A function that was inlined - its name, file and first line - and where: the caller's name, file and line."""
+    """An inlined call: name, file and first line of the callee; name, file and line of the caller."""
 
     name: str
     filename: str
@@ -38,10 +39,9 @@ class InlinedCall(NamedTuple):
 
 
 class Access(NamedTuple):
-    """An object of which a place is read or changed: where it was at function entry, and which one it is.
+    """An access to a location in an object: the object's path from function entry, and its identity at capture.
 
-    ``relied``: what the place holds is known under guards or as a variable, not only looked at when control comes
-    there.
+    ``relied``: the location's content is known under guards or as a variable, rather than only read at run time.
     """
 
     source: Any
@@ -51,7 +51,7 @@ class Access(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two paths that must lead to one object, or to two: at the segment's start, and at function entry (or None)."""
+    """Two paths that must lead to one object, or to two: from segment start, and from function entry (or None)."""
 
     root: Any
     other: Any
@@ -61,23 +61,23 @@ class Pair(NamedTuple):
 
 
 class Captured:
-    """A region with its graph: what the linker, the guards and the reports need.
+    """A region with its graph and all that the linker, the guards and the reports need.
 
     Attributes:
         region, graph: the segment.
-        depth: operand stack items below this one are left alone.
+        depth: operand stack items below this depth are not touched.
         head_depth: operand stack depth at the head.
-        inputs: for each graph input its root.
-        facts, pairs: what must be guarded.
-        unsure: locals that may be unbound where it begins, so that linked code cannot load them.
+        inputs: the root of each graph input.
+        facts, pairs: the facts to guard.
+        unsure: locals that may be unbound at the start, so that linked code cannot load them.
         has_loop: whether it loops, inlined callees included.
-        inlined: how many instructions of callees were built into it.
-        size: how much code the graph is before passes.
+        inlined: the number of instructions of callees in it.
+        size: the size of the graph before passes.
         unwinding: the returns that run finally bodies first, as on CPython 3.7.
-        classes: those of objects that it makes, by their ids.
-        found: objects that captured code made before, by where it finds them.
-        running: for the flow of callees with cell variables, that of their code as it runs.
-        number: which kernel of its function this is to be, or which re-entry, from 1; 0: none.
+        classes: the classes of objects that it makes, by id.
+        found: objects that captured code made before, by the path to them.
+        running: by control flow of a callee with cell variables, the control flow of its code as bytecode runs it.
+        number: the number of the kernel or re-entry in its function, from 1; 0: none.
         calls: the calls that were inlined.
     """
 
@@ -101,23 +101,23 @@ class Captured:
         self.calls: Dict[InlinedCall, None] = {}
 
     def grow(self, op: Op, inlined: bool) -> None:
-        """Note an operation of the graph. Raises Break or Exhausted where these are too many, see `check_size`."""
+        """Note an operation of the graph. Raises Break or Exhausted beyond the size limit, see `check_size`."""
         self.size += size_of(op)
         check_size(self.size, inlined)
 
     def renamed(self, name: str, number: int) -> Dict[str, str]:
-        """Give it a number and its graph a name; the new name by the old one."""
+        """Set the number and the graph's name; returns the new name by the old one."""
         before = self.graph.name
         self.number, self.graph.name = number, name
         return {before: name}
 
     @property
     def start(self) -> int:
-        """The bytecode instruction where the segment begins."""
+        """The bytecode instruction at which the segment begins."""
         return self.region.head.start
 
     def returning(self, function: Function) -> Set[int]:
-        """The exits after which only the return is left, of a segment that starts where the function does."""
+        """The exits after which only a return is left, if the segment starts where the function does."""
         if self.start != 0:
             return set()
         return {number for number, exit in enumerate(self.graph.exits) if not (exit.side or exit.poll)
@@ -126,7 +126,7 @@ class Captured:
 
 
 class Refusal(Break):
-    """An instruction that analysis could do and that cannot be built: it stays bytecode after all."""
+    """An instruction that analysis captured but that cannot be built. It stays bytecode."""
 
     def __init__(self, index: int, error: Break) -> None:
         super().__init__(error.reason_id, **error.facts)
@@ -135,4 +135,4 @@ class Refusal(Break):
 
 
 class Unhandled(Refusal):
-    """A kernel cannot jump to the handler of an instruction after all."""
+    """A kernel cannot jump to the handler of an instruction."""

@@ -1,5 +1,8 @@
-"""Inlining: the body of a called Python function is interpreted in place of the call, if all that can return is captured.
-Exceptions are side exits of the caller's statement: bytecode makes the whole call, and tracebacks are Python's own."""
+"""Inlining: the body of a called Python function is interpreted in place of the call if all returning paths are
+captured.
+
+Exceptions are side exits of the caller's statement: bytecode repeats the call, so tracebacks are Python's own.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ from pijit.guards.facts import is_exactly
 
 
 class CalleePropagator(TypePropagator):
-    """Propagates types through a callee; returning ends a path."""
+    """Propagates types through a callee; a return ends a path."""
 
     returned: Abstract
     yields: Optional[Dict[int, int]] = None
@@ -68,7 +71,7 @@ class CalleePropagator(TypePropagator):
             Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
 
     def _conditional(self, when: bool, keep: Optional[bool]) -> None:
-        """Note which way a number from outside leads that is there now."""
+        """Note the direction that a branch takes for the present value of a number from outside."""
         sample = getattr(self.state.stack[-1], "sample", None)
         super()._conditional(when, keep)
         if is_exactly(sample, STEERING):
@@ -82,15 +85,14 @@ class CalleePropagator(TypePropagator):
 
 
 class CalleeAnalysis(Analysis):
-    """The analysis of a callee for arguments of certain kinds.
+    """The analysis of a callee for arguments of certain types.
 
     Attributes:
-        doomed: the blocks after which nothing returns.
-        outcomes: what the call gives, and what it leaves in the places that it writes.
+        doomed: the blocks from which no path returns.
+        outcomes: the results of the call, with the values of the places that it writes.
         written: the names of those places.
-        way_of: the numbers of outcomes, by versions of blocks that return, and by where exceptions leave for the
-            caller's handler.
-        left: the versions that are left to bytecode, see `asides`, with why they are not captured.
+        way_of: the numbers of outcomes, by block version that returns, or by the origin of an exception for the caller.
+        left: the versions that are left to bytecode, see `cold_paths`, with the reason.
         region: the pieces to build.
     """
 
@@ -111,11 +113,7 @@ class CalleeAnalysis(Analysis):
         self.interpreter.foreseen, self.interpreter.thrown = {}, {}  # type: ignore[attr-defined]
 
     def finish(self) -> "CalleeAnalysis":
-        """Run.
-
-        Raises:
-            Break: the callee cannot be inlined.
-        """
+        """Run the analysis. Raises Break if the callee cannot be inlined."""
         self.run()
         for version in sorted(self.versions, key=lambda version: version.block.start):
             if version.lossy and version.block.index not in self.doomed and version not in self.left:
@@ -125,7 +123,7 @@ class CalleeAnalysis(Analysis):
         return self
 
     def _refuse_long_rests(self) -> None:
-        """Not inlined where bytecode would run loops in the rest of the call."""
+        """Refuse the callee if bytecode would run loops in the continuation of a call."""
         left = [(version.block.start, why) for version, why in self.left.items()]
         calls = [(index, self._refusal(index, why)) for index, why in self.facts.leaving.items()]
         for index, why in left + calls:
@@ -134,16 +132,16 @@ class CalleeAnalysis(Analysis):
 
     @property
     def has_loop(self) -> bool:
-        """Whether it loops, or a function that it calls."""
+        """Whether it, or a function that it calls, loops."""
         return self.region.has_loop or bool(self.facts.looping)
 
     @property
     def size(self) -> int:
-        """How many instructions it has, with those of the functions that are inlined into it."""
+        """The number of its instructions, including those of functions that are inlined into it."""
         return len(self.function.instructions) + sum(self.facts.sizes.values())
 
     def why_left(self) -> Optional[Break]:
-        """Why kernels may leave in the middle of the call; None where none does."""
+        """The reason why kernels may leave in the middle of the call; None if none does."""
         return next(iter([*self.left.values(), *self.facts.leaving.values()]), None)
 
     def leaves_at(self, target: int) -> bool:
@@ -154,10 +152,9 @@ class CalleeAnalysis(Analysis):
         return False
 
     def _left_out(self) -> Set[Version]:
-        """The versions that are not built: those after which nothing returns, those that are left to bytecode, and
-        rare results of another type.
+        """The versions that are not built: doomed blocks, cold paths, and rare results of another type.
 
-        A loop that may run no time gives a type of its own then (``0.0`` in place of a sum of ``float64``).
+        A loop without iterations may give a type of its own (``0.0`` in place of a sum of ``float64``).
         """
         doomed = {version for version in self.versions
                   if version.block.index in self.doomed and not self._is_caught(version) or version in self.left}
@@ -165,7 +162,8 @@ class CalleeAnalysis(Analysis):
         returning = [version for version in self.versions if version in self.returned]
         if not returning:
             raise next(iter(self.left.values()), never)
-        present = {place.name for place in self.facts.places.values()}  # not items of a list that changed anywhere
+        # not items of a list that is changed at unknown positions
+        present = {place.name for place in self.facts.places.values()}
         self.written = sorted(name for name in set().union(*self.facts.stores.values())
                               if name.startswith(LENT) or name in present)
         self._sort(returning)
@@ -185,7 +183,8 @@ class CalleeAnalysis(Analysis):
         return doomed
 
     def _is_caught(self, version: Version) -> bool:
-        """Whether what a path raises is handled in the callee, or is what the call gives: it returns after all."""
+        """Whether an exception on a path is handled in the callee, or is an outcome of the call, so that the path
+        returns."""
         todo, found = [version], {version}
         while todo and version not in self.returned:
             new = [after for after in todo.pop().edges.values() if after not in found]
@@ -196,7 +195,7 @@ class CalleeAnalysis(Analysis):
         return version in self.returned
 
     def _sort(self, versions: List[Version]) -> None:
-        """Set what the call gives and leaves if control comes from these."""
+        """Set the outcomes of the call if these versions return."""
         thrown: Dict[Any, Outcome] = self.interpreter.thrown  # type: ignore[attr-defined]
         keys = [*versions, *thrown]
         found = [Outcome(result, {name: places[name] for name in self.written})
@@ -207,11 +206,11 @@ class CalleeAnalysis(Analysis):
                          for members in ways.values()]
 
     def build_into(self, parent: Any, facts: Facts, entry: State) -> Abstract:
-        """Build the body into a caller's graph; the result of the call."""
+        """Build the body into a caller's graph; returns the result of the call."""
         return InlineBuilder(parent, self, facts, entry).inline()
 
     def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
-        """A break: the callee is not inlined, unless nothing returns from here."""
+        """Break: the callee is not inlined, unless no path returns from here."""
         index = self.interpreter.instr.index
         if self.cfg.block_of[index] in self.doomed:
             return False
@@ -219,7 +218,7 @@ class CalleeAnalysis(Analysis):
         raise Aside(refusal) if cause is not None and self._may_leave(index, cause) else refusal
 
     def _may_leave(self, index: int, cause: Break) -> bool:
-        """Whether what cannot be captured is aside, and control will not come there as far as is known."""
+        """Whether an uncaptured instruction is on a cold path that is not taken, as far as is known."""
         inside = isinstance(self.facts, CalleeFacts) and self.yields is None
         if cause.leaves or not inside:
             return inside
@@ -256,7 +255,7 @@ class CalleeAnalysis(Analysis):
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
         if interpreter.flow == "return":
             handling = any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ())
-            if handling and raised_in(interpreter.state.stack) is None:  # 3.7's finally bodies
+            if handling and raised_in(interpreter.state.stack) is None:  # finally bodies of 3.7
                 raise self._refusal(last.index, Break("PJ206", opcode=last.opname))
             self.lists[version] = lists_left(self.entry, interpreter.state, self.function.instructions)
             self.returned[version] = Outcome(interpreter.returned, {
@@ -265,7 +264,7 @@ class CalleeAnalysis(Analysis):
         return super()._edges(version, last, interpreter)
 
     def _reach_handler(self, block: Block, state: State) -> List[Version]:
-        """What would raise leaves the kernel: handlers in callees are bytecode's."""
+        """Exceptions leave the kernel: handlers in callees are executed by bytecode."""
         return []
 
     def forget(self) -> None:
@@ -275,7 +274,7 @@ class CalleeAnalysis(Analysis):
 
 
 class Inliner:
-    """Inlines calls during one capture; remembers the analyses of callees by code and arguments.
+    """Inlines calls during one capture; keeps the analyses of callees by code and arguments.
 
     Arguments:
         max_depth: how deep calls are inlined.
@@ -292,11 +291,7 @@ class Inliner:
 
     def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract],
              keywords: Dict[str, Abstract]) -> Abstract:
-        """The result of a call.
-
-        Raises:
-            Break: the call is not inlined.
-        """
+        """The result of a call. Raises Break if the call is not inlined."""
         facts, code = interpreter.facts, callee.function.__code__
         if code is HELPER:
             interpreter.rely(callee.place, HasCode(code))
@@ -323,7 +318,7 @@ class Inliner:
         return _at_home(interpreter, self._enter(interpreter, body, callee.name, inner, locals))
 
     def why_not(self, function: FunctionType) -> Optional[str]:
-        """Why a function is not compiled with or for its callers, or None."""
+        """The reason why a function is not compiled with or for its callers, or None."""
         name = module_of(function)
         if name == SWITCHES:
             return "pijit.disable or pijit.stance wraps it"
@@ -335,7 +330,7 @@ class Inliner:
         return REASONS[skip].title if skip not in (None, "PJ101") else None
 
     def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
-        """Note the function that a call runs which stays bytecode. If it is not known, the first calls show it."""
+        """Note the function that a call left to bytecode runs. If it is not known, the first calls show it."""
         function = called_function(instr, stack) if not facts.depth else None
         if function is not None and self.compiles_alone(function):
             facts.note_call(instr.index, function, may_compile_alone(instr, stack))
@@ -350,7 +345,8 @@ class Inliner:
 
     def _body_of(self, code: CodeType, free: Tuple[str, ...], shared: Tuple[str, ...], globals: Dict[str, Any],
                  consumer: Optional[Consumer] = None) -> Body:
-        """The decoded body, with cell variables, and ``free`` ones, as plain ones, but for the ``shared``."""
+        """The decoded body. Its cell variables and the ``free`` ones are plain variables, except the ``shared`` ones.
+        """
         key = (code, free, shared, consumer.name if consumer is not None else None)
         if key not in self.bodies:
             plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
@@ -359,10 +355,10 @@ class Inliner:
 
     def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
             consumer: Optional[Consumer] = None) -> Abstract:
-        """The result of a call of a function that the caller makes; of a generator's, what ``consumer`` makes of it.
+        """The result of a call of a function that the caller makes; of a generator's, what ``consumer`` makes of its
+        items.
 
-        Raises:
-            Break: the call is not inlined.
+        Raises Break if the call is not inlined.
         """
         facts, code = interpreter.facts, made.code
         names = tuple(name for name, held in zip(code.co_freevars, made.free) if is_cell(held))
@@ -374,11 +370,8 @@ class Inliner:
 
     def call_closure(self, interpreter: Any, closure: Closure, arguments: List[Abstract],
                      keywords: Dict[str, Abstract]) -> Abstract:
-        """The result of a call of a function that captured code makes and that may be an object.
-
-        Raises:
-            Break: the call is not inlined.
-        """
+        """The result of a call of a function that captured code makes and that may be an object. Raises Break if not
+        inlined."""
         facts, shape, skip = interpreter.facts, closure.shape, why_not_captured(closure.shape.code)
         if facts.depth >= self.max_depth or skip is not None:
             because = self.recursion.because if skip is None else REASONS[skip].title
@@ -394,11 +387,8 @@ class Inliner:
         return _at_home(interpreter, self._enter(interpreter, body, shape.name, inner, locals))
 
     def resume(self, interpreter: Any, value: Suspended) -> Abstract:
-        """What one step of a generator gives: a Suspended with an item, or `ENDED`; or the Outcomes.
-
-        Raises:
-            Break: the step is not inlined.
-        """
+        """The result of one step of a generator: a Suspended with an item, `ENDED`, or Outcomes. Raises Break if not
+        inlined."""
         facts, maker = interpreter.facts, value.maker
         code = maker.code if isinstance(maker, Made) else maker.function.__code__
         if facts.depth >= self.max_depth:
@@ -422,7 +412,7 @@ class Inliner:
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
     def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
-        """The result of a call, with these variables; where the caller handles what it raises, that is an outcome."""
+        """The result of a call with these variables. An exception that the caller handles is an outcome."""
         if not isinstance(facts, CalleeFacts) or not interpreter.may_catch():
             return self._enter_body(interpreter, body, name, facts, locals)
         before, catching = interpreter.state.copy(), copy.copy(facts)
@@ -436,7 +426,7 @@ class Inliner:
 
     def _enter_body(self, interpreter: Any, body: Body, name: str, facts: Facts,
                     locals: Dict[str, Abstract]) -> Abstract:
-        """The result of a call, with these variables; places are variables of both."""
+        """The result of a call with these variables; places are variables of both."""
         outer = interpreter.state.locals
         entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
         lent = Lent(interpreter, entry)
@@ -457,7 +447,7 @@ class Inliner:
                 raise outcomes.why_not()
             part(interpreter, outcomes)
         result = lent.given_back(interpreter.enter(analysis, facts, entry.copy()))
-        if analysis.facts.mutates:  # the caller may have any list or dict that the callee has
+        if analysis.facts.mutates:  # the caller may hold any list or dict that the callee holds
             interpreter.facts.mutates = True
             expect_behind_call(interpreter.state, entry, list(analysis.lists.values()))
         return result  # type: ignore[no-any-return]
@@ -476,7 +466,7 @@ class Inliner:
             except Cut as cut:
                 if cut.cfg is not own.cfg:
                     raise
-                if self.parted.get(id(body), body) is own:  # else a call of itself further in has parted it
+                if self.parted.get(id(body), body) is own:  # otherwise a recursive call further in has split it
                     parted = body_with(cut.cfg.cut(cut.index))._replace(yields=body.yields, liveness=body.liveness)
                     self.parted[id(body)] = parted
         if isinstance(self.analyses[key], Break):
@@ -484,7 +474,7 @@ class Inliner:
         return self.analyses[key]  # type: ignore[no-any-return]
 
     def forget(self) -> None:
-        """Let go of the user's values."""
+        """Drop references to the user's values."""
         for analysis in self.analyses.values():
             if isinstance(analysis, Analysis):
                 analysis.forget()
@@ -492,7 +482,7 @@ class Inliner:
 
 
 def _at_home(interpreter: Any, result: Abstract) -> Abstract:
-    """The result of a call, as something that the caller's instruction has made."""
+    """The result of a call, as a value that the caller's instruction has made."""
     def at_home(value: Abstract) -> Abstract:
         if is_confined(value):
             value = copy.copy(value)
@@ -503,5 +493,5 @@ def _at_home(interpreter: Any, result: Abstract) -> Abstract:
 
 
 def sources_of(value: Abstract) -> Any:
-    """Where a value and its parts come from: what analyses of equal values may differ in."""
+    """The sources of a value and its parts, in which analyses of equal values may differ."""
     return value.source, tuple(map(sources_of, parts_of(value)))

@@ -1,4 +1,7 @@
-"""What calls of library functions give, found by calling them on tiny samples of several sizes."""
+"""Result types of library functions, found by calling them on tiny samples of several sizes.
+
+The models of library calls use it. No operand of the user's is ever passed to such a call.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +19,26 @@ from pijit.core.graph.types import Array, Holding, Scalar, Type
 from pijit.guards.source import is_plain_tuple
 
 EDGES = (2, 3, 1)
-"""The lengths of the samples' axes."""
+"""The axis lengths of the samples."""
 
 INTEGERS = (1, 0, 2, -1)
 NUMBERS = (0.5, 1.0, 2.0, 0.25)
 
 WARNED = (COMPLEX_WARNING, DeprecationWarning, FutureWarning, PendingDeprecationWarning, UserWarning)
-"""What a call would warn with at its caller's line: such calls are bytecode's."""
+"""Warnings that a call attributes to its caller's line. Calls that give one stay bytecode."""
 
 
 WARNS = object()
-"""The answer of a sample that such a warning is given for."""
+"""The answer for a sample whose call gives such a warning."""
 
 
 @lru_cache(maxsize=1024)
 def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...]) -> Any:
-    """The type of the call's result, or a tuple of types where that is a tuple.
+    """The type of the call's result, or a tuple of types if the result is a tuple.
 
-    Break where all samples of one size warn: arrays of that size would. Samples of one element do not count: indices
-    are out of range there, which is an error for larger ones.
+    Raises:
+        Break: all samples of one size warn, so arrays of that size would warn as well. Samples of one element do not
+            count: indices are out of range there, which is an error only for longer axes.
     """
     least = LEAST_EDGE.get(path, 1)
     found = [(edge, kind) for edge, kind in _answers(path, questions, keywords, _kind_of) if edge >= least]
@@ -45,11 +49,11 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
 
 
 LEAST_EDGE = {"cov": 2, "corrcoef": 2, "cross": 3}
-"""Functions whose results are of another type, if any, where axes are shorter."""
+"""The minimum axis length of functions whose result has another type, or none, for shorter axes."""
 
 
 def _together(answers: Sequence[Tuple[int, Any]], scattered: bool, questions: Any) -> Any:
-    """The type of all answers, or a tuple of types."""
+    """The common type of all answers, or a tuple of types."""
     known = answers[0][1]
     if any(type(answer) is not type(known) for _, answer in answers):
         raise Break("PJ214", operands=_described(questions))
@@ -67,7 +71,7 @@ def _together(answers: Sequence[Tuple[int, Any]], scattered: bool, questions: An
 
 
 def _common(answers: Sequence[Tuple[int, Type]], scattered: bool, questions: Any) -> Type:
-    """The type of all answers; arrays with one element on each axis say nothing about the layout."""
+    """The common type of all answers. Arrays with one element on each axis do not determine the layout."""
     kinds = [kind for _, kind in answers]
     first = kinds[0]
     if isinstance(first, Array):
@@ -85,16 +89,16 @@ def _common(answers: Sequence[Tuple[int, Type]], scattered: bool, questions: Any
 
 @lru_cache(maxsize=1024)
 def written_by(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...]) -> None:
-    """Break unless a function that has no result takes such arguments."""
+    """Break unless a function without a result accepts such arguments."""
     if not any(done is True for _, done in _answers(path, questions, keywords, lambda result: result is None)):
         raise Break("PJ203", operands=_described(questions))
 
 
 def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
              answer: Callable[[Any], Any]) -> Iterator[Tuple[int, Any]]:
-    """(length of the axes, what ``answer`` says of the result) of each sample where the function does not raise."""
+    """(axis length, ``answer(result)``) for each sample for which the function does not raise."""
     function, split = FUNCTIONS[path].object, len(questions) - len(keywords)
-    # Warnings are noted, not raised: some of NumPy's C code crashes at an exception there.
+    # Warnings are recorded, not raised, because some of NumPy's C code crashes when a warning becomes an exception.
     with warnings.catch_warnings(record=True) as warned, np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for category in WARNED:
@@ -111,7 +115,7 @@ def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
 
 
 def _kind_of(result: Any) -> Any:
-    """The type of a sample's result, or those of the items of a tuple."""
+    """The type of a sample's result, or the types of the items of a tuple."""
     if type(result) is tuple:
         return tuple(type_of_result(item) for item in result)
     if type(result) is list:
@@ -144,7 +148,7 @@ def _python_sample(kind: Scalar, number: int) -> Any:
 
 
 def _array_sample(kind: Array, edge: int) -> np.ndarray:
-    """Ones in the order of a type; "A" gets steps between its elements."""
+    """An array of ones in the layout of the type; the elements of layout "A" are not adjacent."""
     if kind.layout == "A" and kind.ndim > 0:
         made = np.ones((2 * edge,) * kind.ndim, kind.dtype)[(slice(None, None, 2),) * kind.ndim]
     else:
@@ -154,7 +158,7 @@ def _array_sample(kind: Array, edge: int) -> np.ndarray:
 
 
 def _arrays(questions: Any) -> Set[Array]:
-    """The types of all arrays, those in tuples and lists too."""
+    """The types of all arrays, including those in tuples and lists."""
     found: Set[Array] = set()
     for question in questions:
         if isinstance(question, tuple):

@@ -1,8 +1,8 @@
-"""Operators that compute into an operand, as NumPy's do where nothing but the operation refers to a large array.
+"""Temporary elision: NumPy's operators compute into a large operand to which nothing else refers.
 
-The result then has that operand's strides, and a product begins with it. NumPy counts references, and looks up the
-C stack for who called; so what holds an array here is what holds it in bytecode: variables, the stack, and containers
-on it.
+The result then has that operand's strides, which also matter for a later product. NumPy counts references and searches
+the C stack for its caller. So an array counts as held here if bytecode would hold it: in a variable, on the operand
+stack, or in a container on the stack.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ TRIED: Dict[np.ufunc, Tuple[int, ...]] = {
     **dict.fromkeys([np.subtract, np.true_divide, np.floor_divide, np.left_shift, np.right_shift], (0,)),
     **dict.fromkeys([np.negative, np.positive, np.invert, np.absolute, np.square, np.sqrt, np.reciprocal], (0,)),
 }
-"""The operands that NumPy's operators try to compute into, in this order."""
+"""The operands that NumPy's operators try to reuse, in this order."""
 
 
 def _probed() -> int:
-    """Whether operators do it on this platform, and functions of the interpreter that call them."""
+    """Whether operators reuse operands on this platform, and whether they do when functions of the interpreter call
+    them."""
     size = 1 + int((ELIDED_BYTES // 8) ** 0.5)
     x = np.ones((size, size))
     found = {(x * (x.T + 1.0)).strides != x.strides, operator.mul(x, x.T + 1.0).strides != x.strides}
@@ -40,7 +41,7 @@ ELIDES = _probed()
 
 def computed_into(state: Any, ufunc: np.ufunc, operands: Sequence[Abstract], questions: Sequence[Operand],
                   result: Any) -> Tuple[int, ...]:
-    """For each operand of an operator whether NumPy computes into it if it is large; () if never into any."""
+    """For each operand of an operator, whether NumPy computes into it if it is large; () if never into any."""
     if ufunc not in TRIED or not isinstance(result, Array):
         return ()
     states = [NEVER] * len(operands)
@@ -60,12 +61,13 @@ def _state(state: Any, ufunc: np.ufunc, value: Abstract, others: List[Operand], 
     if casts == {False}:
         return NEVER
     if dtype != result.dtype:
-        return LEAVES  # NumPy raises, for the result does not fit
+        return LEAVES  # NumPy raises, because the result does not fit
     return UNKNOWN if False in casts or _is_held(state, value, False) else ELIDES
 
 
 def _casts(operand: Operand, dtype: np.dtype) -> List[bool]:
-    """Whether NumPy may cast an operand to a dtype; several answers where that depends on its value."""
+    """Whether NumPy may cast an operand to a dtype. There are several answers where that depends on the operand's
+    value."""
     if isinstance(operand.type, Array):
         return [np.can_cast(operand.type.dtype, dtype, "safe")]
     numbers = [np.asarray(sample) for sample in operand.samples()]
@@ -73,8 +75,10 @@ def _casts(operand: Operand, dtype: np.dtype) -> List[bool]:
 
 
 def _is_held(state: Any, value: Tensor, surely: bool) -> bool:
-    """Whether something else refers to an array than the operation that takes it. What ``sum`` has added up so far is
-    held by C code, which is not ``surely`` anything."""
+    """Whether an array is also referred to by something other than the operation that takes it.
+
+    C code holds the running total of ``sum``. It does not count if the array must be held ``surely``.
+    """
     if value.root is not None and getattr(value.root, "kind", "") != "stack":
         return True
     holders = [state.locals[name] for name in state.locals if not surely or name != variable(RESULT)] + state.stack
@@ -83,7 +87,7 @@ def _is_held(state: Any, value: Tensor, surely: bool) -> bool:
 
 
 def _arrays_in(value: Abstract) -> Iterator[Tensor]:
-    """A value, or what it consists of, as far as that is arrays."""
+    """The arrays among a value and its items."""
     if isinstance(value, Tensor):
         yield value
     for part in value.items if isinstance(value, (Items, Known)) else ():

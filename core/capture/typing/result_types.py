@@ -1,7 +1,7 @@
-"""Result types, found by asking NumPy: the operation itself runs on tiny samples of the same kinds.
+"""Result types of operators and ufuncs: the operation itself runs in NumPy on tiny samples of the operand types.
 
-So value-based casting (NumPy 1.x) and NEP 50 both come out right, without a promotion table of our own. When the
-result type depends on the *value* of a scalar operand, capture breaks (PJ214).
+So value-based casting (NumPy 1.x) and NEP 50 are both right, and no promotion table is needed. When the result type
+depends on the *value* of a scalar operand, capture breaks (PJ214).
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ FLOAT_SAMPLES = (1.0, 0.5, -1.0, 1e30, 1e300, -1e300, 1e-300, float("nan"), floa
 COMPLEX_SAMPLES = tuple(complex(*parts) for parts in zip(FLOAT_SAMPLES, FLOAT_SAMPLES[1:] + (0.0,)))
 
 WEAK_SCALARS = not np.lib.NumpyVersion(np.__version__) < "2.0.0"
-"""Whether only the types of scalars steer loops (NEP 50); before, their values did, and loops are searched in
-order."""
+"""Whether scalars affect the choice of loops by their types alone (NEP 50).
+
+Before NumPy 2.0 their values mattered, and loops were searched in order.
+"""
 
 COMPLEX_WARNING: Any = getattr(np, "exceptions", np).ComplexWarning
-"""What NumPy warns with, at the caller's line, where it drops imaginary parts: no kernel does that."""
+"""NumPy's warning, at the caller's line, for dropped imaginary parts. Kernels never do that."""
 
 BINARY_UFUNCS = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide, "%": np.remainder,
@@ -40,7 +42,7 @@ COMPARE_UFUNCS = {
 
 
 def _left_shift(left: Any, right: Any) -> Any:
-    """``left << right``; Python's integers are shifted by little, or a sample would fill the memory."""
+    """``left << right``. Python integers are shifted by at most 8 bits, because a sample could fill the memory."""
     if isinstance(left, int) and isinstance(right, int):
         right = min(right, 8)
     return left << right
@@ -55,7 +57,7 @@ PYTHON_OPERATORS = {
 
 
 class Operand:
-    """What an operation is asked with: a type, and the value when it is a constant. Hashable, for the cache."""
+    """An operand of a sampled operation: its type, and its value if that is a constant. Hashable, for the cache."""
 
     __slots__ = ("type", "constant", "has_constant")
 
@@ -74,7 +76,7 @@ class Operand:
         return hash(self._key())
 
     def samples(self) -> List[Any]:
-        """Values that stand for the operand; more than one where the value may steer the result's type."""
+        """Values that stand for the operand. There are several if its value may affect the result type."""
         if self.has_constant:
             return [self.constant]
         if isinstance(self.type, Array):
@@ -95,7 +97,7 @@ class Operand:
 
 
 def type_of_result(value: Any) -> Type:
-    """The type of a sample's result; Break (PJ215) when kernels have no such type."""
+    """The type of a sample's result. Break (PJ215) when kernels have no such type."""
     kind: Optional[Type] = array_type(value) if isinstance(value, np.ndarray) else scalar_type(value)
     if kind is None:
         raise Break("PJ215", type=_describe(value))
@@ -107,7 +109,7 @@ def _describe(value: Any) -> str:
 
 
 def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Type:
-    """The result type of ``function`` over all samples of one operand at a time."""
+    """The result type of ``function``, over all samples of one operand at a time."""
     lists = [operand.samples() for operand in operands]
     firsts = [samples[0] for samples in lists]
     answers = set()
@@ -139,7 +141,7 @@ def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
 
 
 class _Refusal(Exception):
-    """NumPy or Python refuse the operation for these types."""
+    """NumPy or Python rejects the operation for these types."""
 
 
 OVERFLOWS = _Refusal("a Python integer does not fit the array's dtype")
@@ -150,7 +152,7 @@ def _operand_names(operands: Sequence[Operand]) -> str:
     return " and ".join(repr(operand.type) for operand in operands)
 
 UNSUPPORTED = "egG"
-"""float16 and long doubles."""
+"""Type codes of float16 and long doubles."""
 
 
 @lru_cache(maxsize=4096)
@@ -165,7 +167,7 @@ def scalar_result(symbol: str, operands: Tuple[Operand, ...]) -> Scalar:
 @lru_cache(maxsize=4096)
 def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
                  out: Optional[Array] = None) -> Tuple[Type, str, int]:
-    """Result type (dtype and ndim right; layout to be decided), loop types ("dd->d") and loop index.
+    """Result type (dtype and ndim; the layout is decided later), loop types ("dd->d") and loop index.
 
     With ``out`` the call is ``ufunc(*operands, out=out)`` and the result type is ``out``.
     """
@@ -174,7 +176,7 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
     if any(isinstance(o.type, Array) and o.type.ndim == 0 for o in operands):
         raise Break("PJ203", operands=_operand_names(operands))
     asked = ufunc if is_numpys(ufunc) else _without_elements(ufunc)
-    result: Type = _ask(asked, operands)  # with an output too: the loop may depend on a scalar's value
+    result: Type = _ask(asked, operands)  # with an output as well: the loop may depend on a scalar's value
     if out is not None:
         def call(*arguments: Any) -> Any:
             target = np.ones((1 if asked is ufunc else 0,) * out.ndim, out.dtype)
@@ -188,12 +190,12 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:
-    """Whether a ufunc is one of NumPy's own, which any operands may be tried with."""
+    """Whether a ufunc is one of NumPy's own. These can be sampled with any operands."""
     return getattr(np, ufunc.__name__, None) is ufunc
 
 
 def _without_elements(ufunc: np.ufunc) -> Callable[..., Any]:
-    """The ufunc on arrays without elements in place of operands: loops of other libraries may not end for some values."""
+    """The ufunc applied to empty arrays, because loops of other libraries may not terminate for some values."""
     def call(*arguments: Any, **named: Any) -> Any:
         arrays = [isinstance(one, np.ndarray) for one in arguments]
         weak = WEAK_SCALARS and any(isinstance(one, (np.ndarray, np.generic)) for one in arguments)
@@ -207,7 +209,7 @@ def _without_elements(ufunc: np.ufunc) -> Callable[..., Any]:
 
 @lru_cache(maxsize=4096)
 def where_result(operands: Tuple[Operand, ...]) -> Array:
-    """The type of ``np.where(*operands)``; layout to be decided."""
+    """The type of ``np.where(*operands)``; the layout is decided later."""
     result = _ask(np.where, operands)
     if not isinstance(result, Array):
         raise Break("PJ203", operands=_operand_names(operands))
@@ -254,10 +256,10 @@ def _can_cast(operand: Operand, dtype: np.dtype) -> bool:
 
 
 def result_layout(operands: Sequence[Type], ndim: int) -> str:
-    """The layout letter that is certain for a new elementwise result; "A" where only the strides decide."""
+    """The layout letter of a new elementwise result if it is certain; "A" if only the strides decide."""
     arrays = [o for o in operands if isinstance(o, Array)]
     if ndim <= 1 or all(a.layout == "C" for a in arrays):
         return "C"
     if all(a.layout == "F" and a.ndim == ndim for a in arrays) and (ndim == 2 or len(arrays) == 1):
-        return "F"  # of more axes one of length 1 may be stretched, and NumPy then chooses by all strides
+        return "F"  # with more axes, one of length 1 may be stretched, and NumPy then chooses by all strides
     return "A"
