@@ -198,7 +198,7 @@ class Onlookers:
 
     @staticmethod
     def _name_of(callee: Abstract) -> Optional[str]:
-        """The name of a function in C of the libraries, else None."""
+        """The name of a C function of the libraries, else None."""
         if isinstance(callee, Method):
             return callee.name
         sample = sample_of(callee)

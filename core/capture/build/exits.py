@@ -150,7 +150,7 @@ class Exits:
 
     def _left(self, live: Container[str], state: State,
               deleted: Container[str] = ()) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
-        """The locals that have changed, what they get, and the operand stack above what the region leaves alone."""
+        """The changed locals, their values, and the operand stack above the part that the region does not touch."""
         self.leaving = set()
         names, outputs = [], []
         for name, value in state.locals.items():

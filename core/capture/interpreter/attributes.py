@@ -1,4 +1,4 @@
-"""Attribute reads: facts of arrays, attributes of modules and classes, attributes of guarded objects."""
+"""Attribute reads: LOAD_ATTR and LOAD_METHOD on arrays, modules, classes and guarded objects."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, is_plain_tuple,
 
 ARRAY_METHODS = frozenset(name for name in frozenset(METHODS) | frozenset(LIBRARY_METHODS)
                           if callable(getattr(np.ndarray, name, None)))
-"""Not what NumPy 2 has only to raise AttributeError: ``ptp``."""
+"""Callable attributes alone: NumPy 2 keeps names such as ``ptp`` that only raise AttributeError."""
 
 CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
     enum.Enum: frozenset(["name", "value"]),
@@ -62,7 +62,7 @@ CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
     np.finfo: frozenset(["eps", "max", "min", "tiny", "resolution", "precision", "bits", "dtype"]),
     np.iinfo: frozenset(["max", "min", "bits", "dtype"]),
 }
-"""Attributes of immutable objects, which are known when the object is."""
+"""Attributes of immutable objects; they are known when the object is."""
 
 
 CLASS = object.__dict__["__class__"]
@@ -132,7 +132,7 @@ class Attributes:
         raise Break("PJ204", attribute=name, object=describe(owner))
 
     def _scalar_attribute(self, owner: Abstract, name: str) -> Abstract:
-        """The parts of a number, and of NumPy's scalars what does not depend on the value."""
+        """The parts of a number, or an attribute of a NumPy scalar that does not depend on its value."""
         part = part_of(self, owner, name)
         if part is not None:
             return part
@@ -176,14 +176,14 @@ class Attributes:
         return self.emit("same", [raw], INT)  # type: ignore[return-value]
 
     def size(self, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
-        """The number of elements, in all or along some axes, as a Python int; it always fits."""
+        """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
         total = self.emit("const", [], WORD, {"value": 1})
         for axis in range(owner.type.ndim) if axes is None else axes:
             total = self.emit("mul", [total, self.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
         return self.emit("same", [total], INT)  # type: ignore[return-value]
 
     def require_shape(self, one: Tensor, other: Tensor) -> None:
-        """Leave unless two arrays have one shape."""
+        """Side exit unless two arrays have the same shape."""
         for axis in range(one.type.ndim):
             lengths = [self.emit("dim", [array.value], WORD, {"axis": axis}) for array in (one, other)]
             flag = self.emit("compare", lengths, FLAG, {"operator": "=="})
@@ -203,7 +203,7 @@ class Attributes:
         return Tensor(result, self.emit("transpose", [owner.value], result, {"axes": axes}))
 
     def _object_attribute(self, owner: Abstract, name: str) -> Abstract:
-        """An attribute of an object: what is stored there, or what its class binds or runs."""
+        """An attribute of an object: the stored value, or what its class binds or computes."""
         sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
         constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
         if constant is not UNBOUND:
@@ -239,7 +239,7 @@ class Attributes:
 
 
 def has_plain_name(sample: Any) -> bool:
-    """Whether an object is a function, or a class whose metaclass shows its name as ``type`` does."""
+    """Whether an object is a function, or a class whose metaclass reads ``__name__`` as ``type`` does."""
     return type(sample) is types.FunctionType or (
         is_heap_type(sample) and class_value(type(sample), "__name__") is type.__dict__["__name__"])
 
@@ -252,7 +252,7 @@ def _position_of(kind: type, name: str) -> int:
 
 
 def constant_attribute(sample: Any, name: str) -> Any:
-    """An attribute that never changes while ``sample`` lives, or UNBOUND."""
+    """An attribute that never changes during the life of ``sample``, or UNBOUND."""
     if type(sample) is enum.EnumMeta:
         return sample.__dict__["_member_map_"].get(name, UNBOUND)
     if name == "__name__" and type(sample) is type and not is_heap_type(sample):

@@ -1,4 +1,4 @@
-"""Calls: finds the handler of what is called. A call without a row stays bytecode, with a reason."""
+"""Calls: finds the model of a callee. A call without a model stays bytecode, with a reason."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ CALLS: Dict[int, Handler] = {
 
 
 MAX_KEYWORDS = 16
-"""How many items of a dict from outside a call may take as keywords: each is guarded."""
+"""The maximum number of items that a dict from outside may pass as keywords, because each is guarded."""
 
 
 class Calls:
@@ -115,7 +115,8 @@ class Calls:
         self.push(self.call(self.pop(), values, keywords))
 
     def _with_names(self, instr: Instr) -> Tuple[List[Abstract], Arguments]:
-        """The arguments of a call, whose last ones have names: on the stack, or of the instruction (3.11, 3.12)."""
+        """The positional and keyword arguments of a call. The names are on the stack, or in the instruction (3.11,
+        3.12)."""
         names = Const(instr.value) if type(instr.value) is tuple else self.pop()
         if not isinstance(names, Const) or type(names.object) is not tuple:
             raise Break("PJ211")
@@ -132,7 +133,7 @@ class Calls:
                             {name: self.use(value) for name, value in named.items()}))
 
     def op_DICT_MERGE(self, instr: Instr) -> None:
-        """``f(**more)`` from CPython 3.9 on: into the dict of keywords ``instr.arg`` items down."""
+        """``f(**more)`` from CPython 3.9 on: merges into the dict of keywords ``instr.arg`` items down the stack."""
         more, owner = self._keywords(self.pop()), self.state.stack[-(instr.arg or 0)]
         into = self._keywords(self.use(owner))
         if more is None or into is None or set(more) & set(into):
@@ -150,7 +151,7 @@ class Calls:
         self.push(Keywords(merged, instr.index))
 
     def _keywords(self, value: Abstract) -> Optional[Arguments]:
-        """The items of a dict of keywords, or of a short dict whose keys are names; else None."""
+        """The items of a dict of keywords, or of a short dict with string keys; else None."""
         if isinstance(value, Keywords):
             return value.items
         if isinstance(value, Known) and value.keys is not None and all(type(key) is str for key in value.keys):
@@ -169,14 +170,14 @@ class Calls:
         self._call_method_with(*self._with_names(instr))
 
     def _call_method_with(self, arguments: List[Abstract], keywords: Arguments) -> None:
-        """Call what LOAD_METHOD has pushed."""
+        """Call the method that LOAD_METHOD has pushed."""
         callee = self.pop()
         if not isinstance(self.pop(), Null):
             raise Break("PJ201", callee=describe(callee))
         self.push(self.call(callee, arguments, keywords))
 
     def call(self, callee: Abstract, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """The result of a call, or Break."""
+        """The result of a call. Raises Break if it is not captured."""
         if isinstance(callee, Method):
             return self._call_method(callee, arguments, keywords)
         known = ready(callee) if isinstance(callee, Manager) else None
@@ -227,12 +228,12 @@ class Calls:
         raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))
 
     def _as_objects(self, arguments: List[Abstract], keywords: Arguments) -> Tuple[List[Abstract], Arguments]:
-        """What variables of a callee get."""
+        """The arguments in the form in which variables of a callee hold them."""
         return list(map(self.as_object, arguments)), {name: self.as_object(value) for name, value in keywords.items()}
 
     def _call_known(self, handler: Optional[Handler], row: Optional[Function], arguments: List[Abstract],
                     keywords: Arguments) -> Abstract:
-        """By operations of its own where there are some, else the call as it is."""
+        """Call a known function by its handler, or else by the library function itself."""
         if handler is not None:
             try:
                 return handler(self, arguments, keywords)
@@ -246,7 +247,7 @@ class Calls:
                          lambda: self._call_known(handler, row, arguments, keywords))
 
     def call_row(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """A call of a library function as it is, with an output if one is given."""
+        """Call a library function itself, with an output if one is given."""
         return self._call_known(None, row, arguments, keywords)
 
     def call_ufunc(self, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -276,7 +277,7 @@ def _of_ufunc(ufunc: np.ufunc) -> Handler:
 
 
 def _origin(target: Any) -> Tuple[str, str]:
-    """The module and the name of what is called; "" where only code of the user's could tell."""
+    """The module and the name of a callee; "" where reading them could run code of the user's."""
     if issubclass(type(target), type):
         return type_module(target), type_name(target)
     if issubclass(type(target), (enum.Enum, types.ModuleType)):

@@ -1,4 +1,4 @@
-"""Deletes of attributes, globals and closure variables: done at once, in program order, as stores are."""
+"""Deletion of attributes, globals and closure variables. Like stores, it happens at once, in program order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pijit.core.graph.ir import Value
 class Deletions:
     """Mixin of the interpreter: DELETE_ATTR, DELETE_GLOBAL, DELETE_DEREF.
 
-    What is not there leaves, for bytecode to raise. Behind a delete nothing is known of the place: an attribute of the
-    class, or a builtin, may show.
+    If the location is unbound, the kernel exits, and bytecode raises. After a deletion nothing is known of the place,
+    because an attribute of the class, or a builtin, may become visible.
     """
 
     facts: Any

@@ -1,11 +1,12 @@
-"""Exceptions that a handler of the same function catches, where nobody looks at them: a jump to the handler.
+"""Exceptions caught in the same function: a predicted exception becomes a jump to its handler.
 
-An instruction that would raise for a reason that the kernel can see - a key that is missing, a divisor of zero, a
-``raise`` - has an edge to its handler. Neither the exception nor its traceback is made: what the handler has on the
-operand stack instead is `Raised`, which nothing but the machinery of handlers takes. Until the handler has ended
-bytecode would see an exception that is being handled, so kernels do not leave there: they leave to before the
-instruction that raises, and bytecode raises. Where that cannot be done - the handler does what is not captured, or
-looks at the exception - the edge goes, and the instruction leaves the kernel as any other that raises.
+An instruction has an edge to its handler if it would raise for a reason that the kernel can test: a missing key, a
+divisor of zero, a ``raise``. Neither the exception nor its traceback is made. The handler has `Raised` on the operand
+stack instead, which only the opcodes of handlers accept.
+
+Bytecode would see a current exception until the handler has ended, so kernels do not exit there. They exit before the
+instruction that raises, and bytecode raises. Where that is impossible, the edge is removed, and the instruction exits
+like any other that raises: if code of the handler is not captured, or if it uses the exception object.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value
 
 FIRST_EDGE = 100
-"""The slot of the edge of a block to its handler; those before are falls, jumps and outcomes."""
+"""The slot of the first edge from a block to its handler. Lower slots are falls, jumps and outcomes."""
 BUILT_IN = tuple(kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)
                  and not issubclass(kind, (OSError, SyntaxError, UnicodeError, ImportError)))
-"""The classes of exceptions that are made of any arguments, and do nothing but keep them."""
+"""Exception classes that accept any arguments and only store them."""
 
 
 CLAUSE = frozenset(["DUP_TOP", "LOAD_GLOBAL", "LOAD_ATTR", "BUILD_TUPLE", "COMPARE_OP", "POP_JUMP_IF_FALSE",
                     "JUMP_IF_NOT_EXC_MATCH", "CHECK_EXC_MATCH", "NOP"])
-"""What a handler does until it is clear that no clause is for an exception."""
+"""Instructions that a handler executes until it is clear that no clause matches the exception."""
 BASES = (Exception, BaseException, object)
 MAKING = ("__new__", "__init__", "__del__")
 
 
 class Way(NamedTuple):
-    """An edge to a handler: what is raised, the block of the graph that is there where it is, and the exception, if
-    it was raised before."""
+    """An edge to a handler: the class that is raised, the block of the graph from which it leaves, and the exception if
+    it is raised again."""
 
     cls: type
     block: Optional[Block] = None
@@ -52,7 +53,7 @@ class Way(NamedTuple):
 
 
 def without_raised(state: Any) -> Any:
-    """The state as bytecode would have it, which has made the exception."""
+    """The state as in bytecode, which has made the exception object."""
     def known(value: Abstract) -> Abstract:
         return Unknown("PJ206", value.born) if isinstance(value, Raised) else value
 
@@ -60,9 +61,9 @@ def without_raised(state: Any) -> Any:
 
 
 class Handlers:
-    """Mixin of the interpreter: ``raise``, where handlers begin and end, and the ways there.
+    """Mixin of the interpreter: ``raise``, the start and end of handlers, and the edges to them.
 
-    ``ways`` are the edges from the instruction to its handler, ``unhandled`` the instructions that have none.
+    ``ways`` are the edges from the instruction to its handler. ``unhandled`` are the instructions that have none.
     """
 
     cfg: Any
@@ -84,11 +85,11 @@ class Handlers:
     returned: Abstract
 
     def split(self, flag: Value) -> Optional[Block]:
-        """Go on where the FLAG is false; the block where it is true."""
+        """Continue where the FLAG is false; returns the block where it is true."""
         return None
 
     def handler(self) -> Optional[BlockEntry]:
-        """The entry of the handler that kernels may jump to, of an exception of the instruction."""
+        """The handler to which kernels may jump when the instruction raises, or None."""
         inner = _innermost(self.cfg, self.instr.index)
         if inner is None or inner.kind != "except" or self.instr.index in self.unhandled:
             return None
@@ -96,8 +97,10 @@ class Handlers:
         return inner if not waits else None
 
     def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
-        """Where the FLAG is true, the instruction raises an exception of the class: jump to its handler, if one of
-        its clauses is for such."""
+        """Add an edge to the handler: where the FLAG is true, the instruction raises an exception of the class.
+
+        Nothing is added if no clause of the handler matches the class.
+        """
         if not self.is_named(cls):
             return
         block = self.split(flag())
@@ -107,13 +110,13 @@ class Handlers:
             self.ways.append(Way(cls, block))
 
     def end_block(self) -> None:
-        """Make sure that the instruction is the last of its block, for it has several edges."""
+        """Make sure that the instruction is the last of its block, because it has several edges."""
         index = self.instr.index
         if self.cfg.blocks[self.cfg.block_of[index]].end != index + 1:
             raise Cut(self.cfg, index + 1)
 
     def is_named(self, cls: type) -> bool:
-        """Whether a clause of the handler names the class or a base of it, as far as names alone tell."""
+        """Whether a clause of the handler names the class or a base of it, judged by names alone."""
         named = self.facts.catches if self.leads_out() else self.named()
         return any(id(one) in named for one in type.mro(cls))
 
@@ -133,17 +136,18 @@ class Handlers:
         return tuple(map(id, named))
 
     def leads_out(self) -> bool:
-        """Whether the caller handles what the instruction raises, and nothing that lives in one segment waits."""
+        """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one segment
+        only."""
         outside = self.facts.catches is not None and _innermost(self.cfg, self.instr.index) is None
         return outside and not any(map(is_confined, self.state.stack))
 
     def throw(self, cls: type, block: Any) -> None:
-        """In an inlined callee: its caller goes on at the handler where control comes to the block."""
+        """In an inlined callee: continue at the caller's handler when the block is reached."""
         raise NotImplementedError
 
     def raise_rarely(self, flag: Value, cls: type, never: Callable[[], Value]) -> None:
-        """Where the first FLAG is true, the instruction raises, or the other FLAG is true as well: then the kernel
-        leaves."""
+        """Add an edge to the handler where the first FLAG is true. The kernel exits where the other FLAG is true as
+        well."""
         here = self.split(flag)
         on, self.block = self.block, here
         self.emit("require", [self.emit("not", [never()], FLAG)], None, exits=True)
@@ -154,12 +158,13 @@ class Handlers:
         self.block = on
 
     def may_catch(self) -> bool:
-        """Whether what an inlined call raises may go on at the handler: nothing waits that lives in one segment."""
+        """Whether exceptions of an inlined call may lead to the handler. No value on the stack may live inside one
+        segment."""
         return (self.instr.opname.startswith("CALL_") and self.gives_result() and self.handler() is not None
                 and not any(isinstance(value, FRAGILE) for value in self.state.stack))
 
     def catch_no_more(self) -> None:
-        """What the instruction raises leaves the kernel after all."""
+        """Remove the edges to the handler: the kernel exits where the instruction raises."""
         self.unhandled.add(self.instr.index)
 
     def is_caught(self) -> bool:
@@ -168,7 +173,7 @@ class Handlers:
         return self.handler() is not None or inner is None and self.facts.catches is not None
 
     def handled_state(self, state: Any, cls: Any, again: Optional[Raised] = None) -> Tuple[int, Any]:
-        """The handler, and what is known where it begins."""
+        """The handler of the instruction and the state at its start."""
         entry = _innermost(self.cfg, self.instr.index, again is not None)
         raised = again or Raised(cls, self.instr.index, self.version)
         stack = state.stack[:entry.level] + [raised] * HANDLER_ITEMS  # type: ignore[union-attr]
@@ -188,7 +193,7 @@ class Handlers:
         self.flow = "raise"
 
     def op_RERAISE(self, instr: Instr) -> None:
-        """No clause was for the exception: on to the next handler."""
+        """No clause matched the exception: continue at the next handler."""
         raised, outer = self.state.stack[-1], _innermost(self.cfg, instr.index, True)
         if not isinstance(raised, Raised) or outer is None or outer.kind != "except":
             raise Break("PJ206", opcode=instr.opname)
@@ -204,7 +209,7 @@ class Handlers:
         del self.state.stack[-EXCEPTION_ITEMS:]
 
     def op_PUSH_EXC_INFO(self, instr: Instr) -> None:
-        """The exception that is handled until now goes below; the end of the handler takes it off."""
+        """Keep the previously handled exception below the new one; the end of the handler removes it."""
         raised = self.state.stack[-1]
         if not isinstance(raised, Raised):
             raise Break("PJ206", opcode=instr.opname)
@@ -218,7 +223,7 @@ class Handlers:
             self.flow = "jump"
 
     def matches(self, wanted: Abstract, raised: Abstract, instr: Instr) -> bool:
-        """Whether a clause is for the exception."""
+        """Whether a clause matches the exception."""
         if not isinstance(raised, Raised):
             raise Break("PJ206", opcode=instr.opname)
         items = wanted.items if isinstance(wanted, Sequence) else (wanted,)
@@ -230,7 +235,7 @@ class Handlers:
         return any(cls in type.mro(raised.cls) for cls in classes)
 
     def note_effect(self, name: str, exits: bool) -> None:
-        """While an exception is handled that was not made, nothing leaves behind an effect."""
+        """While an exception is handled whose object was not made, no exit may follow an effect."""
         raised = raised_in(self.state.stack)
         if raised is None:
             return
@@ -242,13 +247,14 @@ class Handlers:
 
 
 def _innermost(cfg: Any, index: int, outside: bool = False) -> Optional[BlockEntry]:
-    """The innermost block around an instruction that is not a loop; ``outside``: of the handler that it ends."""
+    """The innermost block around an instruction that is no loop. ``outside``: around the handler that the instruction
+    ends."""
     entries = [entry for entry in cfg.block_stack[index] or () if entry.kind != "loop"][:-1 if outside else None]
     return entries[-1] if entries else None
 
 
 def is_plain_exception(cls: Any) -> bool:
-    """Whether making an exception of a class runs no code of the user's, and shows in nothing else."""
+    """Whether making an exception of a class runs no code of the user's and has no other effect."""
     if type(cls) is not type or not issubclass(cls, Exception):
         return False
     kinds = type.mro(cls)
@@ -258,7 +264,7 @@ def is_plain_exception(cls: Any) -> bool:
 
 
 def thrown(self: Any, target: Any) -> Optional[Abstract]:
-    """What ``cls(...)`` makes that is raised at once and handled in the function; None of anything else."""
+    """The result of ``cls(...)`` if it is raised at once and handled in the function; else None."""
     behind = self.function.instructions[self.instr.index + 1]
     raises = (behind.opname, behind.arg) == ("RAISE_VARARGS", 1) and self.is_caught()
     if not raises or not is_plain_exception(target.object):
@@ -269,13 +275,13 @@ def thrown(self: Any, target: Any) -> Optional[Abstract]:
 
 
 def way_edges(interpreter: Any) -> Dict[int, Tuple[int, Any]]:
-    """Where control goes from an instruction that may raise, with what is known there, by slot."""
+    """The edges of an instruction that may raise: handler and state, by slot."""
     return {FIRST_EDGE + number: interpreter.handled_state(interpreter.before, way.cls, way.again)
             for number, way in enumerate(interpreter.ways)}
 
 
 def caught_edges(interpreter: Any, edges: Dict[int, Tuple[int, Any]]) -> Dict[int, Tuple[int, Any]]:
-    """The edges behind a call: those of outcomes that raise lead to the handler."""
+    """The edges after a call: outcomes that raise lead to the handler."""
     caught = {slot: interpreter.handled_state(state, state.stack[-1].cls) for slot, (_, state) in edges.items()
               if state.stack and type(state.stack[-1]) is Thrown}
     return {**edges, **caught}

@@ -1,8 +1,8 @@
-"""Interprets one instruction at a time over abstract values.
+"""Abstract interpretation of one instruction at a time.
 
-One class serves twice: while types are propagated (``emit`` only makes typed placeholders) and while a segment's
-graph is built (``emit`` adds operations). A handler that meets something it cannot do raises
-:class:`~pijit.core.errors.Break` before it changes the state; the instruction then stays bytecode.
+There are two clients: type propagation, in which ``emit`` makes typed placeholders, and graph building, in which it
+adds operations. A handler that cannot model an instruction raises :class:`~pijit.core.errors.Break` before it changes
+the state. The instruction then stays bytecode.
 """
 
 from __future__ import annotations
@@ -75,23 +75,23 @@ from pijit.guards.reading import NoPlaceError
 REASON_OF = {"FORMAT_VALUE": "PJ216", "CONVERT_VALUE": "PJ216", "RAISE_VARARGS": "PJ221"}
 REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("BUILD_"))
 REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
-"""Why instructions that never have a handler stay bytecode, where there is a better reason than PJ202."""
+"""More specific reasons than PJ202 for instructions that never have a handler."""
 
 MAKES_BOOL = "TO_BOOL" in PRESENT
-"""Whether the argument of a comparison says that its answer is made a bool (3.13)."""
+"""Whether the argument of a comparison says that its result is converted to bool (3.13)."""
 
 PASSED = frozenset(["loop", "except", "finally"])
-"""Kinds of blocks that nothing is done for where control leaves them without an exception."""
+"""Kinds of blocks that need no action when they are left without an exception."""
 
 class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
                   Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts,
                   Characters, Managers, Imports, Handlers, StackMoves):
-    """Base: stack, locals, constants, globals. ``next`` is how control leaves the last instruction:
+    """Base of both clients: stack, locals, constants, globals.
 
-    "fall" (to the next instruction), "jump" (to the target), or ("branch", flag): to the target if the FLAG is
-    true, else on; branches whose condition is known become "fall" or "jump". A loop's step is ("iterate", flag,
-    enter): on if the FLAG is true, with what ``enter()`` makes on the stack, else to the target. ``derived``: a call
-    is being made whose result is not that of the instruction.
+    ``flow`` tells how the last instruction ends. "fall" continues with the next instruction, "jump" at the target.
+    ("branch", flag) goes to the target if the FLAG is true. Branches on known conditions become "fall" or "jump". A
+    loop step is ("iterate", flag, enter): if the FLAG is true, it continues with the values of ``enter()`` on the
+    stack, else at the target. ``derived``: a call is being made whose result is not that of the instruction.
     """
 
     def __init__(self, function: Function, facts: Facts) -> None:
@@ -106,7 +106,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.derived = False
         self.work = facts.base.work
 
-    # what the two users define
+    # implemented by the two clients
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
@@ -127,30 +127,30 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         raise NotImplementedError
 
     def use(self, value: Abstract) -> Abstract:
-        """Note that a fact about ``value`` was relied on, and make its SSA value available."""
+        """Note that a fact about ``value`` is relied on, and make its SSA value available."""
         return value
 
     def rely(self, value: Any, condition: Any) -> None:
-        """Note that more than the type of ``value``, or of what is at a Place, was relied on: a condition of
-        `conditions`."""
+        """Note that more than the type of a value or of the content of a Place is relied on: one of `predicates`."""
 
     def by_one_path(self, cls: Const) -> Const:
-        """A class as the segment found it first: one path to it is enough to guard what it holds."""
+        """The class by the path at which the segment found it first. One path is enough to guard its attributes."""
         return cls
 
     def same_object(self, left: Opaque, right: Opaque) -> bool:
-        """Whether two objects from outside are one; guards hold it there."""
+        """Whether two objects from outside are identical; a guard ensures it."""
         return left.sample is right.sample
 
     def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
-        """The result of an inlined call: of ``analysis``'s function, which sees ``facts``, entered with ``entry``."""
+        """The result of an inlined call of ``analysis``'s function, with context ``facts`` and entry state ``entry``.
+        """
         raise NotImplementedError
 
     def constant(self, value: Abstract) -> Any:
         """The object that ``value`` is known to be, or None.
 
-        A Python number from outside becomes known by its value: a guard holds it there, until a second value shows
-        that it changes.
+        A Python number from outside becomes known by its value. A guard ensures it, until a second value shows that it
+        changes.
         """
         if isinstance(value, Const):
             return value.object
@@ -164,17 +164,17 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         return any(self.cfg.block_of[self.instr.index] in loop.body for loop in self.cfg.loops)
 
     def may_report(self) -> bool:
-        """Whether a kernel may leave to behind the instruction to have the flags of what it wrote reported."""
+        """Whether a kernel may exit after the instruction, so that the flags of its write are reported."""
         return False
 
     def gives_result(self) -> bool:
-        """Whether the result of the call that is being made is what the instruction pushes."""
+        """Whether the instruction pushes the result of the call that is being made."""
         called = self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None
         return not self.derived and (called or self.instr.opname == "SETUP_WITH")
 
     @contextlib.contextmanager
     def deriving(self) -> Iterator[None]:
-        """Calls whose results are not that of the instruction."""
+        """Calls in this context have results that are not the result of the instruction."""
         before, self.derived = self.derived, True
         try:
             yield
@@ -184,7 +184,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     # one instruction
 
     def step(self, instr: Instr) -> None:
-        """Interpret ``instr``; on Break the state is as before. Raises Exhausted."""
+        """Interpret ``instr``. On Break the state is unchanged. Raises Exhausted if the budget is used up."""
         self.work.step()
         self.instr = instr
         self.flow, self.ways = "fall", []
@@ -200,10 +200,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             raise Break("PJ205", key="one that is compared by code of its own")
 
     def rehearse(self, later: Callable[[], Any]) -> None:
-        """Do in the analysis what belongs to an edge, so that a Break of it is one of the instruction."""
+        """Run the code of an edge during analysis, so that a Break on it is one of the instruction."""
 
     def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
-        """The outcomes of a call that is one if the FLAG is true, else the other, by their slots."""
+        """The outcomes of a call, by slot: ``one`` if the FLAG is true, else ``other``."""
         return {0: other, 1: one}
 
     def _dispatch(self, instr: Instr) -> None:
@@ -234,7 +234,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         return self.use(self.take())
 
     def take(self) -> Abstract:
-        """As `pop` for an instruction that only moves the value: nothing about it is relied on."""
+        """As `pop`, for an instruction that only moves the value, so that no fact about it is relied on."""
         value = self.state.stack.pop()
         if isinstance(value, Unknown):
             raise Break(value.reason)
@@ -253,8 +253,8 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         return values
 
     def alone(self, value: Abstract) -> Abstract:
-        """``value`` as something that may be used again: an iterator may not, one user's steps would not be the
-        other's."""
+        """``value`` for a second use. Iterators have one user, because a second one would see the steps of the first.
+        """
         if isinstance(value, (LoopIterator, Unrolled, Suspended)):
             raise Break("PJ209", type=describe(value))
         return value
@@ -275,7 +275,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             raise Break(value.reason, name=instr.value)
         is_iterator = isinstance(value, (LoopIterator, Unrolled, Suspended))
         if is_iterator and instr.value not in self.liveness.live_in(instr.index + 1):
-            self.state.locals[instr.value] = UNBOUND  # it moves to its one user
+            self.state.locals[instr.value] = UNBOUND  # it moves to its only user
             self.state.stack.append(value)
             return
         if isinstance(value, LoopIterator) and self.is_stepped_alone(instr):
@@ -294,7 +294,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.state.locals[instr.value] = value
 
     def op_LOAD_FAST_AND_CLEAR(self, instr: Instr) -> None:
-        """Put aside what a variable of an inlined comprehension hides, which may be nothing (3.12)."""
+        """Save the value of a variable that an inlined comprehension hides; the variable may be unbound (3.12)."""
         value = self.state.locals.get(instr.value, UNBOUND)
         if isinstance(value, Unknown):
             raise Break(value.reason, name=instr.value)
@@ -302,11 +302,11 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.state.locals[instr.value] = UNBOUND
 
     def op_DELETE_FAST(self, instr: Instr) -> None:
-        """Of a number or an array; the end of anything else may run code, when the variable lets go of it."""
+        """Delete a number, an array or None. The deletion of other values may run finalizers."""
         value = self.state.locals.get(instr.value, Unknown("PJ212"))
         if not isinstance(value, (Number, Tensor)) and value != Const(None):
             raise Break("PJ212" if isinstance(value, (Unbound, Unknown)) else "PJ202", name=instr.value)
-        self.use(value)  # which makes sure that the variable has a value
+        self.use(value)  # which ensures that the variable has a value
         self.state.locals[instr.value] = Unbound(None, instr.index)
 
     def op_LOAD_GLOBAL(self, instr: Instr) -> None:
@@ -322,11 +322,11 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self.state.stack.append(self.cell_content(instr))
 
     def cell_content(self, instr: Instr) -> Abstract:
-        """What the cell holds that ``instr`` names."""
+        """The content of the cell that ``instr`` names."""
         return self.content_of(instr.arg or 0, instr.value)
 
     def content_of(self, number: int, name: str) -> Abstract:
-        """What a cell or free variable holds."""
+        """The content of a cell or free variable."""
         if name in self.facts.shared:
             return content(self, name)
         place = self.facts.cell_place(number, name)
@@ -337,9 +337,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         return self.known_object(sample, *where)
 
     def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
-        """A value found by looking: code and modules by identity, everything else by type.
+        """A value found by lookup: code and modules are known by identity, all others by type.
 
-        It counts as relied on only when an instruction takes it from the stack: what just passes is not guarded.
+        It is relied on only when an instruction pops it from the stack. A value that is only moved is not guarded.
         """
         value = self.facts.arriving(known_of(sample, source, self.instr.index))
         if isinstance(value, Unknown):
@@ -393,7 +393,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     op_JUMP_ABSOLUTE = op_JUMP_FORWARD
 
     def _conditional(self, when: bool, keep: Optional[bool]) -> None:
-        """Jump if the truth of the top is ``when``; ``keep`` says on which outcome the value stays."""
+        """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
         value = self.pop()
         asked = truth_special(self, value)
         known = self.known_truth(asked)
@@ -422,7 +422,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         self._conditional(False, None)
 
     def op_TO_BOOL(self, instr: Instr) -> None:
-        """What a jump of 3.13 needs: it takes nothing but True and False."""
+        """Convert to bool: a jump of 3.13 accepts nothing but True and False."""
         value = truth_special(self, self.pop())
         known = self.known_truth(value)
         is_bool = isinstance(value, Number) and value.type == BOOL
@@ -437,10 +437,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def op_JUMP_IF_TRUE_OR_POP(self, instr: Instr) -> None:
         self._conditional(True, True)
 
-    # blocks of try statements and of 3.7's loops: kernels raise nothing, so they only say what exits have to restore
+    # blocks of try statements and of 3.7's loops: kernels raise nothing, so they only tell what exits must restore
 
     def op_SETUP_FINALLY(self, instr: Instr) -> None:
-        """The block stack is restored by the exits."""
+        """No operation: exits restore the block stack."""
 
     op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
 
@@ -452,7 +452,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             raise Break("PJ206", opcode=instr.opname)
 
     def op_BREAK_LOOP(self, instr: Instr) -> None:
-        """3.7: out of the innermost loop, and of the blocks in it, or on with the next round."""
+        """CPython 3.7: leave the innermost loop and the blocks in it, or continue with the next iteration."""
         handled = raised_in(self.state.stack) is not None
         level = unwound_level(self.cfg.block_stack[instr.index], instr.opname, handled)
         if level is None:
@@ -465,7 +465,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     # shared by calls, attributes and subscripts
 
     def word(self, value: Abstract) -> Value:
-        """A Python or NumPy integer as a raw word."""
+        """A Python or NumPy integer as a machine word."""
         if isinstance(value, Const) and type(value.object) is int and -2 ** 63 <= value.object < 2 ** 63:
             return self.emit("const", [], WORD, {"value": value.object})  # type: ignore[return-value]
         kind = number_type(value)

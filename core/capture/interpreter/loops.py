@@ -1,4 +1,4 @@
-"""Loops: GET_ITER and FOR_ITER on what kernels can step natively."""
+"""Loops: GET_ITER and FOR_ITER on iterators that kernels can step."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Iteration:
         return by_next and (plain or given)
 
     def next_of(self, name: str) -> Abstract:
-        """``next`` of the iterator of a variable; where it has ended, bytecode makes the call."""
+        """``next`` of the iterator in a variable. When it has ended, bytecode repeats the call."""
         step = step_of(self, self.use(self.state.locals[name]))
         if step.more is False:
             raise Break("PJ209", type="iterator that has ended")
@@ -57,11 +57,12 @@ class Iteration:
         return step.item()
 
     def named_iterator(self, value: Abstract) -> Abstract:
-        """What a variable gets that is to hold a new generator, a map or a filter; Break for others."""
+        """The value of a variable to which a new generator, ``map`` or ``filter`` is assigned; Break for others."""
         called = isinstance(value, Suspended) and not isinstance(value.maker, Made)
         if called and value.point == START and not self.facts.depth:  # type: ignore[attr-defined]
             return value
-        if self.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM or is_confined(value.iterator):
+        if (self.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM
+                or is_confined(value.iterator)):
             raise Break("PJ202", value=describe(value))
         return begun(value.made, value.iterator, value.born)
 

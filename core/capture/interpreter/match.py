@@ -1,4 +1,4 @@
-"""The instructions of ``match`` statements: questions about the subject, which its class answers."""
+"""Pattern matching: the opcodes of ``match`` statements, decided by the class of the subject."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pijit.guards.facts import is_among
 from pijit.guards.held import is_heap_type
 
 SEQUENCE, MAPPING = 1 << 5, 1 << 6
-"""Flags of classes that patterns of sequences and mappings match, from CPython 3.10 on."""
+"""Class flags that sequence and mapping patterns test, from CPython 3.10 on."""
 MATCH_SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-"""Builtin classes of which one positional pattern is the subject itself."""
+"""Builtin classes for which one positional pattern matches the subject itself."""
 FLAGGED = sys.version_info < (3, 11)
-"""Whether a flag on the stack says that keys or a class match; later versions push None where they do not."""
+"""Whether a flag on the stack tells if keys or a class match. Later versions push None if they do not."""
 _flags_of = type.__dict__["__flags__"].__get__
 
 
@@ -44,7 +44,8 @@ class Matching:
         self._push_flag(MAPPING)
 
     def _push_flag(self, flag: int) -> None:
-        """Whether the class of the subject, which stays, has a flag that no registration changes."""
+        """Push whether the class of the subject has a flag that no registration changes. The subject stays on the
+        stack."""
         subject = self.use(self.state.stack[-1])
         kind = class_of(subject)
         if kind is None or is_heap_type(kind):
@@ -55,7 +56,7 @@ class Matching:
         self.push(self.call(Const(len), [self.use(self.state.stack[-1])], {}))
 
     def op_MATCH_KEYS(self, instr: Instr) -> None:
-        """Pushes the values under the keys, or None; in 3.10 whether they are there as well."""
+        """Push the values under the keys, or None; in 3.10 also whether all keys are present."""
         keys, subject = self.use(self.state.stack[-1]), self.use(self.state.stack[-2])
         wanted = self.items_of(keys)
         if class_of(subject) is not dict or wanted is None or self.is_changing(subject):
@@ -69,7 +70,10 @@ class Matching:
             self.push(Const(found))
 
     def op_MATCH_CLASS(self, instr: Instr) -> None:
-        """Replaces subject and class by what the patterns get, or None; in 3.10 by that and True, or the subject and False."""
+        """Replace subject and class by the subpatterns' values, or by None if the class does not match.
+
+        In 3.10 they are replaced by the values and True, or by the subject and False.
+        """
         names, cls, subject = self.pop(), self.pop(), self.pop()
         kind = class_of(subject)
         if not isinstance(cls, Const) or type(cls.object) is not type or names != Const(()) or kind is None:

@@ -15,7 +15,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 
 
 class StackMoves:
-    """Mixin of the interpreter: POP_TOP, DUP_TOP, ROT_TWO and what is like them."""
+    """Mixin of the interpreter: POP_TOP, DUP_TOP, ROT_TWO and similar instructions."""
 
     state: State
     use: Callable[[Abstract], Abstract]
@@ -36,7 +36,7 @@ class StackMoves:
         self.state.stack += pair + pair
 
     def _twice(self, value: Abstract) -> Abstract:
-        """A value that is on the stack twice; the index of ``x[index] += ...`` is no object for that."""
+        """A value that is on the stack twice. The index of ``x[index] += ...`` need not become an object for that."""
         value = self.use(value) if isinstance(value, Parted) else self.alone(value)
         return value if is_unmade(value) else self.as_object(value)
 

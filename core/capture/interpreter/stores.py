@@ -1,7 +1,7 @@
-"""Effects on Python objects: what a kernel may store, where, and what it knows of the place afterwards.
+"""Stores into Python objects: what a kernel may write, where, and what is then known of the location.
 
-An effect is done at once, in program order, by an operation that leaves before it did anything where it cannot be
-done natively. So what bytecode repeats after a side exit has had no effect yet.
+An effect happens at once, in program order. If it cannot be done natively, the operation exits before it has changed
+anything. So a side exit never makes bytecode repeat an effect.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from pijit.guards._evaluate import attribute_rule
 from pijit.guards.reading import class_value
 
 LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
-"""Instructions that push a container which others may lead to as well: any of its class may be the one that
-changes."""
+"""Instructions that push a container to which other paths may lead. A change may then concern any container of its
+class."""
 
 
 class Effects:
@@ -66,12 +66,12 @@ class Effects:
     word: Callable[[Abstract], Value]
     moving: Callable[[Abstract], None]
 
-    # what is changed, and what must not be the same object
+    # changed locations, and objects that must be distinct
 
     def changing(self, place: Any, owner: Abstract, relied: bool = True) -> None:
-        """A kernel changes ``place`` - an attribute's name, or the class for items - of an object.
+        """Note that a kernel changes ``place`` of an object: an attribute's name, or the class for items.
 
-        ``relied`` says that what the place then holds is known.
+        ``relied`` says that the new content of the place is known.
         """
         if isinstance(owner, Opaque):
             if place is dict and self._is_namespace(owner.sample):
@@ -80,21 +80,22 @@ class Effects:
         elif self.instr_of(owner) in LOOKUPS:
             self.facts.changed.add((place, None))
         self.note_access(place, owner, True, relied)
-        if type(place) is not str:  # stores of attributes change no list or dict that the function has made
+        if type(place) is not str:  # attribute stores change no list or dict that the function has made
             self.facts.mutates = True
             expect_items(self.state)
 
     def _is_namespace(self, sample: Any) -> bool:
-        """Whether a dict has the globals of a module, which are read under other guards than its items."""
+        """Whether a dict holds the globals of a module, which are read under guards of their own."""
         return sample is self.facts.base.globals or sample is self.facts.globals or "__builtins__" in sample
 
     def instr_of(self, value: Abstract) -> str:
-        """The instruction that made a value, or ""."""
+        """The name of the instruction that made a value, or ""."""
         instructions = self.facts.function.instructions
-        return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""  # type: ignore[no-any-return]
+        return (instructions[value.born].opname  # type: ignore[no-any-return]
+                if 0 <= value.born < len(instructions) else "")
 
     def reading(self, place: Any, owner: Abstract) -> None:
-        """To be asked before ``place`` of an object is read under guards, which hold where the segment starts.
+        """Check that ``place`` of an object may be read under guards, which hold at the start of the segment.
 
         Raises:
             Break: captured code changes it.
@@ -105,20 +106,22 @@ class Effects:
         self.note_access(place, owner, False, True)
 
     def apart_from_stores(self, place: Any, owner: Abstract) -> None:
-        """An object from outside may be one that captured code made before, and stores into: that is known of records
-        alone."""
+        """Break if an object from outside may be one that captured code made before and stores into.
+
+        Only the classes of such virtual objects and list elements are known.
+        """
         changed, kind = self.facts.changed, type(owner.sample) if isinstance(owner, Opaque) else None
         if kind is not None and (((Record, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
             raise Break("PJ219", object=describe(owner))
         self.apart_from_classes(place, searched_for(owner))
 
     def apart_from_classes(self, name: Any, classes: Iterable[type]) -> None:
-        """Captured code must not store an attribute into classes among which a read looks for it."""
+        """Break if captured code stores the attribute into a class that a lookup searches."""
         if any((name, id(cls)) in self.facts.changed for cls in classes):
             raise Break("PJ219", object=name)
 
     def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
-        """Objects of which one place is changed and those of which it is read must not be the same."""
+        """Note an access: objects of which a place is written must be distinct from those of which it is read."""
 
     # places
 
@@ -134,9 +137,9 @@ class Effects:
         return place  # type: ignore[no-any-return]
 
     def read_place(self, place: HeapPlace) -> Abstract:
-        """What a place holds."""
+        """The value of a place."""
         value = self.state.locals.get(place.name)
-        if value is None:  # found in this very run of the analysis, which is done again
+        if value is None:  # found in this run of the analysis, which will be repeated
             value = place.initial(self.facts.base)
         if isinstance(value, Unbound):
             raise Break("PJ212", name=str(place.source))
@@ -150,7 +153,7 @@ class Effects:
         self.note_store(place, value)
 
     def note_store(self, place: HeapPlace, value: Abstract) -> None:
-        """The instruction has written a place: this is what it holds from now on."""
+        """Note that the instruction has written a place, and its new value."""
         self.facts.stores.setdefault(self.instr.index, set()).add(place.name)
         self.state.locals[place.name] = value
 
@@ -178,7 +181,7 @@ class Effects:
         self._write_place(place, "store_attr", [self.object_value(owner), self.object_value(Const(name))], value)
 
     def written_attribute(self, owner: Abstract, name: str, hook: str) -> HeapPlace:
-        """The place of an attribute that the instruction writes, as ``hook`` of plain classes does it."""
+        """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
         shared = isinstance(owner, Const)
         why = why_not_shared(owner, name, hook, self.facts) if shared else why_not_stored(owner, name, hook)
         if why is not None:
@@ -192,8 +195,7 @@ class Effects:
         return self.facts.places[key]  # type: ignore[no-any-return]
 
     def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
-        """The place of a list's item if captured code of the function stores into the list, only at known
-        positions."""
+        """The place of a list's item, if captured code of the function stores into the list at known positions only."""
         identity = identity_of(owner)
         known = (list, identity) in self.facts.changed and (ItemPlace, identity) not in self.facts.changed
         if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
@@ -202,7 +204,8 @@ class Effects:
         return self.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
 
     def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` for a list: an item at a known position is a place if no others are stored."""
+        """``owner[index] = value`` for a list. An item at a known position is a place if all stores are at known
+        positions."""
         identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
         position = self.constant(index) if anywhere not in self.facts.changed else None
         if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
@@ -231,13 +234,15 @@ class Effects:
         self._write_place(place, "store_cell", [self.cell_value(cell.root)], self.pop())
 
     def note_cell(self, number: int, changes: bool) -> None:
-        """A cell that is changed must be no other than the one it was, and none of those that are read."""
+        """Note an access to a cell. A written cell must be the same cell as at capture, and distinct from those that
+        are read."""
         if changes or any(place is CellPlace for place, _ in self.facts.changed):
             for owner in self.facts.cell_owners(number):
                 self.note_access(CellPlace, owner, changes, True)
 
     def stored_value(self, value: Abstract) -> Value:
-        """What an effect stores: an array, a number, or an object by identity; Break for what only bytecode makes."""
+        """The value that an effect stores: an array, a number, or an object by identity. Break for values only bytecode
+        makes."""
         if isinstance(value, Tensor):
             return value.value  # type: ignore[return-value]
         if isinstance(value, Range):
@@ -255,8 +260,10 @@ class Effects:
 
 
 def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
-    """Why only bytecode can store or delete an attribute: doing it may run code of the user's, or the object is not
-    known."""
+    """The reason why only bytecode can store or delete an attribute, or None.
+
+    The store may run code of the user's, or the object is not known.
+    """
     if not isinstance(owner, Opaque) or owner.source is None:
         return "the object is made here"
     kind = type(owner.sample)

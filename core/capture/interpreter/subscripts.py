@@ -1,4 +1,4 @@
-"""Subscripts: basic indexing and slicing of arrays, items of tuples, element and slice stores."""
+"""Subscripts: basic indexing and slicing of arrays, items of containers, element and slice stores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from pijit.core.graph.types import FLAG, Array, Scalar, numpy_scalar
 from pijit.guards.facts import is_among
 
 STORING_BACK = ["SWAP", "ROT_TWO", "STORE_SUBSCR"] if "SWAP" in PRESENT else ["ROT_THREE", "STORE_SUBSCR"]
-"""What is behind the operator of ``x[i] += ...``."""
+"""The instructions after the operator of ``x[i] += ...``."""
 
 
 class Subscripts:
@@ -107,7 +107,7 @@ class Subscripts:
             self.store(owner, index, value)
 
     def store(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` of an array that may be written."""
+        """``owner[index] = value`` for a writeable array."""
         if self._gathers(index):
             self._scatter(owner, index, value)
         else:
@@ -161,7 +161,7 @@ class Subscripts:
         return [index]
 
     def _gathers(self, index: Abstract) -> bool:
-        """Whether an index picks elements one by one: it is an array or a list, or there are some in it."""
+        """Whether an index selects elements one by one: it is an array or a list, or contains one."""
         if class_of(index) is list:
             return True
         items = [index] if class_of(index) is not tuple else self.items_of(index) or []
@@ -170,7 +170,7 @@ class Subscripts:
     def updates_picked(self) -> bool:
         """Whether this is the operator of ``x[:, i] += ...``.
 
-        A slice waits on the stack, so no exit could follow if it wrote into the array of the picked elements.
+        A slice is on the stack, so no exit could follow if the operator wrote into the array of the selected elements.
         """
         behind = self.function.instructions[self.instr.index + 1:self.instr.index + 1 + len(STORING_BACK)]
         if [instr.opname for instr in behind] != STORING_BACK or len(self.state.stack) < 2:
@@ -180,7 +180,7 @@ class Subscripts:
             isinstance(item, Slice) for item in self._index_items(index))
 
     def _scatter(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
-        """``owner[mask] = value`` and ``owner[integers] = value`` of values that every element can hold."""
+        """``owner[mask] = value`` and ``owner[integers] = value`` for values that every element can hold."""
         value = held_by(self, owner, value)
         items = self._index_items(index) if class_of(index) is not list else []
         if store_elements(self, owner, items, value):
@@ -189,11 +189,11 @@ class Subscripts:
         set_items(self, owner, index, value)
 
     def require_elements_of(self, owner: Tensor) -> None:
-        """Leave where there are none: of an index out of range NumPy would warn then, instead of raising."""
+        """Side exit if the array is empty, because NumPy would warn about an index out of range instead of raising."""
         self.emit("require", [self.emit("truth", [self.size(owner)], FLAG)], None, exits=True)
 
     def view_of(self, owner: Tensor, items: List[Abstract]) -> Tensor:
-        """``owner[items]`` of a basic index."""
+        """``owner[items]`` for a basic index."""
         items = _without_ellipsis(items, owner.type.ndim)
         codes: List[str] = []
         words: List[Value] = []
@@ -207,7 +207,7 @@ class Subscripts:
         return Tensor(result, value)
 
     def row(self, owner: Tensor, index: Value) -> Tensor:
-        """``owner[index]`` of an array with more axes than one, for an index that is known to be in range."""
+        """``owner[index]`` of an array with several axes, for an index that is known to be in range."""
         codes = ("i",) + ("e",) * (owner.type.ndim - 1)
         result = _view_type(owner.type, list(codes))
         return Tensor(result, self.emit("view", [owner.value, index], result, {"index": codes, "inside": True}))
@@ -263,7 +263,7 @@ class Subscripts:
 
 
 INDEXERS = {id(getattr(np, name)): name + ".__getitem__" for name in ("r_", "c_", "mgrid", "ogrid")}
-"""Objects of NumPy's whose items are made of the index."""
+"""NumPy objects whose items are made from the index."""
 
 
 ALWAYS_FIT = ("bi", "bu", "bf", "bc", "ib", "ub", "fb")
@@ -272,9 +272,9 @@ MAY_FIT = ("if", "uf", "ff", "ii", "iu", "uu", "ui", "ic", "uc", "fc", "cc")
 
 
 def _is_part(part: Tuple[Optional[Value], Abstract], owner: Tensor, index: Abstract) -> bool:
-    """Whether a view is ``owner[index]`` itself, as after ``owner[index] += ...``: storing it changes nothing.
+    """Whether a view is ``owner[index]`` itself, as after ``owner[index] += ...``, so that storing it changes nothing.
 
-    From 3.12 on the slice of such a statement is made twice, of the same parts.
+    From 3.12 on the slice of such a statement is made twice, from the same parts.
     """
     own = part[1]
     same = own is index or isinstance(own, Slice) and isinstance(index, Slice) and own.parts == index.parts
@@ -282,7 +282,7 @@ def _is_part(part: Tuple[Optional[Value], Abstract], owner: Tensor, index: Abstr
 
 
 def _is_element(owner: Tensor, items: List[Abstract]) -> bool:
-    """One integer per axis: an element, not a view. Booleans are masks, not integers."""
+    """Whether there is one integer per axis: an element, not a view. Booleans are masks, not integers."""
     if len(items) != owner.type.ndim or owner.type.ndim == 0:
         return False
     kinds = [number_type(item) for item in items]
@@ -290,7 +290,7 @@ def _is_element(owner: Tensor, items: List[Abstract]) -> bool:
 
 
 def _without_ellipsis(items: List[Abstract], ndim: int) -> List[Abstract]:
-    """The index with ``...`` written out as full slices and nothing missing at the end."""
+    """The index with ``...`` and missing axes written out as full slices."""
     full = SliceDisplay((Const(None), Const(None), Const(None)))
     dots = [k for k, item in enumerate(items) if isinstance(item, Const) and item.object is Ellipsis]
     taken = sum(1 for item in items
@@ -308,7 +308,7 @@ def _without_ellipsis(items: List[Abstract], ndim: int) -> List[Abstract]:
 
 
 def _view_type(owner: Array, codes: List[str]) -> Array:
-    """The type of a view: a layout letter only where it is certain whatever the numbers are."""
+    """The type of a view. The layout letter is given only where it is certain for all index values."""
     ndim = sum(code != "i" for code in codes)
     if ndim == 0:
         raise Break("PJ205", index="zero-dimensional view")

@@ -1,4 +1,4 @@
-"""The interpreter of the analysis: it finds out types, and makes no operations."""
+"""Type propagation: the interpreter's first client, which finds types and emits no operations."""
 
 from __future__ import annotations
 
