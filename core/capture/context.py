@@ -1,6 +1,6 @@
 """Capture context: the scopes that a function sees, its options, and the facts that analysis has found.
 
-Interpreter and models read and extend it. It never resolves a name without a path by which guards find the value again.
+Interpreter and models read and extend it. A name is looked up together with the path by which guards find it again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Facts:
     - ``unrolling``: loops over containers are unrolled up to this number of iterations.
     - ``said``: the hints of the program, see `hints`.
     - ``seen``: objects that stand for the elements of long lists.
-    - ``catches``: ids of the classes that the caller handles, see `handlers`; None if it handles nothing.
+    - ``catches``: ids of the exception classes that the caller handles, see `exceptions`; None if it handles nothing.
     - ``within``: codes of the functions around this one, outermost first; ``around``: the inlined ones, as Callees.
     - ``shared``: variables of this function that are in cells, see `shared_cells`.
     - ``work`` counts the steps of the capture against its budget.
@@ -58,16 +58,17 @@ class Facts:
     - ``callees``: (code, name) of functions that an instruction calls and that are not inlined; ``uncompiled``: the
       instructions where such a function runs uncompiled, see `may_compile_alone`.
     - ``mutates``: captured code changes a container.
-    - ``guessed``: instructions that a kernel executes although type feedback does not know the type they read.
+    - ``guessed``: instructions whose result type is assumed without type feedback, or whose item was missing. Their
+      results are observed.
     - ``looping``: calls of inlined functions that have loops; ``leaving``: calls that a kernel may leave in the
       middle, with the reason, see `cold_paths`.
     - ``texts``: sources of strings whose characters are read, so that only their class is known.
-    - ``objects``: codes of functions that escape, so that they are not just called on the spot, and the (code, name)
-      of variables of inlined functions that must be in cells.
+    - ``objects``: codes of functions that are used for more than a call on the spot, and the (code, name) of variables
+      of inlined functions that must be in cells.
     - ``by_bytecode``: codes of functions whose calls are not inlined.
     - ``stepped``: by calls of ``next``, the variables whose iterators they step.
     - ``sizes``: by calls, how much code is inlined there.
-    - ``shown``: instructions that may run code which looks at the frame.
+    - ``shown``: instructions that may run code which reads the frame.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",

@@ -1,7 +1,7 @@
 """Driver of capture: analyses one function for one call and builds the graphs of its regions.
 
-`core/pipeline.py` and `core/entries.py` call it. It runs no code of the user's and compiles nothing. The retry loop of
-`capture` starts again where an attempt has found that less must be inlined or that blocks must be split.
+`core/entries.py` calls it. It never runs the captured function, and it compiles nothing. The retry loop of `capture`
+starts again where an attempt has found that less must be inlined or that blocks must be split.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Capture:
                 for index in range(version.block.start, version.block.end) if index not in version.breaks}
 
     def callees(self) -> Dict[int, List[Tuple[CodeType, str]]]:
-        """The functions whose calls stay bytecode although their code is known, by instruction. An instruction that
-        calls an unknown callable has no entry."""
+        """The functions whose calls stay bytecode although their code is known, by instruction. The list is empty where
+        nothing is known of the callee."""
         return {index: self.analysis.facts.callees[index] for index, _ in self.breaks()
                 if index in self.analysis.facts.callees}
 

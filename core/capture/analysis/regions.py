@@ -1,4 +1,4 @@
-"""Region formation: a segment is a single-entry region of captured instructions with any number of exits.
+"""Region formation: a segment is a single-entry region of captured instructions with many exits.
 
 A *piece* is a run of captured instructions inside one block version. It is a *head*, at which a segment begins, if
 bytecode may lead to it: after a break, at function entry, in a handler, or where paths of different segments meet.

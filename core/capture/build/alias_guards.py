@@ -1,5 +1,4 @@
-"""Alias guards: which objects that a segment finds must be distinct or identical, because it writes one and reads
-another.
+"""Alias guards: which objects must be distinct or identical because a segment writes or reads them.
 
 The builder notes each access to a location in an object; `note_pairs` turns the accesses into pairs to guard.
 """

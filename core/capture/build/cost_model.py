@@ -1,8 +1,8 @@
-"""Cost model: whether a kernel saves more than its call costs, compared with the bytecode that it replaces.
+"""Cost model: whether a kernel saves more than its call costs, compared with bytecode.
 
 The unit is the cost of an operation on two Python floats in bytecode. The constants are ratios of times measured in one
-run (docs/design.md, "What is worth a kernel"). A factor of two does not matter, because a kernel near the limit gains
-and loses little.
+run (docs/design.md, "What is worth a kernel"). They need to be right only within a factor, because a kernel near the
+limit gains and loses little.
 """
 
 from __future__ import annotations

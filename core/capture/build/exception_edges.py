@@ -1,6 +1,6 @@
-"""Exception edges: where a kernel predicts an exception that a local handler catches, it jumps to the handler.
+"""Exception edges: a kernel that predicts an exception jumps to the local handler that catches it.
 
-See `interpreter/exceptions.py` for the abstract side.
+`interpreter/exceptions.py` finds these edges; this module builds them.
 """
 
 from __future__ import annotations

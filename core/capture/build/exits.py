@@ -135,8 +135,8 @@ class Exits:
         return self.instr.index + 1
 
     def live_around(self, target: int) -> Set[str]:
-        """The variables that are live at ``target``, and those that the statement reads: a callee may see them in the
-        frame."""
+        """The variables that are live at ``target``, and those that the statement reads, because both must be visible
+        in the frame during a call."""
         return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
 
     def _seen_in_traceback(self, live: Collection[str], state: State, target: int) -> Set[str]:

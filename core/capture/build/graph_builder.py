@@ -1,6 +1,6 @@
 """Graph building: the interpreter runs over the pieces of one region and records operations.
 
-`driver.py` builds each region with it, and `inlined_graph.py` derives from it. It decides nothing about types.
+`driver.py` builds regions with it; `inlined_graph.py` and `reentry.py` derive from it. Types come from the analysis.
 """
 
 from __future__ import annotations
@@ -362,7 +362,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         return Refusal(instr.index, error)
 
     def not_inlined(self, callee: Made, error: Break) -> Break:
-        """Break because ``callee`` is not inlined. If it has a name, bytecode makes the function instead."""
+        """The exception if ``callee`` is not inlined. A function that a variable holds is then made by bytecode."""
         named = not self.facts.depth and self.function.instructions[callee.born + 1].opname == "STORE_FAST"
         known = isinstance(error, Refusal) or not named or callee.born in self.analysis.refused
         return error if known else Refusal(callee.born, Break("PJ202", opcode="MAKE_FUNCTION"))

@@ -1,6 +1,6 @@
 """Guards from facts: guard programs of segments and entries, and the arguments of launchers.
 
-The linker calls it with the facts of a `Captured`. A guard never owns an object of the user's.
+`core/entries.py` and `core/launch_sites.py` call it with the facts of `Captured` segments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pending call operands on the operand stack, such as a bound method: block parameters and exit values for them.
+"""Pending call operands, such as a bound method on the operand stack: block parameters and exit values.
 
 They need parameters where paths meet in the arguments of the call, as in ``values.append(x if x > 0.0 else -x)``.
 """

@@ -1,5 +1,4 @@
-"""Re-entries: graphs that resume a loop. Their kernels count loop iterations, which measures what a re-entry is worth.
-"""
+"""Re-entries: graphs that resume a loop. They count iterations, which measures what a re-entry is worth."""
 
 from __future__ import annotations
 
@@ -15,7 +14,8 @@ from pijit.core.graph.types import WORD
 
 
 class ReentryBuilder(GraphBuilder):
-    """Builder of one re-entry, used once. All exits except polls pass on the iteration count, unless it is 0."""
+    """Builder of one re-entry, used once. All exits except polls pass on the iteration count, if there was an
+    iteration."""
 
     def _head_state(self) -> State:
         state = super()._head_state()

@@ -1,4 +1,4 @@
-"""Captured segments: the result of building a region, with its graph, inputs and the facts it relies on."""
+"""Captured segments: the result of building a region: its graph, its inputs and the facts it relies on."""
 
 from __future__ import annotations
 

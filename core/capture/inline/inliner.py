@@ -1,7 +1,7 @@
-"""Inlining: the body of a called Python function is interpreted in place of the call if all returning paths are
-captured.
+"""Inlining: the body of a called Python function is interpreted in place of the call.
 
-Exceptions are side exits of the caller's statement: bytecode repeats the call, so tracebacks are Python's own.
+All returning paths must be captured. Exceptions are side exits of the caller's statement: bytecode makes the whole
+call, so tracebacks are Python's own.
 """
 
 from __future__ import annotations

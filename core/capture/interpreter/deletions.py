@@ -1,4 +1,4 @@
-"""Deletion of attributes, globals and closure variables. Like stores, it happens at once, in program order."""
+"""Deletion of attributes, globals and closure variables: like stores, at once and in program order."""
 
 from __future__ import annotations
 

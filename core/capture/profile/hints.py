@@ -175,7 +175,7 @@ def _warn_of(hint: Shown, lookup: Lookup, filename: str) -> None:
 
 
 def _shown(function: Function, code: CodeType) -> Iterator[Shown]:
-    """The hints in the source of a function whose statements bind a name."""
+    """The hints in the source of a function. Those whose statements bind no name are left out."""
     lines = linecache.getlines(code.co_filename)
     used = [instr.lineno for instr in function.instructions if instr.lineno is not None]
     last = max(used, default=0)

@@ -1,6 +1,7 @@
-"""Samples of long lists: capture examines some objects of a list, and reads are compiled for classes like theirs.
+"""Samples of long lists: capture examines some elements, and reads are compiled for objects like them.
 
-A sample is never trusted: compiled code checks the class of each object that it takes, and the type of each attribute.
+Samples are expectations only: compiled code checks the class of each object that it takes, and the type of each
+attribute.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ MAX_RENEWALS = 3
 MOVE_AFTER = 0.1
 """Seconds that a call must have run before on-stack replacement."""
 PATIENT_VISITS = 64
-"""Number of iterations after which a loop no longer waits for values that were never observed."""
+"""Number of visits of a loop's header after which a loop no longer waits for values that were never observed."""
 
 
 def is_long(running: float, spent: float) -> bool:

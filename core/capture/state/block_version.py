@@ -1,6 +1,6 @@
-"""Block versions: a basic block specialised by the types at its start, as `analysis/fixpoint.py` finds them.
+"""Block versions: basic blocks specialised by the types at their start.
 
-See docs/design.md, lazy basic block versioning.
+`analysis/fixpoint.py` finds them. See docs/design.md, lazy basic block versioning.
 """
 
 from __future__ import annotations

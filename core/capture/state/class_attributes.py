@@ -1,4 +1,6 @@
-"""Attributes of classes and modules as heap locations: which of them captured code may store, and where they are read.
+"""Attributes of classes and modules as heap locations.
+
+The module tells which of them captured code may store, and which classes an attribute read searches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cold paths of callees: blocks executed for their effects alone, such as a warning or an occasional log line.
+"""Cold paths of callees: blocks executed for their effects alone, such as an occasional log line.
 
 A callee with a cold path is still inlined. When the path is reached, the kernel exits into the middle of the callee,
 and bytecode runs the rest of it. So no long-running code may follow the path in the callee.

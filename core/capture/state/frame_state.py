@@ -1,6 +1,7 @@
 """The abstract frame: locals and operand stack before an instruction, and their join where paths meet.
 
-Container contents are invalidated here when code may have changed them. The join must not depend on the SSA values.
+It also invalidates or weakens container contents where code may have changed them. Analysis, interpreter and models use
+it.
 """
 
 from __future__ import annotations
@@ -413,7 +414,8 @@ def leaves(value: Abstract) -> Iterator[Typed]:
 
 
 def join_states(left: State, right: State) -> State:
-    """Join two states by variable and stack slot. A variable that only one state has is dropped."""
+    """Join two states by variable and stack slot. A variable that one state does not list is dropped. One that is
+    unbound in one state only becomes Unknown."""
     locals = {name: join(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals}
     return State(locals, [join(a, b) for a, b in zip(left.stack, right.stack)])
 

@@ -217,7 +217,7 @@ Places = Dict[Any, HeapPlace]
 def find_places(places: Places, head: State, cells: int) -> Dict[str, Any]:
     """The path by which a segment finds each place, by name.
 
-    If there is no path, no guard can check the place. Its value is then forgotten in ``head``.
+    If there is no path, no guard can check the place. Then at most its type is kept in ``head``.
     """
     roots = {place.name: place.root(head, cells) for place in places.values()}
     for name, root in roots.items():

@@ -1,4 +1,4 @@
-"""Saved locals: values that an inlined comprehension (CPython 3.12) saves on the operand stack; they may be empty.
+"""Saved locals: values that an inlined comprehension saves on the operand stack (CPython 3.12).
 
 The saved slot is empty if the variable was unbound. A kernel cannot take an empty slot as an argument.
 """

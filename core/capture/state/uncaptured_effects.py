@@ -1,6 +1,7 @@
-"""Effects of uncaptured instructions on the abstract state: the items they pop, and the values they invalidate.
+"""Effects of uncaptured instructions on the abstract state: stack items popped, and values invalidated.
 
-It is applied to each instruction that stays bytecode. The tables cover the normal form of all CPython versions.
+They are applied to each instruction that stays bytecode. The tables cover the opcodes of all supported CPython
+versions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Result types of library functions, found by calling them on tiny samples of several sizes.
 
-The models of library calls use it. No operand of the user's is ever passed to such a call.
+The models of library calls use it. Samples stand for all arguments except constants, which are passed as they are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Temporary elision: NumPy's operators compute into a large operand to which nothing else refers.
 
-The result then has that operand's strides, which also matter for a later product. NumPy counts references and searches
-the C stack for its caller. So an array counts as held here if bytecode would hold it: in a variable, on the operand
-stack, or in a container on the stack.
+The result then has that operand's strides, and a product has that operand as its first factor. NumPy counts references
+and searches the C stack for its caller. So an array counts as held here if bytecode would hold it: in a variable, on
+the operand stack, or in a container on the stack.
 """
 
 from __future__ import annotations

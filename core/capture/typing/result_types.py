@@ -1,4 +1,4 @@
-"""Result types of operators and ufuncs: the operation itself runs in NumPy on tiny samples of the operand types.
+"""Result types of operators and ufuncs: NumPy itself runs the operation on tiny samples.
 
 So value-based casting (NumPy 1.x) and NEP 50 are both right, and no promotion table is needed. When the result type
 depends on the *value* of a scalar operand, capture breaks (PJ214).

@@ -24,7 +24,8 @@ def is_turned(array: np.ndarray) -> bool:
 
 
 def is_captured(dtype: np.dtype) -> bool:
-    """Whether kernels support a dtype. C has two 64-bit integer types that compare equal; only one is supported."""
+    """Whether kernels support a dtype. The dtypes of C's two 64-bit integer types compare equal; only one is supported.
+    """
     return dtype in CAPTURED_DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
 
 

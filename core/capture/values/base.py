@@ -1,4 +1,4 @@
-"""Abstract values: the base class, and composite values, which stand for immutable objects with known parts.
+"""Abstract values: the base class, and composites, which stand for immutable objects with known parts.
 
 The concrete classes of the lattice are in `lattice.py`.
 """
@@ -65,8 +65,8 @@ class Thrown(Abstract):
 class Raised(Thrown):
     """An exception that a handler has on the operand stack and whose object was not made.
 
-    ``version`` is the block version that raises. ``wrote`` says that an effect has followed, so bytecode cannot repeat
-    the raise.
+    ``version`` is the number of the block version that raises. ``wrote`` says that an effect has followed, so bytecode
+    cannot repeat the raise.
     """
 
     __slots__ = ("version", "wrote")

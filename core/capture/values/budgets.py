@@ -1,9 +1,9 @@
 """Budgets of one capture: a first call may take seconds, not minutes.
 
 The counts do not depend on the machine, so that a function is partitioned alike everywhere. When the budget is used up,
-capture starts again with less: first calls are inlined one deep, then nothing is inlined or unrolled. At last the
-function stays bytecode. A kernel ends where it reaches its size limit. Where all kernels together exceed theirs, those
-without loops stay bytecode first.
+capture starts again with less: calls are inlined one deep, and in a third attempt nothing is inlined or unrolled. At
+last the function stays bytecode. A kernel ends where it reaches its size limit. Where all kernels together exceed
+theirs, those without loops stay bytecode first.
 """
 
 from __future__ import annotations

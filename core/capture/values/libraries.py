@@ -1,4 +1,4 @@
-"""Library functions: those that are compiled already or have handlers of their own, and are not inlined."""
+"""Library functions: they are compiled already or have handlers of their own, and are not inlined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Value specialisation: numbers from outside that a capture must know by value, such as an axis or a range step.
+"""Value specialisation: numbers from outside that a capture must know by value, such as an axis.
 
 An Equals guard holds the first value. When a call brings a second one, the source is *changing*. Later captures then
 take the number as a symbol: they break, or use a form that works for any value.

@@ -1,7 +1,7 @@
-"""Virtual objects: objects whose allocation is deferred, as abstract values of their attributes (scalar replacement).
+"""Virtual objects: objects whose allocation is deferred (escape analysis, scalar replacement).
 
-A Record stands for the object in all variables that hold it. The object is allocated where it escapes or where a kernel
-exits.
+A Record stands for the object in all variables that hold it and knows the values of its attributes. The object is
+allocated where it escapes or where a kernel exits.
 """
 
 from __future__ import annotations
