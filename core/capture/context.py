@@ -47,7 +47,8 @@ class Facts:
     - ``said``: the hints of the program, see `hints`.
     - ``seen``: objects that stand for the elements of long lists.
     - ``catches``: ids of the exception classes that the caller handles, see `exceptions`; None if it handles nothing.
-    - ``within``: codes of the functions around this one, outermost first; ``around``: the inlined ones, as Callees.
+    - ``within``: codes of the functions around a call made here, outermost first; ``around``: the inlined ones of
+      them, as Callees.
     - ``shared``: variables of this function that are in cells, see `shared_cells`.
     - ``work`` counts the steps of the capture against its budget.
 
@@ -63,8 +64,8 @@ class Facts:
     - ``looping``: calls of inlined functions that have loops; ``leaving``: calls that a kernel may leave in the
       middle, with the reason, see `cold_paths`.
     - ``texts``: sources of strings whose characters are read, so that only their class is known.
-    - ``objects``: codes of functions that are used for more than a call on the spot, and the (code, name) of variables
-      of inlined functions that must be in cells.
+    - ``objects``: codes of functions that are used for more than a call on the spot, and the (code, name) of inlined
+      functions' variables that must be in cells.
     - ``by_bytecode``: codes of functions whose calls are not inlined.
     - ``stepped``: by calls of ``next``, the variables whose iterators they step.
     - ``sizes``: by calls, how much code is inlined there.

@@ -102,7 +102,7 @@ class Analysis:
             self._propagate_all()
             if known == self._turned_out() and self.onlookers.settle():  # calls that break may not do so in a later run
                 known = None
-            if self.parted and any(version.lossy for version in self.versions):  # too many versions: one is better
+            if self.parted and any(version.lossy for version in self.versions):  # too many versions: do not split
                 self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
                 self.refused.update((index, outcomes.why_not()) for index, outcomes in self.parted.items()
                                     if not outcomes.raises())
@@ -298,7 +298,7 @@ class Analysis:
         confined = [value.born for value in state.stack if is_confined(value)] + [
             value.born for value in state.locals.values() if is_generating(value)]
         for born in confined:
-            # If the value is made on a likely path and in the way on an unlikely one, the next run comes here again.
+            # A value that is made on a likely path and poisoned on an unlikely one comes here again in the next run.
             rarely = not likely and born not in self.known_rarely
             (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
         return bool(confined)

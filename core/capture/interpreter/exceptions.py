@@ -5,8 +5,8 @@ divisor of zero, a ``raise``. Neither the exception nor its traceback is made. T
 stack instead, which only the opcodes of handlers accept.
 
 Bytecode would see a current exception until the handler has ended, so kernels do not exit there. They exit before the
-instruction that raises, and bytecode raises. Where that is impossible, the edge is removed, and the instruction exits
-like any other that raises: if code of the handler is not captured, or if it uses the exception object.
+instruction that raises, and bytecode raises. That is impossible where code of the handler is not captured, or where it
+uses the exception object. There the edge is removed, and the instruction exits like any other that raises.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class Iteration:
         return by_next and (plain or given)
 
     def next_of(self, name: str) -> Abstract:
-        """``next`` of the iterator in a variable. When it has ended, bytecode repeats the call."""
+        """``next`` of the iterator in a variable. When it has ended, a local handler catches StopIteration, or bytecode
+        repeats the call."""
         step = step_of(self, self.use(self.state.locals[name]))
         if step.more is False:
             raise Break("PJ209", type="iterator that has ended")
