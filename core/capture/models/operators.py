@@ -1,4 +1,8 @@
-"""Operators on abstract values: which operation of the IR an operator becomes, with exact result types."""
+"""Operators on abstract values: the IR operation that an operator becomes, with exact result types.
+
+The interpreter inherits `Operators`. The result must be exactly CPython's and NumPy's; where that is not certain,
+the operator raises `Break`.
+"""
 
 from __future__ import annotations
 
@@ -56,15 +60,18 @@ TRUTHS = (bool, np.bool_)
 SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
 DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
 LARGEST_PRODUCT = 62
-"""Powers above this one of any int but 0, 1 and -1 do not fit a machine word."""
+"""Largest exponent of an integer power that is computed by multiplications. With a larger one, only bases such as
+0, 1 and -1 have a power that fits a machine word."""
 LENGTHENING = (list, tuple, range, str, bytes, dict)
-"""What a list takes the items of in ``+=``; classes that define an addition come before the list does."""
+"""Classes whose items ``list += value`` appends. A class that defines an addition is not listed: CPython calls that
+addition before the list's."""
 DICTS_JOIN = sys.version_info >= (3, 9)
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
 def operand_of(value: Abstract) -> Operand:
-    """The question to ask NumPy about a value; Break if it is neither a number nor an array."""
+    """The operand that stands for a value when NumPy is asked for a result type; Break unless it is a number or an
+    array."""
     if isinstance(value, Tensor):
         return Operand(value.type)
     kind = number_type(value)
@@ -76,11 +83,11 @@ def operand_of(value: Abstract) -> Operand:
 
 
 SHOWN_BY_VALUE = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis))
-"""Types whose repr runs no code of the user's."""
+"""Types whose repr runs no user code."""
 
 
 def describe(value: Abstract) -> str:
-    """A few words for messages."""
+    """Describe a value in a few words, for messages."""
     if isinstance(value, Const):
         if is_exactly(value.object, SHOWN_BY_VALUE):
             return repr(value.object)[:40]
@@ -172,7 +179,7 @@ class Operators:
         return left
 
     def _updated(self, ufunc: np.ufunc, operands: List[Abstract], left: Tensor) -> Abstract:
-        """What ``left <symbol>= right`` leaves in an array that nothing else knows: a new one is as good."""
+        """Result of ``left <symbol>= right`` for an array that nothing else refers to: a new array replaces it."""
         made = self.ufunc_call(ufunc, operands)
         if not isinstance(made, Tensor) or (made.type.dtype, made.type.ndim) != (left.type.dtype, left.type.ndim):
             raise Break("PJ203", operand="%r stored into %r" % (made, left.type))
@@ -222,7 +229,7 @@ class Operators:
 
     def ufunc_call(self, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
                    is_operator: bool = False) -> Abstract:
-        """A NumPy ufunc on arrays and numbers, as a function or as an operator does it."""
+        """A call of a NumPy ufunc on arrays and numbers, with the semantics of a function or of an operator."""
         operands = [as_array(self, value) for value in operands]
         questions = tuple(operand_of(value) for value in operands)
         result, types, loop = result_types.ufunc_result(ufunc, questions, out.type if out is not None else None)
@@ -261,7 +268,7 @@ class Operators:
             raise Break("PJ202", operator=symbol)
         questions = (operand_of(left), operand_of(right))
         if symbol in DIVISIONS and right in ZEROS and questions[0].type.family == "py":
-            questions = (questions[0], Operand(questions[1].type))  # it raises: kernels leave there
+            questions = (questions[0], Operand(questions[1].type))  # # the division raises, so the kernel exits there
         if symbol == "**":
             return self._scalar_power(left, right, questions)
         result = result_types.scalar_result(symbol, questions)
@@ -290,7 +297,8 @@ class Operators:
         raise Break("PJ203", operand="power of scalars")
 
     def _integer_power(self, left: Abstract, right: Abstract) -> Abstract:
-        """``x ** n`` of Python ints: by products where ``n`` is known, of floats where it is negative."""
+        """``x ** n`` of Python ints: multiplications for a known ``n``, a float power for a negative one, else
+        ``operator.pow``."""
         if not isinstance(right, Const):
             operands = [self.number_value(value) for value in (left, right)]
             attrs = {"function": "operator.pow", "keywords": ()}
@@ -311,7 +319,7 @@ class Operators:
         return Number(INT, result)
 
     def _numpy_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
-        """``x ** y`` with a NumPy scalar: of doubles by the C library, of others by NumPy's operator."""
+        """``x ** y`` with a NumPy scalar: by the C library for doubles, by NumPy's operator for other types."""
         double = numpy_scalar(np.dtype(np.float64))
         kinds = [question.type for question in questions]
         if not all(kind in (INT, FLOAT, double) for kind in kinds):
@@ -320,15 +328,17 @@ class Operators:
         return Number(double, self.emit("same", [power.value], double))  # type: ignore[attr-defined]
 
     def _float_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
-        """``x ** y`` by the C library; leaves where Python or NumPy may raise or warn."""
+        """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
         args = [self.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
         by = "numpy" if any(question.type.family == "np" for question in questions) else "python"
         return Number(FLOAT, self.emit("power", args, FLOAT, {"by": by}, exits=True))
 
     def convert(self, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
-        """``value`` as operand of an operation whose result is ``want``; Break where the detour could show.
+        """``value`` converted to ``want``, the type of the operation's result; Break where the conversion could
+        change the result.
 
-        ``exact`` takes the exit for integers that a double cannot hold (Python compares and divides exactly).
+        ``exact`` adds an exit for integers that a double cannot represent, because Python compares and divides
+        exactly.
         """
         ssa = self.number_value(value)
         if have == want:
@@ -345,13 +355,13 @@ class Operators:
             return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
         if source.kind + target.kind == "cc" and not result_types.WEAK_SCALARS:
             raise Break("PJ203", operand="%r with %r" % (have,
-                                                         want))  # done by an array's loop, which may fuse products
+                                                         want))  # an array loop does this; it may fuse products
         if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
             return self.emit("cast", [ssa], want)
         if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
             return self.emit("cast", [ssa], want, exits=True)
         if have.family == "py" and source.kind in "if" and target == np.float32:
-            if source.kind == "i":  # by way of a double, as NumPy does it
+            if source.kind == "i":  # # through a double, as NumPy converts it
                 ssa = self.emit("cast", [ssa], FLOAT, exits=exact)
             return self.emit("cast", [ssa], want, exits=True)
         raise Break("PJ203", operand="%r with %r" % (have, want))
@@ -382,7 +392,8 @@ class Operators:
         return Const(known == (symbol == "is"))
 
     def _identical_now(self, left: Abstract, right: Abstract) -> Optional[Value]:
-        """The FLAG of whether two values are one object, where kernels can tell: of arrays, and of truth values."""
+        """FLAG: two values are one object. Kernels can tell for arrays, objects in long lists and truth values;
+        else None."""
         if isinstance(left, Tensor) and isinstance(right, Tensor):
             return self.emit("identical", [left.value, right.value], FLAG)
         if any(isinstance(value, Thing) for value in (left, right)) and has_class(left) and has_class(right):
@@ -395,16 +406,16 @@ class Operators:
 
 
 SMALL = range(-5, 257)
-"""The integers that are one object each in CPython, so that nobody can tell when one was computed."""
+"""Integers that are singletons in CPython, so a program cannot tell when one was computed."""
 
 
 def is_plain(value: Abstract) -> bool:
-    """Whether a value is a constant of a type whose comparison runs no code of the user's and never fails."""
+    """Whether a value is a constant whose comparison runs no user code and never fails."""
     return isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str))
 
 
 def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
-    """``array ** number``: NumPy looks at the number and calls another ufunc for some."""
+    """``array ** number``: NumPy tests the number and calls another ufunc for some exponents."""
     exponent = right.object if isinstance(right, Const) else None
     if not is_exactly(exponent, (int, float)):
         raise Break("PJ214", operands="the exponent of an array power")
@@ -418,7 +429,7 @@ def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract
 
 
 def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
-    """Whether two values are one object, when that is certain: one is known by identity, or their types differ."""
+    """Whether two values are one object, if that is certain: one is known by identity, or their types differ."""
     if isinstance(left, Record) and isinstance(right, Record):
         return left.token == right.token
     for one, other in ((left, right), (right, left)):
@@ -436,7 +447,7 @@ def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
 
 
 def _comparison_type(left: Scalar, right: Scalar) -> Scalar:
-    """The type in which two scalars compare as Python and NumPy do."""
+    """The type in which Python and NumPy compare two scalars."""
     if left.dtype == right.dtype:
         return Scalar(left.dtype, "np" if "np" in (left.family, right.family) else left.family)
     doubles = DOUBLES + (np.dtype(np.int64), np.dtype(np.bool_))

@@ -1,4 +1,8 @@
-"""What instructions raise that kernels can foresee, where a handler of the function catches it."""
+"""Exceptions a kernel can predict, such as a missing key, where a handler of the program catches them.
+
+`foresee` runs before an instruction and branches to the handler where the instruction would raise. Any other
+exception makes the kernel exit.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +28,15 @@ from pijit.core.graph.types import FLAG, FLOAT, INT, WORD
 
 
 class Domain(NamedTuple):
-    """Where a function raises: a ValueError for what compares so, an OverflowError above the largest number."""
+    """Where a function raises: ValueError if a comparison in ``outside`` holds, OverflowError for a finite number
+    above ``largest``."""
 
     outside: Tuple[Tuple[str, float], ...] = ()
     largest: Optional[float] = None
 
 
 def largest_for(function: Callable[[float], float]) -> float:
-    """The largest number for which a function that grows gives no OverflowError."""
+    """The largest number for which an increasing function raises no OverflowError, found by bisection."""
     low, high = 1.0, 1000.0
     while True:
         middle = (low + high) / 2.0
@@ -50,12 +55,12 @@ DOMAINS: Dict[int, Domain] = {id(function): domain for function, domain in (
     (math.asin, Domain((("<", -1.0), (">", 1.0)))), (math.acos, Domain((("<", -1.0), (">", 1.0)))),
     (math.exp, Domain((), largest_for(math.exp))))}
 UNLIKELY: Dict[Any, Any] = {INT: -8765432109876543211, FLOAT: -8.765432109876543e-291}
-"""Numbers that stand for a missing key; where a dict has one of them, the kernel leaves."""
+"""Numbers that stand for a missing key, by type. The kernel exits where a dict holds one of them."""
 DIVISIONS = frozenset(["/", "//", "%"])
 
 
 def foresee(self: Any, instr: Instr) -> None:
-    """Branch to the handler of an instruction where it raises; what is not foreseen leaves the kernel."""
+    """Branch to the handler where an instruction raises a predicted exception; for any other the kernel exits."""
     check = CHECKS.get(instr.opname)
     if check is None or self.handler() is None and not self.leads_out():
         return
@@ -70,7 +75,7 @@ def foresee(self: Any, instr: Instr) -> None:
 
 
 def check_division(self: Any) -> None:
-    """Of Python's numbers by zero; NumPy's warn."""
+    """Division of Python numbers by zero; NumPy numbers warn instead."""
     left, right = (number_type(self.use(value)) for value in self.state.stack[-2:])
     if left is not None and right is not None and left.family == right.family == "py":
         divisor = self.use(self.state.stack[-1])
@@ -80,7 +85,7 @@ def check_division(self: Any) -> None:
 
 
 def check_subscript(self: Any) -> None:
-    """A key that a dict lacks, and an index that is out of range."""
+    """A key that a dict lacks, or an index that is out of range."""
     owner, index = (self.use(value) for value in self.state.stack[-2:])
     if isinstance(owner, Known) or isinstance(index, Const):
         return
@@ -95,7 +100,7 @@ def check_subscript(self: Any) -> None:
 
 
 def check_axes(self: Any, owner: Tensor, items: Iterable[Abstract]) -> None:
-    """Integers as the index of an array."""
+    """Integer indices of an array that are out of range."""
     kinds = [number_type(item) for item in items]
     if len(kinds) <= owner.type.ndim and all(kind is not None and kind.dtype.kind in "iu" for kind in kinds):
         for axis, item in enumerate(items):
@@ -105,7 +110,7 @@ def check_axes(self: Any, owner: Tensor, items: Iterable[Abstract]) -> None:
 
 
 def check_call(self: Any) -> None:
-    """A number for which a function of ``math`` has no value, or one that is too large."""
+    """An argument outside the domain of a ``math`` function, or so large that the result overflows."""
     function = self.state.stack[-2] if self.instr.arg == 1 else None
     asks = DOMAINS.get(id(function.object)) if isinstance(function, Const) else None
     argument = self.use(self.state.stack[-1])
@@ -119,15 +124,17 @@ def check_call(self: Any) -> None:
 
 
 def is_too_large(self: Any, argument: Abstract, largest: float) -> Value:
-    """FLAG: a number is above the largest one, and finite."""
+    """FLAG: a number is finite and above ``largest``."""
     over = self.truth(self.compare(">", argument, Const(largest)))
     finite = self.truth(self.compare("<", argument, Const(math.inf)))
     return self.emit("select", [over, finite, over], FLAG)  # type: ignore[no-any-return]
 
 
 def found_or_raised(self: Any, owner: Abstract, index: Abstract, like: Abstract) -> Optional[Abstract]:
-    """``d[key]`` by one look into the dict, where a missing key leads to a handler: what stands for one is a number
-    that no dict is expected to have. None where this is not to be done."""
+    """``d[key]`` with one lookup, where a missing key leads to a handler; None where this form does not apply.
+
+    For a missing key the lookup gives a number of `UNLIKELY`, which no dict is expected to hold.
+    """
     kind = number_type(like)
     if kind not in UNLIKELY or (self.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict) or self.derived:
         return None
@@ -145,7 +152,7 @@ def found_or_raised(self: Any, owner: Abstract, index: Abstract, like: Abstract)
 
 
 def is_missing(self: Any, owner: Abstract, index: Abstract) -> Value:
-    """FLAG: a dict has no such key."""
+    """FLAG: a dict lacks a key."""
     return negated(self, self.emit("has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True))
 
 
@@ -154,7 +161,7 @@ def negated(self: Any, flag: Value) -> Value:
 
 
 def out_of_range(self: Any, index: Value, size: Value) -> Value:
-    """FLAG: an index is none of a sequence."""
+    """FLAG: an index is outside a sequence."""
     below = self.emit("compare", [self.emit("add", [index, size], WORD), self.emit("const", [], WORD, {"value": 0})],
                       FLAG, {"operator": "<"})
     above = self.emit("compare", [index, size], FLAG, {"operator": ">="})

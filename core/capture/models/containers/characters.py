@@ -1,6 +1,6 @@
-"""Characters of strings and items of bytes, read where control comes to them.
+"""Characters of strings and items of bytes, read at run time.
 
-A string from outside whose characters are read is known by its class, not by its value (`Facts.texts`), so that calls
+A string from outside whose characters are read is known by its class, not by its value (`Facts.texts`). So calls
 with other strings use the same kernels.
 """
 
@@ -20,11 +20,11 @@ from pijit.guards.facts import is_among
 
 READ_BY_POSITION = (str, bytes, bytearray)
 MOST_ALTERNATIVES = 16
-"""Up to so many characters a constant string is compared with one by one to find a character in it."""
+"""Length of the longest constant string whose characters are compared one by one to find a character in it."""
 
 
 class Char(Instance):
-    """A string; ``code`` is its code point where it is known to be one character."""
+    """A string; ``code`` is its code point if it is known to be one character."""
 
     __slots__ = ("code",)
 
@@ -45,7 +45,7 @@ class Characters:
     changing: Callable[..., None]
 
     def text_object(self, value: Abstract) -> Value:
-        """The object of a string or bytes, which from now on is known by its class alone."""
+        """The object of a string or bytes. From now on the value is known by its class alone."""
         if isinstance(value, Const) and value.source is not None:
             self.facts.base.texts.add(value.source)
         return self.object_value(value)
@@ -69,7 +69,7 @@ class Characters:
         return Number(INT, self.emit("byte_at", [text, self.word(index)], INT, exits=True))
 
     def item_of_text(self, owner: Instance, index: Value) -> Abstract:
-        """The item at a WORD index that is inside."""
+        """The item at a WORD index that is in range."""
         if owner.type.python is str:
             return self._character(owner.value, index)  # type: ignore[arg-type]
         return Number(INT, self.emit("byte_at", [owner.value, index], INT, exits=True))
@@ -89,7 +89,7 @@ class Characters:
         return found
 
     def _position(self, text: Value, index: Abstract) -> Value:
-        """An index counted from the front; leaves where it is outside."""
+        """An index counted from the front; exits where it is out of range."""
         size, zero, at = self.emit("list_size", [text], WORD), self._number(0), self.word(index)
         if not (isinstance(index, Const) and index.object >= 0):
             counted = self.emit("add", [at, size], WORD)
@@ -111,7 +111,7 @@ class Characters:
         return value.code if isinstance(value, Char) else None
 
     def compare_texts(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """A comparison of two strings by their characters, or None."""
+        """A comparison of two strings by their characters; None if there is no such comparison."""
         codes = self.code_of(left), self.code_of(right)
         if codes[0] is not None and codes[1] is not None:
             return self._answer(self._is(codes[0], symbol, codes[1]))

@@ -1,7 +1,7 @@
-"""Tuples, lists and dicts: their items and lengths, read under guards where they come from outside.
+"""Tuples, lists and dicts: items and lengths, read under guards where the container comes from outside.
 
-An item that is read is fetched again whenever a segment starts, so a caller who changes a container between calls, or
-bytecode that changes it between segments, is never answered with what the container held before.
+An item that is read is fetched again whenever a segment starts. So the caller may change a container between calls,
+and bytecode may change it between segments. A kernel never uses its old contents.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ UNORDERED = ("==", "!=")
 
 
 class Containers:
-    """Mixin of the interpreter: what instructions and handlers of calls ask containers."""
+    """Mixin of the interpreter: container reads of instructions and of handlers of calls."""
 
     use: Callable[[Abstract], Abstract]
     rely: Callable[[Abstract, Any], None]
@@ -79,7 +79,8 @@ class Containers:
     call: Callable[..., Abstract]
 
     def length_of(self, value: Abstract) -> Optional[int]:
-        """``len(value)`` of a tuple, list or dict, or None; a guard holds it there."""
+        """``len(value)`` of a tuple, list, dict or constant string; None for other values. A guard holds a length
+        from outside."""
         if is_row(value):
             return len(row_items(self, value))  # type: ignore[arg-type]
         if isinstance(value, (Sequence, Known)):
@@ -108,7 +109,7 @@ class Containers:
         return named_items(self, value)
 
     def item(self, owner: Opaque, key: Any) -> Abstract:
-        """``owner[key]`` of a tuple, list or dict that comes from outside."""
+        """``owner[key]`` of a tuple, list or dict from outside."""
         place = self.item_place(owner, key)
         if place is not None:
             return self.read_place(place)
@@ -123,7 +124,7 @@ class Containers:
         return self.known_object(found, source, root)
 
     def key_at(self, owner: Abstract, position: int) -> Abstract:
-        """Key number ``position`` of a dict whose length is known; a guard holds it there."""
+        """Key number ``position`` of a dict of known length, under a guard."""
         if isinstance(owner, Known):
             return Const(owner.keys[position])  # type: ignore[index]
         if not isinstance(owner, Opaque):  # one of several dicts
@@ -137,7 +138,7 @@ class Containers:
         return key
 
     def holds_item(self, owner: Abstract, key: Any) -> bool:
-        """Whether a container from outside has an item of this position or key; a guard holds it there."""
+        """Whether a container from outside has an item at this position or key, under a guard."""
         if isinstance(owner, Known):
             return _position(owner, key) is not None
         if not is_container(owner):
@@ -148,7 +149,7 @@ class Containers:
         return found
 
     def is_true(self, value: Abstract) -> bool:
-        """The truth of an object that is no number."""
+        """The truth of an object that is not a number."""
         if isinstance(value, Known):
             return len(value.items) > 0
         if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:  # type: ignore[arg-type]
@@ -167,7 +168,7 @@ class Containers:
         return True
 
     def contains(self, owner: Abstract, value: Abstract) -> Abstract:
-        """``value in owner`` of a dict, or of a tuple, a list or a constant set of plain values."""
+        """``value in owner`` of containers, strings, arrays and ranges."""
         found = contains_special(self, owner, value)
         if found is not None:
             return found
@@ -195,8 +196,10 @@ class Containers:
         return self._any([self.same_or_equal(self.use(item), value) for item in items])
 
     def position_of(self, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:
-        """Where a list or tuple has a value first, -1 for nowhere, or by "count_items" how often it has it, as a
-        WORD."""
+        """The first position of a value in a list or tuple as a WORD, -1 if it is absent.
+
+        The operation ``count_items`` gives the number of its occurrences instead.
+        """
         kind = number_type(value)
         if not is_among(class_of(owner), (list, tuple)) or kind is None and not isinstance(value, (Const, Instance)):
             raise Break("PJ203", operand=describe(owner))
@@ -224,7 +227,7 @@ class Containers:
         return self.text_contains(owner, value)
 
     def compare_objects(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """A comparison of plain constants, or of the items of tuples and lists; None where there are neither."""
+        """A comparison of plain constants, or of tuples and lists by their items; None for other values."""
         if is_plain(left) and is_plain(right):
             return _fold_comparison(symbol, left.object, right.object)  # type: ignore[attr-defined]
         kinds = tuple_class(self, left), tuple_class(self, right)
@@ -250,7 +253,7 @@ class Containers:
         return self.negated(self._any([self.negated(answer) for answer in equal]))
 
     def same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
-        """``left is right or left == right`` of plain values: what containers ask about their items."""
+        """``left is right or left == right`` of plain values, as containers compare their items."""
         for value in (left, right):
             is_sequence = is_among(class_of(value), (tuple, list, str))
             if not is_plain(value) and number_type(value) is None and not is_sequence:
@@ -269,7 +272,7 @@ class Containers:
         return self.compare("==", left, right)
 
     def require_equal_to_itself(self, value: Abstract) -> None:
-        """Leave for a NaN: containers find it by its identity."""
+        """Exit for a NaN, because containers find it by its identity."""
         number = self.number_value(value)
         self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
 
@@ -280,7 +283,7 @@ class Containers:
         return Number(BOOL, self.emit("flag", [self.emit("not", [self.truth(answer)], FLAG)], BOOL))
 
     def _any(self, answers: List[Abstract]) -> Abstract:
-        """Whether one of these is true."""
+        """Whether one of these answers is true."""
         if any(isinstance(answer, Const) and answer.object for answer in answers):
             return Const(True)
         flags = [self.truth(answer) for answer in answers if not isinstance(answer, Const)]
@@ -336,7 +339,7 @@ class Containers:
         return Number(kind, item)
 
     def _is_read_now(self, owner: Abstract, key: Any, index: Abstract) -> bool:
-        """Whether an item is read by the kernel itself: neither is it a place, nor do guards say what it is."""
+        """Whether the kernel reads an item at run time, because it is no heap location and guards do not hold it."""
         if class_of(owner) is dict:
             return self.is_changing(owner) or not is_exactly(key, ITEM_KEYS)
         if key is None:
@@ -352,7 +355,7 @@ class Containers:
 
 
 def _position(owner: Known, key: Any) -> Optional[int]:
-    """Where a list or dict that the function made has an item."""
+    """The position of an item in a list or dict that the function made; None if it is absent."""
     if not is_exactly(key, ITEM_KEYS):
         raise Break("PJ205", index=type_name(type(key)))
     if owner.keys is not None:
@@ -361,23 +364,23 @@ def _position(owner: Known, key: Any) -> Optional[int]:
 
 
 def _family(kind: Any) -> type:
-    """What containers of a class have in common whose items may be changed: list, dict, or tuple for those that may
-    not."""
+    """What stands for the items of containers of a class where changes are recorded: list, dict, or tuple for
+    containers that cannot change."""
     return kind if is_among(kind, (list, dict)) else tuple
 
 
 def _form(kind: Any) -> type:
-    """The same of what decides how many items they have and where."""
+    """The same for the length and the keys of a container."""
     return Keys if kind is dict else _family(kind)
 
 
 def is_container(value: Abstract) -> bool:
-    """Whether a value is a tuple, list or dict from outside whose items are read by no code of the user's."""
+    """Whether a value is a tuple, list or dict from outside whose items are read without user code."""
     return isinstance(value, Opaque) and (is_exactly(value.sample, (list, dict)) or is_plain_tuple(value.sample))
 
 
 def is_plain(value: Abstract) -> bool:
-    """Whether a value is a constant whose comparison runs no code of the user's."""
+    """Whether a value is a constant whose comparison runs no user code."""
     return isinstance(value, Const) and (is_exactly(value.object, PLAIN)
                                          or type(value.object) is tuple and all(is_plain(Const(item))
                                                                                 for item in value.object))
@@ -391,7 +394,7 @@ def _compare_plainly(kinds: Any) -> bool:
 
 
 def _look(owner: Opaque, key: Any) -> Any:
-    """The item that a container has now, or UNBOUND."""
+    """The item that a container has during capture, or UNBOUND."""
     if not is_exactly(key, ITEM_KEYS):
         raise Break("PJ205", index=type_name(type(key)))
     try:

@@ -1,6 +1,6 @@
-"""``collections.Counter``: a dict whose missing keys count zero, by methods that the class has from Python code.
+"""``collections.Counter``: a dict whose missing keys count as zero, with methods written in Python.
 
-Those are relied on by name, as the program may put others in their place, on the class or on the object.
+The program may replace these methods on the class or on the object, so guards check them by name.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from pijit.guards.source import Constant, Inner
 
 PLACE = Place(*[Inner(Constant(weakref.ref(Counter)), "referent")] * 2)
 OWN = {name: class_value(Counter, name) for name in (
-    "__init__", "__new__", "__getattribute__", "__getitem__", "__missing__", "__setitem__", "__delitem__", "__contains__",
-    "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update", "copy", "popitem", "__class__")}
-"""What the class has under these names when nobody has changed it."""
+    "__init__", "__new__", "__getattribute__", "__getitem__", "__missing__", "__setitem__", "__delitem__",
+    "__contains__", "__len__", "__bool__", "__iter__", "get", "keys", "values", "items", "most_common", "update",
+    "copy", "popitem", "__class__")}
+"""Attributes of the original class under these names."""
 
 
 def rely_on_counter(self: Any, *names: str) -> None:
-    """The class must have its own methods under these names."""
+    """Guard that the class has its original methods under these names."""
     for name in names:
         if class_value(Counter, name) is not OWN[name]:
             raise Break("PJ204", attribute=name, object="Counter")
@@ -40,20 +41,21 @@ def rely_on_counter(self: Any, *names: str) -> None:
 
 
 def rely_if_counter(self: Any, owner: Abstract, *names: str) -> None:
-    """The same where ``owner`` is one."""
+    """The same if ``owner`` is a Counter."""
     if class_of(owner) is Counter:
         rely_on_counter(self, *names)
 
 
 def rely_on_method(self: Any, owner: Abstract, name: str) -> None:
-    """``owner.name`` of a counter must be what the class has, and none of its own attributes."""
+    """Guard that ``owner.name`` of a Counter is the class's method, and that the object has no attribute of that
+    name."""
     rely_on_counter(self, "__getattribute__", name)
     flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
     self.emit("require", [flag], None, exits=True)
 
 
 def count_of(self: Any, owner: Abstract, index: Abstract, key: Any) -> Optional[Abstract]:
-    """``owner[index]`` where an int is expected, zero for a missing key; None where something else is."""
+    """``owner[index]`` where an int is expected, zero for a missing key; None where another type is expected."""
     try:
         like = self.expected(owner, key)
     except Break as error:
@@ -67,7 +69,7 @@ def count_of(self: Any, owner: Abstract, index: Abstract, key: Any) -> Optional[
 
 
 def call_counter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``Counter(iterable)`` of numbers and strings, and of an array's elements."""
+    """``Counter(iterable)`` of numbers and strings, or of the elements of an array."""
     only(arguments, keywords, "Counter", 0, 1)
     rely_on_counter(self, "__new__", "__init__", "update", "__getitem__", "__missing__", "__setitem__", "get")
     if not arguments:
@@ -88,7 +90,7 @@ def _has_texts(kind: Object) -> bool:
 
 
 def _key_type(value: Abstract) -> Optional[Type]:
-    """What the items of something are expected to be."""
+    """The expected type of the items of an iterable."""
     if isinstance(value, Tensor):
         return numpy_scalar(value.type.dtype)
     if class_of(value) is str:

@@ -1,6 +1,6 @@
-"""``collections.deque``: items at either end and by index, read where control comes to them, and what changes it.
+"""``collections.deque``: items at either end and by index, read at run time, and methods that change a deque.
 
-A deque is never known by its items: other names of it, and what bytecode did meanwhile, do not matter then.
+The items of a deque are never known at capture. So aliases of the deque and changes by bytecode do not matter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pijit.guards.facts import is_among
 def item_of_deque(self: Any, owner: Abstract, index: Abstract) -> Abstract:
     """``owner[index]``, a number, an array or a string."""
     like = self.expected(owner, None)
-    if is_among(class_of(like), (list, tuple, dict)):  # only bytecode keeps them alive for as long
+    if is_among(class_of(like), (list, tuple, dict)):  # # only bytecode keeps them alive long enough
         raise Break("PJ203", operand=describe(like))
     return self.found("deque_item", [self.object_value(owner), self.word(index)], like)  # type: ignore[no-any-return]
 
@@ -36,7 +36,7 @@ def _append(name: str) -> Handler:
 
 
 def _take(name: str, position: int) -> Handler:
-    """``pop`` and ``popleft``: what is there is read first, and taken out when nothing can go wrong any more."""
+    """``pop`` and ``popleft``: load and check the item, then remove it; no exit follows the removal."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         owner, index = arguments[0], Const(position)
@@ -53,7 +53,8 @@ def _take(name: str, position: int) -> Handler:
 
 
 def row_of(like: Abstract) -> Optional[Object]:
-    """The type of a tuple that may end here, of numbers, arrays and strings; or of a list of numbers."""
+    """The type of a tuple of numbers, arrays and strings, or of a list of numbers, which may be freed here; else
+    None."""
     kind = type_of(like)
     if isinstance(kind, ListOf):
         return kind
@@ -64,7 +65,8 @@ def row_of(like: Abstract) -> Optional[Object]:
 
 
 def taken_tuple(self: Any, read: str, operands: List[Value], row: Object) -> Abstract:
-    """A tuple, or a list, that will be taken out: a tuple lives on only if it is not unpacked at once."""
+    """A tuple or list that will be removed from its container. A tuple that is unpacked at once need not be kept
+    alive."""
     found = self.typed_item(read, *operands, row)
     if isinstance(found, Sequence) and self.function.instructions[self.instr.index + 1].opname == "UNPACK_SEQUENCE":
         return Sequence(list(found.items))

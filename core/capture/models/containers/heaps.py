@@ -1,4 +1,4 @@
-"""``heapq.heappush`` and ``heappop`` of lists of numbers, strings and tuples of these."""
+"""``heapq.heappush`` and ``heappop`` on lists of numbers, strings and tuples of these."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def call_heappush(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 
 def call_heappop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``heappop(heap)``: what is on top is read first, as the type that was seen."""
+    """``heappop(heap)``: the top item is read first, as a value of the expected type."""
     only(arguments, keywords, "heappop", 1)
     owner, top = arguments[0], Const(0)
     _require_list(owner)

@@ -1,7 +1,7 @@
-"""Stores into lists and dicts whose items are known: ``idx[axis] = slice(1, None)`` leaves the others as they are.
+"""Stores into lists and dicts whose items are known: after ``idx[axis] = slice(1, None)`` the others stay known.
 
-The store is done at once, like any effect. What the container holds stays known if it is certain which variable has
-it: one alone may be the object, by its class, its keys and what its items can be.
+The store is done at once, like any effect. The contents stay known if exactly one variable can hold the container,
+as far as its class, its keys and its possible items tell.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from pijit.core.graph.types import Type
 from pijit.guards.facts import is_among, is_exactly
 
 MOST_ITEMS = 16
-"""In loops each item is a value that goes from round to round."""
+"""Most items of a container that stays known. In loops each item is a value that is carried from iteration to
+iteration."""
 _SLICES = (Slice, SliceDisplay)
 
 
 def store_into_known(self: Any, owner: Abstract, index: Abstract, value: Abstract) -> bool:
-    """Whether ``owner[index] = value`` is done, with what the container holds known as before."""
+    """Whether ``owner[index] = value`` was done here, so that the contents stay known."""
     position = _position(self, owner, index)
     if position is None:
         return False
@@ -43,7 +44,8 @@ def store_into_known(self: Any, owner: Abstract, index: Abstract, value: Abstrac
     self.changing_container(owner)
     self.state.locals, self.state.stack = locals, stack
     operands = [self.object_value(owner), self.word(index)] if owner.keys is None else self.item_operands(owner, index)
-    self.emit("store_item" if owner.keys is None else "store_key", operands + [self.stored_value(value)], None, exits=True)
+    self.emit("store_item" if owner.keys is None else "store_key", operands + [self.stored_value(value)], None,
+              exits=True)
     items = list(owner.items)
     items[position] = self.use(value)
     stored = owner.like(items, self.object_value(owner))
@@ -53,7 +55,7 @@ def store_into_known(self: Any, owner: Abstract, index: Abstract, value: Abstrac
 
 
 def _position(self: Any, owner: Abstract, index: Abstract) -> Optional[int]:
-    """Which of the known items it is; None where that, or the container, is not known."""
+    """Which of the known items the index names; None if the index or the container is not known."""
     if not isinstance(owner, Known) or len(owner.items) > MOST_ITEMS:
         return None
     key = self.constant(index) if owner.keys is None else getattr(index, "object", None)
@@ -65,10 +67,10 @@ def _position(self: Any, owner: Abstract, index: Abstract) -> Optional[int]:
 
 
 def _only_variable(state: Any, owner: Known, value: Abstract) -> Optional[str]:
-    """The variable that alone may have the container.
+    """The only variable that may hold the container, or None.
 
     Raises:
-        Break: it is one that has another object after all.
+        Break: that variable holds another object after all.
     """
     found = [name for name, held in state.locals.items() for part in _all_parts(held) if _may_be(part, owner)]
     if len(found) != 1 or any(_may_be(part, owner) for held in state.stack + [value] for part in _all_parts(held)):
@@ -82,7 +84,7 @@ def _only_variable(state: Any, owner: Known, value: Abstract) -> Optional[str]:
 
 
 def _all_parts(value: Abstract) -> List[Abstract]:
-    """A value and all that it holds, or may lead to."""
+    """A value and all values that it holds or may lead to."""
     parts = value.items if isinstance(value, Known) else parts_of(value)
     if isinstance(value, Keywords):
         parts = tuple(value.items.values())
@@ -91,7 +93,7 @@ def _all_parts(value: Abstract) -> List[Abstract]:
 
 
 def _may_be(value: Abstract, owner: Known) -> bool:
-    """Whether a value may be this very container, of all that is known of both."""
+    """Whether a value may be this container, from all that is known of both."""
     if not isinstance(value, Known):
         return False
     alike = class_of(value) is class_of(owner) and value.keys == owner.keys and len(value.items) == len(owner.items)
@@ -99,7 +101,7 @@ def _may_be(value: Abstract, owner: Known) -> bool:
 
 
 def _may_equal(one: Abstract, other: Abstract) -> bool:
-    """Whether two values may be one object, as far as their classes and what they consist of tell."""
+    """Whether two values may be one object, as far as their classes and parts tell."""
     kinds = class_of(one), class_of(other)
     if kinds[0] is not kinds[1] and None not in kinds:
         return False
@@ -111,18 +113,19 @@ def _may_equal(one: Abstract, other: Abstract) -> bool:
 
 
 Kinds = Dict[str, Set[Optional[Type]]]
-"""By variable, the types of the items of the list that it holds."""
+"""By variable, the types of the items of its list."""
 
 
 def lists_left(entry: State, left: State, instructions: Iterable[Instr]) -> Kinds:
-    """What the lists have that a call got, in those variables of the callee's that it did not bind anew."""
+    """Item types of the lists that a call received, for the callee's variables that it did not bind again."""
     bound = {instr.value for instr in instructions if instr.opname.startswith(("STORE_", "DELETE_"))}
     return {name: item_kinds(left.locals[name]) for name, value in entry.locals.items()
             if class_of(value) is list and name in left.locals and name not in bound}
 
 
 def expect_behind_call(state: State, entry: State, ways: Iterable[Kinds]) -> None:
-    """Behind a call that changes lists or dicts: lists that it got are as they were left, others as they were."""
+    """After a call that changes lists or dicts: lists that it received have items as it left them, others as
+    before."""
     def alike(value: Abstract) -> Abstract:
         names = [name for name, given in entry.locals.items() if given == value and given.born == value.born]
         if not names or class_of(value) is not list or not isinstance(value, Instance):

@@ -1,4 +1,4 @@
-"""Which of two tuples or lists comes first."""
+"""Lexicographic comparison of tuples and lists."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PLAIN_ANSWERS = (int, float, bool, str)
 
 
 def compare_in_order(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-    """``left < right`` and its kin of two tuples or lists whose items are known; None of others.
+    """``left < right`` and the other orderings of two tuples or lists whose items are known; None for other values.
 
-    The first two items that differ decide, by what they answer: a bool of NumPy's if they are NumPy's, which only a
-    jump may get here.
+    The first two items that differ decide. Of NumPy items the result is a NumPy bool, which only a jump may receive
+    here.
     """
     pair = [self.items_of(value) if self.is_short(value) else None for value in (left, right)]
     if None in pair:
@@ -37,7 +37,7 @@ def compare_in_order(self: Any, symbol: str, left: Abstract, right: Abstract) ->
 
 
 def _decided(self: Any, strict: str, one: Abstract, other: Abstract, answer: Abstract) -> Abstract:
-    """How two items compare if they differ, else what is known of those behind them."""
+    """The ordering of two items if they differ, else the answer that is known for the items after them."""
     equal = self.same_or_equal(one, other)
     if isinstance(equal, Const):
         return answer if equal.object else self.compare(strict, one, other)  # type: ignore[no-any-return]

@@ -1,6 +1,7 @@
-"""Tuples, lists and dicts that the function makes: what is in them is known until something may change it.
+"""Literals of tuples, lists, dicts and sets: the contents are known until something may change them.
 
-A list or dict is made at once, as a real object with one identity; the operation goes where nobody needs the object.
+A list or dict is made at once, as a real object with one identity. Its operation is removed where nothing needs the
+object.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ KEY_CLASSES = (int, str)
 
 
 class Displays:
-    """Mixin of the interpreter: instructions that make tuples, lists and dicts of values, and take them apart."""
+    """Mixin of the interpreter: instructions that build tuples, lists, dicts and sets from values, and unpack them."""
 
     pop: Callable[[], Abstract]
     pop_many: Callable[[int], List[Abstract]]
@@ -77,7 +78,7 @@ class Displays:
     function: Function
 
     def as_object(self, value: Abstract) -> Abstract:
-        """A value that more than the operand stack is going to have."""
+        """A value in the form in which more than the operand stack can hold it."""
         if isinstance(value, SliceDisplay):
             return made_slice(self, value)
         if isinstance(value, Range):
@@ -94,7 +95,8 @@ class Displays:
         return made
 
     def new_tuple(self, items: List[Abstract]) -> Sequence:
-        """A new tuple of these values; one with slices is an index, one of cells a closure, and no object."""
+        """A new tuple of these values. One with slices is an index and one of cells is a closure; these are no
+        objects."""
         if any(isinstance(item, CellRef) or is_unmade(item) for item in items):
             return Sequence(items)
         items = shared(self, items)
@@ -116,7 +118,7 @@ class Displays:
         return Known(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))
 
     def of_sequences(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """An operator on tuples and lists, or None where it is on something else."""
+        """An operator on tuples, lists or sets; None for other operands."""
         return JOINS[symbol](self, left, right) if symbol in JOINS else None
 
     def copied(self, owner: Abstract) -> Abstract:
@@ -124,7 +126,7 @@ class Displays:
         return copied(self, owner)
 
     def is_short(self, value: Abstract) -> bool:
-        """Whether all items of a tuple or list are known, or may be guarded one by one."""
+        """Whether all items of a tuple or list are known or can be guarded one by one."""
         return is_short(self, value)
 
     def part_of_list(self, owner: Abstract, parts: Any) -> Abstract:
@@ -143,7 +145,8 @@ class Displays:
         """A new set of these values."""
         for item in items:
             self.require_key(item)
-        return Instance(type_of_set(items), self.emit("new_set", [self.stored_value(item) for item in items], Object(set)))
+        return Instance(type_of_set(items),
+                        self.emit("new_set", [self.stored_value(item) for item in items], Object(set)))
 
     def op_BUILD_SET(self, instr: Instr) -> None:
         self.push(self.new_set(self.pop_many(instr.arg or 0)))
@@ -189,7 +192,7 @@ class Displays:
         self.push(call_set(self, [self.pop()], {}))
 
     def op_SET_UPDATE(self, instr: Instr) -> None:
-        """``{*a}`` and ``{1, 2, 3}`` from CPython 3.9 on: the set below is still empty."""
+        """``{*a}`` and ``{1, 2, 3}`` from CPython 3.9 on; Break unless the set below is still empty."""
         value, owner = self.pop(), self.state.stack[-(instr.arg or 1)]
         begin = self.function.instructions[owner.born] if owner.born >= 0 else instr
         between = self.function.instructions[begin.index:instr.index]
@@ -254,7 +257,7 @@ class Displays:
         self.emit("collect_member", [owner, self.stored_value(item)], None, exits=True)
 
     def _lengthen(self, position: int, more: List[Abstract]) -> None:
-        """The list at this depth is new and nobody has it, so a longer one may take its place."""
+        """Replace the list at this depth by a longer one, because it is new and nothing else refers to it."""
         known = self.use(self.state.stack[-position])
         if not isinstance(known, Known) or known.keys is not None:
             raise Break("PJ216", operand=describe(known))
@@ -272,7 +275,7 @@ class Displays:
         return chained
 
     def _parts_of(self, value: Abstract) -> List[Abstract]:
-        """All items of a tuple or list, ready for use."""
+        """All items of a tuple or list, with their guards."""
         items = self.items_of(value)
         if items is None:
             raise Break("PJ203", operand=describe(value))
@@ -298,7 +301,7 @@ class Displays:
         self.state.stack += reversed(items[:before] + [rest] + items[end:])
 
     def sliced(self, owner: Abstract, part: slice) -> Abstract:
-        """``owner[part]`` of a tuple or list; a whole tuple is itself."""
+        """``owner[part]`` of a tuple or list; all of a tuple is the tuple itself."""
         items = self._parts_of(owner)
         chosen = range(len(items))[part]
         if class_of(owner) is list:

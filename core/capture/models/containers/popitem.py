@@ -1,4 +1,4 @@
-"""``d.popitem()`` and ``s.pop()``: the entry that goes is read first, and taken out when nothing can go wrong any more."""
+"""``d.popitem()`` and ``s.pop()``: load and check the entry, then remove it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def _take(name: str) -> Handler:
 
 
 def _expected(self: Any, owner: Abstract) -> List[Type]:
-    """The types of the key and the value, or of the member; Break for what only bytecode keeps alive for as long."""
+    """The types of the key and the value, or of the member; Break for objects that only bytecode keeps alive long
+    enough."""
     kinds: List[Optional[Type]] = list(kinds_of_entries(Instance(expected_entries(owner))) or ())
     if not kinds:
         seen = self.facts.feedback.get(self.instr.index)

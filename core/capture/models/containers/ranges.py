@@ -1,4 +1,5 @@
-"""Ranges that are objects: what a variable holds is one, so that bytecode finds it; kernels ask it for its parts."""
+"""Range objects: a variable holds a real object, so that bytecode finds it; kernels read its start, step and
+length."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ PARTS = ("helpers.range_start", "helpers.range_step", "builtins.len")
 
 
 def made_range(self: Any, value: Range) -> Instance:
-    """The object of a range that is made here."""
+    """The object of a range that captured code makes."""
     if not value.parts:
         raise Break("PJ202", value="range")
     operands = [self.stored_value(part) for part in value.parts]
@@ -23,7 +24,7 @@ def made_range(self: Any, value: Range) -> Instance:
 
 
 def range_words(self: Any, value: Abstract) -> Optional[Tuple[Optional[Value], ...]]:
-    """Start, step and length of a range as words; None of what is none."""
+    """Start, step and length of a range as words; None for other values."""
     if isinstance(value, Range):
         return value.words
     if class_of(value) is not range:
@@ -44,7 +45,7 @@ def range_length(self: Any, value: Abstract) -> Number:
 
 
 def range_item(self: Any, value: Abstract, index: Abstract) -> Abstract:
-    """``value[index]`` of a range and an int; the kernel leaves where there is no such item."""
+    """``value[index]`` of a range and an int; the kernel exits where the index is out of range."""
     if number_type(index) is None or number_type(index).dtype.kind != "i":  # type: ignore[union-attr]
         raise Break("PJ205", index=describe(index))
     start, step, length = range_numbers(self, value)

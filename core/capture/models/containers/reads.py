@@ -1,8 +1,9 @@
-"""Reads of containers where control comes to them: at a computed position, or of what captured code changes.
+"""Container reads at run time: at a computed position, or of a container that captured code changes.
 
-The kernel looks when it gets there and leaves before the read where the item is missing or of another type. So
-neither earlier effects nor other names of the container matter. What type to expect, type feedback says, or else the
-items that the container has when the function is captured.
+The kernel reads an item when the instruction is reached. It exits before the read where the item is missing or of
+another type. So earlier effects and aliases of the container do not matter.
+
+The expected type comes from type feedback, or else from the items that the container has during capture.
 """
 
 from __future__ import annotations
@@ -46,16 +47,17 @@ from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
 CHANGING = READABLE + (set, deque, defaultdict, Counter)
 KEYED = (dict, defaultdict, Counter)
-"""Classes whose entries are looked up in one way; of a defaultdict those that are there, bytecode makes the others."""
+"""Classes whose entries are looked up in one way. Of a defaultdict only existing entries are read; bytecode makes
+the others."""
 FACTORIES = (int, float, complex, list, dict, str)
 VIEWS = (("forwards", "items"), ("values", "items"))
-"""The ways to iterate a dict that read its keys, and those that read its values."""
+"""The kinds of dict iteration that read keys, and those that read values."""
 KEYS = (int, str)
 FOUND = tuple(map(Object, READABLE + (str,)))
 
 
 class ContainerReads:
-    """Mixin of the interpreter: items and lengths, read at once."""
+    """Mixin of the interpreter: items and lengths of containers, read at run time."""
 
     cfg: CFG
     facts: Any
@@ -73,7 +75,7 @@ class ContainerReads:
     require_equal_to_itself: Callable[[Abstract], None]
 
     def is_changing(self, owner: Abstract) -> bool:
-        """Whether what a container holds is known only where it is looked at."""
+        """Whether the contents of a container are known only at run time."""
         if isinstance(owner, Opaque):
             kind, changed = type(owner.sample), self.facts.changed
             return kind is deque or is_among(kind, CHANGING) and (
@@ -86,12 +88,13 @@ class ContainerReads:
         return not isinstance(owner, Opaque) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
     def asks_anew(self, owner: Abstract) -> bool:
-        """Whether the truth of a container decides here if a loop goes on; what the loop does may well change it."""
+        """Whether the truth of a container decides here if a loop continues; the loop may well change the
+        container."""
         return (isinstance(owner, Opaque) and is_among(type(owner.sample), CHANGING)
                 and self.cfg.decides_loop(self.instr.index))
 
     def read_now(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``owner[index]``."""
+        """``owner[index]``, read at run time."""
         key = self.constant(index) if is_among(class_of(owner), KEYED) or isinstance(index, Const) else None
         if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
             return self.item_of_list(owner, self.word(index))
@@ -110,7 +113,7 @@ class ContainerReads:
         return self.found("load_item", self.item_operands(owner, index), self.expected(owner, key))
 
     def keyed(self, name: str, owner: Abstract, index: Abstract) -> Tuple[str, List[Value]]:
-        """An operation on an item of a dict, and what names it: an int that is computed needs no object."""
+        """Name and operands of an operation on an item of a dict; a computed int needs no object."""
         if number_type(index) != INT or self.constant(index) is not None:
             return name, self.item_operands(owner, index)
         return name.replace("_key", "_int"), [self.object_value(owner), self.number_value(index)]
@@ -132,8 +135,8 @@ class ContainerReads:
         return self.object_value(index)
 
     def require_key(self, value: Abstract) -> None:
-        """Break unless a value is found by its value in dicts and sets, and by no code of the user's; leave for NaN,
-        which is found by its identity."""
+        """Break unless dicts and sets find a value by its value, without user code. Exit for NaN, which they find
+        by its identity."""
         kind = number_type(value)
         if isinstance(value, Sequence) or isinstance(value, Const) and type(value.object) is tuple:
             for item in self.items_of(value) or ():
@@ -145,7 +148,8 @@ class ContainerReads:
             raise Break("PJ205", index=describe(value))
 
     def items_expected(self, value: Abstract) -> Optional[Object]:
-        """What to expect of a list that is iterated natively; None of what is no list, or short and known."""
+        """Expected type of a list that is iterated natively; None for other values and for short lists of known
+        items."""
         if class_of(value) is not list or isinstance(value, Known):
             return None
         if isinstance(value, Opaque):
@@ -158,7 +162,7 @@ class ContainerReads:
             kind = value.type
             if isinstance(kind.items, Things) and not self.facts.base.seen.allows(kind.items):
                 kind = None
-        else:  # what the loop's header has been seen to push
+        else:  # # what the loop's header pushed in earlier runs
             seen = self.facts.feedback.get(self.instr.index + 1)
             kind = list_of(type_of(seen)) if seen is not None else None
             if kind is None and isinstance(seen, Opaque):
@@ -168,15 +172,17 @@ class ContainerReads:
         return kind
 
     def item_of_list(self, owner: Instance, index: Value) -> Abstract:
-        """The item at a WORD index of a list that says what to expect."""
+        """The item at a WORD index of a list that has an expected item type."""
         if isinstance(owner.type, ListOf):
             return self.list_item(owner, index)
         kind = owner.type.items  # type: ignore[attr-defined]
         return self.typed_item("load_item", self.object_value(owner), index, kind)
 
     def entries_expected(self, value: Abstract, what: str) -> Optional[Object]:
-        """What to expect of the keys and values of a dict that is iterated natively; None of what is no dict, or short
-        and known."""
+        """Expected types of the keys and values of a dict that is iterated natively.
+
+        None for other values and for short dicts of known keys.
+        """
         if not is_among(class_of(value), KEYED) or isinstance(value, (Known, Const)):
             return None
         rely_if_counter(self, value, "__iter__")
@@ -185,7 +191,7 @@ class ContainerReads:
                 return None
             views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
             alike = [list_like(views[0]), list_like(views[1]) or things_of(self, views[1], value.sample)]
-        else:  # what it got, or the loop's header has been seen to push
+        else:  # # what was stored into it, or what the loop's header pushed in earlier runs
             known = kinds_of_entries(value)
             if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
                 return Holding(value.type.python, tuple(kind if what in views else None
@@ -204,14 +210,14 @@ class ContainerReads:
                                               for kind, views in zip(alike, VIEWS)))
 
     def members_expected(self, value: Abstract) -> Optional[Object]:
-        """What to expect of the members of a set that is iterated; None of what is no set."""
+        """Expected type of the members of a set that is iterated; None for other values."""
         kind = class_of(value)
         if not is_among(kind, SETS):
             return None
         if isinstance(value, (Opaque, Const)):
             held = value.sample if isinstance(value, Opaque) else value.object
             known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))  # type: ignore[arg-type]
-        else:  # what it got, or the loop's header has been seen to push
+        else:  # # what was stored into it, or what the loop's header pushed in earlier runs
             known = kinds_of_entries(value)
             seen = None if known else self.facts.feedback.get(self.instr.index + 1)
             known = known or (type_of(seen) if seen is not None else None,)
@@ -220,7 +226,7 @@ class ContainerReads:
         return Holding(kind, known)  # type: ignore[arg-type]
 
     def typed_item(self, name: str, owner: Value, index: Value, kind: Type) -> Abstract:
-        """What a read of an operation finds, also the items of a tuple."""
+        """The result of a read operation as a value of this type; of a tuple all items are read as well."""
         found = self.emit(name, [owner, index], kind, exits=True)
         if isinstance(kind, Scalar):
             return Number(kind, found)
@@ -238,7 +244,7 @@ class ContainerReads:
         return Sequence(items, value=found)
 
     def found(self, name: str, operands: List[Value], like: Abstract) -> Abstract:
-        """What a read of this operation finds."""
+        """The result of a read operation as a value like ``like``."""
         if isinstance(like, Unknown):
             raise Break(like.reason)
         result = readable(like)
@@ -248,7 +254,7 @@ class ContainerReads:
         return result
 
     def expected(self, owner: Abstract, key: Any) -> Abstract:
-        """What type an item probably has; ``key`` is its key if that is known, else None."""
+        """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
         seen = self.facts.feedback.get(self.instr.index)
         if seen is not None:
             return seen  # type: ignore[no-any-return]
@@ -265,7 +271,7 @@ class ContainerReads:
         return like
 
     def is_dropped(self) -> bool:
-        """Whether nobody wants what the instruction pushes."""
+        """Whether the next instruction drops what this one pushes."""
         return self.function.instructions[self.instr.index + 1].opname == "POP_TOP"
 
     def length_now(self, owner: Abstract) -> Abstract:
@@ -284,13 +290,13 @@ class ContainerReads:
         seen = self.facts.feedback.get(self.instr.index)
         if default == Const(None) and (seen is None or number_type(seen) is not None):
             like = self.expected(owner, self.constant(index))
-            return self.found(*self.keyed("load_key", owner, index), like)  # which leaves where there is none
+            return self.found(*self.keyed("load_key", owner, index), like)  # # it exits where the key is missing
         self.expect_like(default)
         name, operands = self.keyed("get_key", owner, index)
         return self.found(name, operands + [self.stored_value(default)], default)
 
     def expect_like(self, default: Abstract) -> None:
-        """The item must be of the default's type; Break where another was seen."""
+        """Expect an item of the default's type; Break where earlier runs had another type."""
         seen = self.facts.feedback.get(self.instr.index)
         if seen is not None and type_of(seen) != type_of(default):
             raise Break("PJ213")
@@ -298,7 +304,7 @@ class ContainerReads:
 
 
 def readable(like: Abstract) -> Any:
-    """A value of this type as a read finds it, or None where no read does."""
+    """A value of this type, as a read gives it; None if no read gives this type."""
     kind = number_type(like)
     if kind is not None:
         return Number(kind)
@@ -311,14 +317,14 @@ def readable(like: Abstract) -> Any:
 
 
 def _of_type(kind: Optional[Type]) -> List[Abstract]:
-    """A value of a type, if reads find such."""
+    """A list of one value of this type; empty if no read gives this type."""
     if isinstance(kind, Scalar):
         return [Number(kind)]
     return [Tensor(kind)] if isinstance(kind, Array) else [Instance(kind)] if kind in FOUND else []
 
 
 def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
-    """Values like the item: that item, or one of each kind that the container has."""
+    """Values like the item: the item itself, or one of each type that the container has."""
     if isinstance(owner, Instance) and isinstance(owner.type, (ListOf, Holding)) and owner.type.python is list:
         kind = owner.type.items
         return _of_type(kind)

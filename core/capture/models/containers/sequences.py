@@ -1,4 +1,4 @@
-"""Tuples and lists joined, repeated and taken apart: ``+``, ``*``, and targets of an assignment."""
+"""Tuples and lists: concatenation, repetition and unpacking."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COPIES = {dict: "builtins.dict", defaultdict: "collections.defaultdict.copy", Co
 
 
 def is_short(self: Any, value: Abstract) -> bool:
-    """Whether all items of a tuple or list are known, or may be guarded one by one."""
+    """Whether all items of a tuple or list are known or can be guarded one by one."""
     if class_of(value) is dict:
         return False
     if is_container(value):
@@ -48,7 +48,7 @@ def is_short(self: Any, value: Abstract) -> bool:
 
 
 def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
-    """``left + right`` of two tuples or two lists, or None where they are neither."""
+    """``left + right`` of two tuples or two lists; None for other operands."""
     kind = class_of(left)
     if kind is not class_of(right) or not is_among(kind, (tuple, list)):
         return None
@@ -61,19 +61,19 @@ def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
     if kind is list:
         return self.new_list(items[0] + items[1])  # type: ignore[no-any-return]
     if not items[0] or not items[1]:
-        return left if items[0] else right  # CPython hands the other one back
+        return left if items[0] else right  # # CPython returns the other operand itself
     return self.new_tuple(items[0] + items[1])  # type: ignore[no-any-return]
 
 
 def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
-    """``left * right`` of a tuple or list and an int, in either order, or None where they are neither."""
+    """``left * right`` of a tuple or list and an int, in either order; None for other operands."""
     owner, count = (left, right) if is_among(class_of(left), (tuple, list)) else (right, left)
     kind = class_of(owner)
     if not is_among(kind, (tuple, list)) or number_type(count) != INT:
         return None
     times = count.object if isinstance(count, Const) else None
     if times is None and is_short(self, owner) and any(class_of(item) is slice for item in self.items_of(owner)):
-        times = self.constant(count)  # an index, whose length says which axes the others are about
+        times = self.constant(count)  # # an index, whose length decides which axes the other items are for
     if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
         made = list_type(owner) if kind is list else Object(kind)
         return made_by(self, "operator.mul", made, [self.object_value(owner), self.number_value(count)])
@@ -86,7 +86,7 @@ def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
 
 
 def made_by(self: Any, function: str, kind: Object, operands: List[Value]) -> Instance:
-    """A new container that a function makes."""
+    """A new container that a function returns."""
     attrs = {"function": function, "keywords": ()}
     return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
 
@@ -99,7 +99,7 @@ def copied(self: Any, owner: Abstract) -> Abstract:
 
 
 def copied_dict(self: Any, owner: Abstract, made: type) -> Abstract:
-    """A new dict, or one of the owner's class, of all entries of a dict, a defaultdict or a Counter."""
+    """A copy of a dict, a defaultdict or a Counter, of class ``made``."""
     kinds = kinds_of_entries(Instance(expected_entries(owner)))
     self.emit("plain_items", [self.object_value(owner)], None, exits=True)  # keys may be compared
     return made_by(self, COPIES[made], type_with_entries(made, kinds), [self.object_value(owner)])
@@ -116,7 +116,7 @@ def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:
 
 def _of_sets(symbol: str) -> Callable[..., Optional[Abstract]]:
     def combined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """An operator on two sets, which gives one of the left one's class; None where they are none."""
+        """An operator on two sets; the result is of the left one's class. None for other operands."""
         kinds = class_of(left), class_of(right)
         if not all(is_among(kind, SETS) for kind in kinds):
             return None
@@ -130,7 +130,7 @@ JOINS.update((symbol, _of_sets(symbol)) for symbol in OPERATORS)
 
 
 def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
-    """The ``count`` items of something that is unpacked; the kernel leaves where it has another number of them."""
+    """The ``count`` items of a value that is unpacked; the kernel exits where it has another number of items."""
     if isinstance(value, (Lazy, Suspended)):
         value = self.consume(LIST, value)
     items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
@@ -149,8 +149,10 @@ def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
 
 
 def taken_apart_with_rest(self: Any, value: Abstract, before: int, after: int) -> Optional[List[Abstract]]:
-    """``a, *b, c = value`` of an array or a long list: the items of both ends around a new list of the others; None of
-    what is neither. The kernel leaves where there are too few items."""
+    """``a, *b, c = value`` of an array or a long list: the items at both ends, around a new list of the others.
+
+    None for other values. The kernel exits where there are too few items.
+    """
     expected = self.items_expected(value)
     if expected is not None:
         value = Instance(expected, self.object_value(value))
@@ -169,7 +171,7 @@ def taken_apart_with_rest(self: Any, value: Abstract, before: int, after: int) -
 
 
 def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
-    """The length of an array or of a list whose items are alike, and what makes the item at a position."""
+    """The length of an array or of a list of alike items, and a function that makes the item at a position."""
     if isinstance(value, Tensor) and value.type.ndim:
         return (self.emit("dim", [value.value], WORD, {"axis": 0}), lambda index: element_of(self, value, index))
     alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
@@ -180,7 +182,7 @@ def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
 
 
 def known_keys(self: Any, value: Abstract) -> List[Any]:
-    """The keys of a short dict, ints and strings, which are guarded; Break for another."""
+    """The keys of a short dict, ints and strings, under guards; Break for other dicts."""
     known = class_of(value) is dict and (isinstance(value, Known) or not self.is_changing(value))
     length = self.length_of(value) if known else None
     if length is None or length > self.facts.unrolling:
@@ -189,12 +191,12 @@ def known_keys(self: Any, value: Abstract) -> List[Any]:
 
 
 def known_pairs(self: Any, value: Abstract) -> Dict[Any, Abstract]:
-    """The items of such a dict by their keys."""
+    """The items of a short dict by their keys, under guards."""
     return {key: self.use(self.container_item(value, Const(key))) for key in known_keys(self, value)}
 
 
 def joined_dicts(self: Any, dicts: List[Abstract]) -> Known:
-    """``{**one, **other}``: the runtime takes the keys as they are, so that they stay the objects that they were."""
+    """``{**one, **other}``: the runtime copies the keys, so they stay the same objects."""
     items: Dict[Any, Abstract] = {}
     for one in dicts:
         items.update(known_pairs(self, one))
@@ -203,7 +205,7 @@ def joined_dicts(self: Any, dicts: List[Abstract]) -> Known:
 
 
 def all_items(self: Any, value: Abstract, most: int) -> Optional[List[Abstract]]:
-    """All items of what is iterated, in order, if it is known how many there are, and no more than ``most``."""
+    """All items of an iterable, in order; None unless their number is known and at most ``most``."""
     iterator, items = iterator_over(self, value), []  # type: Any, List[Abstract]
     while True:
         step = step_of(self, iterator)

@@ -1,4 +1,4 @@
-"""Sets: their items as a list, and operators on two of them."""
+"""Sets: the type of their items as a list, and operators on two sets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ OPERATORS = {"|": "helpers.union", "&": "helpers.intersection", "-": "helpers.di
 
 
 def items_of_set(self: Any, value: Abstract) -> Optional[Object]:
-    """The type of the list of a set's items, as far as it can be told; None of what is no set.
+    """The type of the list of a set's items, as far as it is known; None for other values.
 
     Raises:
-        Break: nobody has seen an item.
+        Break: no run has shown an item.
     """
     if not is_among(class_of(value), SETS):
         return None

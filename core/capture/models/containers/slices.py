@@ -1,4 +1,4 @@
-"""What slices name beside elements of arrays: indices that NumPy makes, parts of lists that are stored or deleted."""
+"""Slices that select no array elements: indices that NumPy makes, and parts of lists that are stored or deleted."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from pijit.core.errors import Break
 from pijit.guards.facts import is_among
 
 INDEX_MAKERS = (np.s_, np.index_exp)
-"""Objects of NumPy's whose items are the index itself; of the second one always a tuple."""
+"""NumPy objects whose items are the index itself; of the second one it is always a tuple."""
 ITERATED = (np.ndarray, range, str, bytes, dict)
 
 
 def index_made(self: Any, maker: Any, index: Abstract) -> Abstract:
     """``np.s_[index]`` and ``np.index_exp[index]``."""
-    return index if maker is np.s_ or class_of(index) is tuple else self.new_tuple([index])  # type: ignore[no-any-return]
+    return (index if maker is np.s_ or class_of(index) is tuple
+            else self.new_tuple([index]))  # type: ignore[no-any-return]
 
 
 def listed(self: Any, more: Abstract) -> Abstract:
-    """All items of something that runs no code of the program's when it is iterated, as a list or tuple."""
+    """All items of an iterable as a list or tuple; Break if iterating it may run code of the program."""
     if is_among(class_of(more), (list, tuple)):
         return more
     made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, self.facts.globals)

@@ -1,4 +1,4 @@
-"""``sorted``: by the runtime, which compares as Python does, or while capturing where the order is known."""
+"""``sorted``: by the runtime, which compares as Python does, or at capture if the order is known."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def _compares_plainly(kind: Type) -> bool:
-    """Whether values of a type compare without the user's code: numbers, strings and tuples of these."""
+    """Whether values of a type compare without user code: numbers, strings and tuples of these."""
     if isinstance(kind, Holding) and kind.python is tuple:
         return all(map(_compares_plainly, kind.items))
     return isinstance(kind, Scalar) or kind == Object(str)
@@ -53,7 +53,7 @@ def _sort(self: Any, function: str, kind: Object, operands: List[Value], keyword
 
 
 def _list_like(value: Abstract) -> Optional[Object]:
-    """The type of the list of the items of a list or tuple, as far as it can be told; None for anything else."""
+    """The type of the list of a list's or tuple's items, as far as it is known; None for other values."""
     if not is_among(class_of(value), (list, tuple)):
         return None
     if isinstance(value, (Known, Sequence)):
@@ -65,9 +65,10 @@ def _list_like(value: Abstract) -> Optional[Object]:
 
 
 def _known_order(made: Abstract) -> Optional[List[int]]:
-    """In which order the items of a list are, if that is certain: of known strings or ints, or pairs that begin so.
+    """The sorted order of a list's items, if it is certain: for known strings or ints, or tuples that begin with
+    one.
 
-    No two are equal, so nothing else is compared.
+    No two of these are equal, so nothing else is compared.
     """
     items = made.items if isinstance(made, Known) and made.keys is None else ()
     first = [item.items[0] if isinstance(item, Sequence) and item.items else item for item in items]
@@ -79,7 +80,8 @@ def _known_order(made: Abstract) -> Optional[List[int]]:
 
 
 def _sorted_by(self: Any, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
-    """A new list, sorted by what ``key`` makes of its items: of each once, in order, as ``sorted`` does."""
+    """A new list, sorted by the results of ``key``, which is called once for each item in order, as ``sorted``
+    does."""
     kind = list_of_kinds(item_kinds(made))
     keys = call_list(self, [call_map(self, [key, made], {})], {})
     kinds = item_kinds(keys)

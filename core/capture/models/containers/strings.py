@@ -1,7 +1,6 @@
-"""Strings that a function makes of numbers and other strings: kernels call what makes them, as it is.
+"""Strings made from numbers and other strings: kernels call the functions that Python calls.
 
-Formatting a number of Python's or NumPy's own runs no code of the user's; of everything else it may, so that stays
-bytecode.
+Formatting a number of Python or NumPy runs no user code. Formatting any other object may, so it stays bytecode.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from pijit.core.graph.types import BOOL, Object, Type
 from pijit.guards.facts import is_among, is_exactly
 
 CONVERSIONS = {1: "builtins.str", 2: "builtins.repr", 3: "builtins.ascii"}
-"""What FORMAT_VALUE calls first, and CONVERT_VALUE."""
+"""By conversion, the function that FORMAT_VALUE calls first, and that CONVERT_VALUE calls."""
 COMPARISONS = {"==": "operator.eq", "!=": "operator.ne", "<": "operator.lt", "<=": "operator.le", ">": "operator.gt",
                ">=": "operator.ge"}
 TEXT = Object(str)
@@ -55,7 +54,7 @@ class Texts:
     compare_texts: Callable[..., Optional[Abstract]]
 
     def made_text(self, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
-        """What a function answers to numbers and strings; at once if they are known."""
+        """The result of a function of numbers and strings; a constant if all of them are known."""
         if all(isinstance(argument, Const) for argument in arguments):
             try:
                 return Const(resolve(function)(*[argument.object for argument in arguments]))  # type: ignore
@@ -66,7 +65,7 @@ class Texts:
         return Instance(kind, made) if isinstance(kind, Object) else Number(kind, made)  # type: ignore[arg-type]
 
     def require_plain(self, value: Abstract) -> None:
-        """Break unless a value is a number or a string, so that no code of the user's says what it looks like."""
+        """Break unless a value is a number or a string, whose formatting runs no user code."""
         kind = number_type(value)
         plain = isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str, type(None)))
         looks_plain = kind is not None and (kind.dtype.kind in "fiu" or kind == BOOL)
@@ -89,7 +88,7 @@ class Texts:
         return value if plain else self.made_text(CONVERSIONS[conversion], [value])
 
     def op_CONVERT_VALUE(self, instr: Instr) -> None:
-        """The conversion of an f-string, apart from its format (3.13)."""
+        """The conversion in an f-string, separate from its format (from CPython 3.13 on)."""
         value = self.pop()
         self.require_plain(value)
         self.push(self._converted(value, instr.arg or 0))
@@ -104,7 +103,7 @@ class Texts:
         self.push(self.made_text("builtins.str.join", [Const(""), self.new_tuple(parts)]))
 
     def of_texts(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """``+``, ``%`` or a comparison of strings, or None where it is something else."""
+        """``+``, ``%`` or a comparison of strings; None for other operators and operands."""
         if class_of(left) is not str or symbol not in COMPARISONS and symbol not in ("+", "%"):
             return None
         if symbol == "%":
@@ -121,7 +120,8 @@ class Texts:
 
 
     def _sum(self, left: Abstract, right: Abstract) -> Abstract:
-        """``left + right``; Break where a variable's string can grow in place, as only bytecode has it alone."""
+        """``left + right``; Break where a variable's string may grow in place, because only bytecode holds its one
+        reference."""
         if isinstance(left, Const) and isinstance(right, Const):
             return self.made_text("operator.add", [left, right])
         behind = self.function.instructions[self.instr.index + 1]
@@ -161,7 +161,7 @@ def _formatted(self: Any, function: str, arguments: List[Abstract]) -> Abstract:
 
 
 def _join_method(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``text.join(items)`` of a list or tuple, or of what becomes a list first."""
+    """``text.join(items)`` of a list or tuple, or of an iterator whose items are first collected in a list."""
     only(arguments, keywords, "join", 2)
     if isinstance(arguments[1], (Lazy, LoopIterator)):
         arguments = [arguments[0], self.consume(LIST, arguments[1])]

@@ -47,7 +47,8 @@ from pijit.guards.source import UNBOUND, read_item
 
 
 class ContainerEffects:
-    """Mixin of the interpreter: DELETE_SUBSCR, stores into dicts, ``+=`` of lists, and what their methods share."""
+    """Mixin of the interpreter: DELETE_SUBSCR, stores into dicts, ``+=`` of lists, and code that their methods
+    share."""
 
     facts: Any
     emit: Callable[..., Optional[Value]]
@@ -64,7 +65,7 @@ class ContainerEffects:
     changing: Callable[..., None]
 
     def moving(self, owner: Abstract) -> None:
-        """Items of a list come, go or change at positions that are not known: none of them is a place."""
+        """Record that items of a list come, go or change at unknown positions: none of them is a heap location."""
         identity = identity_of(owner)
         self.facts.changed.add((ItemPlace, identity))
         for key, place in list(self.facts.places.items()):
@@ -73,8 +74,10 @@ class ContainerEffects:
         self.changing(list, owner, False)
 
     def changing_container(self, owner: Abstract, resized: bool = True) -> None:
-        """A list or another container is changed otherwise than by a store at a known position; a dict may be
-        ``resized``, or has the keys that it had."""
+        """Record a change of a container that is no store at a known position of a list.
+
+        ``resized``: the change may add keys to a dict or remove some.
+        """
         kind = pointer_class(owner)
         if kind is list:
             self.moving(owner)
@@ -98,7 +101,7 @@ class ContainerEffects:
         self.effect(name, owner, operands + [self.stored_value(value)], not self._is_loops_key(owner, index))
 
     def _is_loops_key(self, owner: Abstract, index: Abstract) -> bool:
-        """Whether a dict that a loop here steps through key by key has this key; a guard holds it there."""
+        """Whether a dict has this key while a loop here steps through its keys; a guard holds the key."""
         loops = [loop for value in self.state.stack for loop in _loops_in(value)]
         key = self.constant(index)
         return (is_exactly(key, ITEM_KEYS) and not self.is_resized(owner)
@@ -177,8 +180,10 @@ def _extend(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstra
 
 
 def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``; a list or dict that is
-    taken out may die, which only bytecode does in time."""
+    """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``.
+
+    A list or dict that is removed may be freed, and only bytecode frees it in time.
+    """
     of_dict = class_of(arguments[0]) is dict
     if of_dict and len(arguments) == 3:
         looked_at = isinstance(arguments[0], (Known, Opaque))
@@ -204,7 +209,8 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
 
 
 def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abstract:
-    """``list.pop(...)`` of a tuple, or a list of numbers: it is read first, and taken out when nothing can go wrong."""
+    """``list.pop(...)`` of a tuple or a list of numbers: load and check it, then remove it; no exit follows the
+    removal."""
     operands = [self.object_value(owner), self.word(index)]
     item = taken_tuple(self, "load_item", operands, row)
     self.changing_container(owner)
@@ -213,7 +219,7 @@ def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abst
 
 
 def _pop_default(self: Any, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
-    """``dict.pop(key, default)`` where the item that may be there has the default's type, or nobody wants it."""
+    """``dict.pop(key, default)`` where an existing item has the default's type, or the result is dropped."""
     operands = self.item_operands(owner, index)
     if self.is_dropped():
         self.effect("discard_key", owner, operands)
@@ -225,7 +231,7 @@ def _pop_default(self: Any, owner: Abstract, index: Abstract, default: Abstract)
 
 
 def _has_now(self: Any, owner: Any, index: Abstract) -> bool:
-    """Whether a dict has a key, as it has when the function is captured; the kernel leaves where that is otherwise."""
+    """Whether a dict has a key during capture; the kernel exits where that differs at run time."""
     key = self.constant(index)
     if isinstance(owner, Known):
         return self.holds_item(owner, key)  # type: ignore[no-any-return]
@@ -237,7 +243,7 @@ def _has_now(self: Any, owner: Any, index: Abstract) -> bool:
 
 
 def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``dict.setdefault(key, value)`` where the item that is there has the value's type."""
+    """``dict.setdefault(key, value)`` where an existing item has the value's type."""
     only(arguments, keywords, "setdefault", 3)
     owner, index, value = arguments
     operands = self.item_operands(owner, index) + [self.stored_value(value)]
@@ -247,7 +253,7 @@ def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def _update(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``d.update(pairs, name=value)``: the keys in the order in which they come first, each with its last value."""
+    """``d.update(pairs, name=value)``: the keys in the order of their first occurrence, each with its last value."""
     only(arguments, {}, "update", *((1, 2) if keywords else (2,)))
     plain = not keywords and class_of(arguments[1]) is dict
     self.add_entries(arguments[0], arguments[1] if plain else call_dict(self, arguments[1:], keywords))
@@ -263,8 +269,8 @@ def _without_arguments(name: str, operation: str) -> Handler:
 
 
 def _of_set(name: str) -> Handler:
-    """``add``, ``discard`` and ``remove`` of what compares without the user's code, and not by identity as one NaN with
-    another."""
+    """``add``, ``discard`` and ``remove`` of a member that compares without user code, and not by identity as NaN
+    does."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         self.require_key(arguments[1])
@@ -284,14 +290,14 @@ def _remove(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstra
 
 
 def found_position(self: Any, owner: Abstract, value: Abstract) -> Value:
-    """Where a list has a value first, as a WORD; the kernel leaves where it is nowhere."""
+    """The first position of a value in a list, as a WORD; the kernel exits where it is absent."""
     found, zero = self.position_of(owner, value), self.emit("const", [], WORD, {"value": 0})
     self.emit("require", [self.emit("compare", [found, zero], FLAG, {"operator": ">="})], None, exits=True)
     return found  # type: ignore[no-any-return]
 
 
 def _sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``list.sort(reverse=...)`` of numbers of one class, or of strings; by a key, which does not see the list."""
+    """``list.sort(reverse=...)`` of numbers of one class, or of strings; with a key that does not read the list."""
     key = keywords.get("key", Const(None))
     if key != Const(None) and len(arguments) == 1 and sees_no_list(key, self.facts.globals):
         made = self.call(Const(sorted), [arguments[0]], dict(keywords))

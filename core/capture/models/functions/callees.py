@@ -1,7 +1,7 @@
-"""What a call calls: finds the Python function behind a callee, and what the function sees of its own module.
+"""Callees: the Python function that a call runs, and the globals, builtins and cells which that function sees.
 
-A callee is known by its code object. Its defaults, cells and globals are read through the function object, so that
-closures of one code object share what was compiled, and nothing keeps the function alive.
+A callee is known by its code object. Its defaults, cells and globals are read through the function object. So
+closures of one code object share compiled code, and nothing keeps the function alive.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 
 
 def place_of(value: Abstract) -> Place:
-    """Where a value is."""
+    """The place of a value: its path at function entry and its path at the start of the segment."""
     return Place(value.source, value.root)
 
 
 def sample_of(value: Abstract) -> Any:
-    """The known object or the sample; None for other values."""
+    """The known object, or the sample of a value that has one; None for other values."""
     return value.object if isinstance(value, Const) else getattr(value, "sample", None)
 
 
 class Callee(NamedTuple):
-    """A Python function to be inlined, and where the function object is; ``jitted`` if calls run it compiled."""
+    """A Python function to inline, and the place of the function object; ``jitted`` if calls run it compiled."""
 
     function: types.FunctionType
     place: Place
@@ -56,7 +56,7 @@ class Callee(NamedTuple):
 
 
 class CalleeFacts(Facts):
-    """What capture may look at inside an inlined callee: its module's globals, its builtins, its closure."""
+    """Capture context of an inlined callee: its module's globals, its builtins, its closure."""
 
     __slots__ = ("callee", "outermost", "_base")
 
@@ -86,12 +86,12 @@ class CalleeFacts(Facts):
         return Attr(root, "__globals__") if root is not None else None
 
     def _cell(self, number: int) -> Any:
-        """The object of a closure variable; None for what is a plain variable of the callee's."""
+        """The cell of a closure variable; None for a plain variable of the callee."""
         number -= len(self.function.cellvars)
         return self.cells[number] if number >= 0 else None
 
     def _cell_of_base(self, cell: Any) -> Optional[int]:
-        """Which of the caller's cells it is."""
+        """The number of the captured function's cell that this is; None if it is none of them."""
         return next((k for k, other in enumerate(self.base.cells) if other is cell), None)
 
     def _cell_path(self, number: int) -> Place:
@@ -122,7 +122,7 @@ class CalleeFacts(Facts):
         return place
 
     def _written_cell(self, instr: Instr) -> Any:
-        """The place of a closure variable."""
+        """The heap location of the closure variable that an instruction writes."""
         number = instr.arg or 0
         cell, path = self._cell(number), self._cell_path(number)
         known = self._cell_of_base(cell)
@@ -163,7 +163,7 @@ def _builtins_of(function: types.FunctionType) -> Dict[str, Any]:
 
 
 def default_of(callee: Callee, position: int, name: str, interpreter: Any) -> Abstract:
-    """The default of a parameter: of positional ones by position from the end, of keyword-only ones by name."""
+    """The default of a parameter: by position from the end for positional ones, by name for keyword-only ones."""
     function = callee.function
     if position:
         values, place, key = function.__defaults__ or (), callee.place.then(Inner, "__defaults__"), position
@@ -177,7 +177,7 @@ def default_of(callee: Callee, position: int, name: str, interpreter: Any) -> Ab
 
 
 def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
-    """A default or frozen argument: small immutable values are taken as they are."""
+    """A default, or an argument that a partial holds; small immutable values become constants."""
     if not is_exactly(sample, BY_VALUE):
         return interpreter.known_object(sample, *place)
     value = Const(sample, place.source)
@@ -186,7 +186,7 @@ def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
 
 
 def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.FunctionType]:
-    """The Python function that an instruction calls, as far as the operand stack tells; not those of jitted ones."""
+    """The Python function that an instruction calls, as far as the operand stack shows; None for jitted functions."""
     special = method_called(instr)
     if special is not None and special[1] < len(stack):
         return _function_of(operator_method(instr, stack[-1 - special[1]]))
@@ -200,15 +200,16 @@ def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.Funct
 
 
 def _callable_of(instr: Instr, stack: List[Abstract]) -> Optional[Abstract]:
-    """What an instruction calls, or reads an attribute of."""
+    """The object that an instruction calls, or whose attribute it reads."""
     below = CALLEE_BELOW.get(instr.opname)
     return stack[-1 - below(instr.arg or 0)] if below is not None and below(instr.arg or 0) < len(stack) else None
 
 
 def may_compile_alone(instr: Instr, stack: List[Abstract]) -> bool:
-    """Whether linked code can run a function that it has compiled on its own where an instruction calls it.
+    """Whether linked code can run a separately compiled function where an instruction calls it.
 
-    Sites of CPython 3.11 and later see what is called, not the frame that a class or an object of C makes.
+    Call sites of CPython 3.11 and later see the callable. They do not see the frame that a class or a C object
+    makes.
     """
     if not has_site(instr):
         return False
@@ -222,7 +223,7 @@ def may_compile_alone(instr: Instr, stack: List[Abstract]) -> bool:
 
 
 def calls_unknown(instr: Instr, stack: List[Abstract]) -> bool:
-    """Whether an instruction calls something of which nothing is known."""
+    """Whether an instruction calls a value of which nothing is known."""
     return instr.opname != "LOAD_ATTR" and isinstance(_callable_of(instr, stack), Unknown)
 
 
@@ -241,14 +242,14 @@ def _function_of(target: Any) -> Optional[types.FunctionType]:
 
 
 NAMES_ON_STACK = not (3, 11) <= sys.version_info < (3, 13)
-"""Whether the names of a call's keywords are on the stack, and not part of the call."""
+"""Whether the names of a call's keywords are on the operand stack, rather than part of the call."""
 CALLEE_BELOW: Dict[str, Callable[[int], int]] = {
     "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count,
     "CALL_FUNCTION_KW": lambda count: count + NAMES_ON_STACK, "CALL_METHOD_KW": lambda count: count + NAMES_ON_STACK,
     "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1),
     "LOAD_ATTR": lambda name: 0,
 }
-"""How many operands an instruction has above what it calls."""
+"""Number of operands that an instruction has above the callable."""
 
 Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 
@@ -272,7 +273,8 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
 
 
 def _found(value: Abstract, interpreter: Any) -> Abstract:
-    """A callee on the way to the function; a guard on the function's code says more than one on its type."""
+    """A callable on the path to the function. A function gets no guard on its type: the guard on its code says
+    more."""
     return value if type(sample_of(value)) is types.FunctionType else interpreter.use(value)  # type: ignore[no-any-return]
 
 
@@ -300,7 +302,7 @@ def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keyw
 
 def partial_parts(target: Abstract,
                   interpreter: Any) -> Optional[Tuple[Abstract, List[Abstract], Dict[str, Abstract]]]:
-    """What a ``functools.partial`` calls, and the arguments that it holds."""
+    """The callable of a ``functools.partial``, and the positional and keyword arguments that it holds."""
     sample = sample_of(target) if isinstance(target, (Const, Opaque)) else None
     if type(sample) is not functools.partial or any(type(key) is not str for key in sample.keywords):
         return None
@@ -318,7 +320,7 @@ def partial_parts(target: Abstract,
 
 def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
                  interpreter: Any) -> Found:
-    """As if undecorated; not where a subclass does more than call."""
+    """A jitted function: found as if undecorated, except where a subclass does more than call."""
     plain_inside = class_value(type(sample), "plain_inside") is True
     if type(sample).__call__ is not JitFunction.__call__ and not plain_inside or not sample.enabled:
         return None

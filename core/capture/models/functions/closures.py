@@ -1,8 +1,8 @@
-"""Functions and methods that a function makes: what a MAKE_FUNCTION or LOAD_ATTR of bytecode is known to give.
+"""Functions and methods that bytecode makes: what its MAKE_FUNCTION or LOAD_ATTR is known to push.
 
-A sample of the function is made from the code constant, its constant defaults and the cells of the frame, one of the
-method from the class's function and the object; they are never called. Calls of the real one are inlined under a guard
-on its code, and its cells and its object are read through it.
+A sample of the function is made from the code constant, its constant defaults and the cells of the frame. A sample
+of the method is made from the class's function and the object. Samples are never called. Calls of the real function
+are inlined under a guard on its code. Its cells and its object are read through it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pijit.guards.source import Local, read_class_attribute
 WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x08
 NAMED = ("LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_ATTR")
 SOMEWHERE = Local(sys.maxsize, "made")
-"""Stands in the analysis for where segments will find what bytecode has made."""
+"""Stands, during the analysis, for the path at which segments find an object that bytecode has made."""
 
 
 def made_function(function: Function, facts: Facts, instr: Instr, name: Abstract) -> Optional[Opaque]:
-    """What a MAKE_FUNCTION instruction pushes; None if it cannot be told."""
+    """The function that a MAKE_FUNCTION pushes, as a sample; None if it is not known."""
     flags = instr.arg or 0
     code = code_made(function, instr)
     if not isinstance(code, types.CodeType):
@@ -41,7 +41,7 @@ def made_function(function: Function, facts: Facts, instr: Instr, name: Abstract
 
 
 def _defaults(function: Function, end: int, flags: int) -> Optional[Tuple[Any, Optional[Dict[str, Any]]]]:
-    """The defaults that the instructions before ``end`` push, by position and by name; None unless they are
+    """The positional and the named defaults that the instructions before ``end`` push; None unless they are
     constants."""
     positional, named = None, None
     if not flags & (WITH_DEFAULTS | WITH_NAMED):
@@ -69,7 +69,7 @@ def _defaults(function: Function, end: int, flags: int) -> Optional[Tuple[Any, O
 
 
 def _annotations(function: Function, end: int) -> Optional[int]:
-    """Where the instructions begin that push annotations, up to ``end``; None where these are no names."""
+    """Index of the first instruction that pushes annotations, up to ``end``; None if an annotation is not a name."""
     build = function.instructions[end - 1]
     if build.opname not in ("BUILD_TUPLE", "BUILD_CONST_KEY_MAP"):
         return None
@@ -84,13 +84,13 @@ def _annotations(function: Function, end: int) -> Optional[int]:
 
 
 def _constants(function: Function, end: int, count: int) -> Optional[Tuple[Any, ...]]:
-    """What so many instructions before ``end`` push, if they are constants."""
+    """The values that the ``count`` instructions before ``end`` push; None unless they are constants."""
     loads = function.instructions[end - count:end]
     return tuple(load.value for load in loads) if all(load.opname == "LOAD_CONST" for load in loads) else None
 
 
 def _cells(function: Function, facts: Facts, index: int) -> Any:
-    """The cells that BUILD_TUPLE at ``index`` collects."""
+    """The cells that BUILD_TUPLE at ``index`` collects; None if they are not known."""
     build = function.instructions[index]
     loads = function.instructions[index - (build.arg or 0):index]
     if build.opname != "BUILD_TUPLE" or any(load.opname != "LOAD_CLOSURE" for load in loads):
@@ -100,9 +100,9 @@ def _cells(function: Function, facts: Facts, index: int) -> Any:
 
 
 def made_method(function: Function, facts: Facts, instr: Instr, owner: Abstract) -> Optional[Opaque]:
-    """What a LOAD_ATTR pushes that finds a Python function in the object's class; None if it finds anything else."""
+    """The method that a LOAD_ATTR pushes for a Python function in the object's class; None for any other attribute."""
     found = read_class_attribute(owner.sample, instr.value) if isinstance(owner, Opaque) else None
-    # isinstance would ask the object for its __class__.
+    # isinstance would read ``__class__`` of the object.
     if type(found) is not types.FunctionType or issubclass(type(owner.sample), type):  # type: ignore[attr-defined]
         return None
     method = Opaque(types.MethodType(found, owner.sample), None, instr.index)  # type: ignore[attr-defined]
@@ -113,4 +113,4 @@ def made_method(function: Function, facts: Facts, instr: Instr, owner: Abstract)
 MADE_KNOWN: Dict[str, Callable[[Function, Facts, Instr, Abstract], Optional[Opaque]]] = {
     "MAKE_FUNCTION": made_function, "LOAD_ATTR": made_method,
 }
-"""By instruction: what it pushes; the last argument is the top of the stack before."""
+"""By instruction: a function that gives what it pushes. Its last argument is the top of the stack before it."""

@@ -1,9 +1,10 @@
-"""Functions that captured code makes and that more than the call on the spot has, as objects with known parts.
+"""Function values: functions that captured code makes and that have other uses than a call on the spot.
 
-The variables that such a function shares with the function around it are in cells. Those of the captured function
-itself are cells of its frame, so they are read when they are needed, like its own (``late``). An inlined callee has no
-cells: where none of its code binds the variable again, the function gets a cell of its own with what it holds; else the
-variable is in a cell that captured code makes, see `shared_cells`.
+A `Closure` is an object with known parts. Variables that it shares with the function around it are in cells.
+Variables of the captured function are in cells of its frame, so they are read when they are needed (``late``).
+
+An inlined callee has no cells. If none of its code binds the variable again, the new function gets a cell of its
+own with the value. Otherwise captured code makes a cell for the variable, see `shared_cells`.
 """
 
 from __future__ import annotations
@@ -30,16 +31,20 @@ from pijit.guards.source import Attr, Inner, Item
 
 WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x08
 SUSPENDING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
-"""Flags of what bytecode makes."""
+"""Code flags of generators and coroutines; bytecode makes such functions."""
 
 
 class Wanted(Break):
-    """A function that is called on the spot, or a variable, would have to be an object: in the next run it is."""
+    """A function that is called on the spot, or a variable, has to be an object: the next run of the analysis makes
+    it one."""
 
 
 class Shape(NamedTuple):
-    """What does not change of a function that is made: its code and qualified name, how many positional defaults it
-    has, the names of the others, and for each free variable the number of the captured function's cell, or None."""
+    """Static part of a function value.
+
+    ``positional`` is the number of positional defaults, ``named`` are the names of the keyword defaults. ``late``
+    has, for each free variable, the number of the captured function's cell, or None.
+    """
 
     code: types.CodeType
     name: str
@@ -54,8 +59,8 @@ class Shape(NamedTuple):
 
 
 class Closure(Parted):
-    """A function; its parts are its defaults, its keyword defaults, and what its own cells hold. ``facts`` are its
-    maker's."""
+    """A function value. Its parts are its defaults, its keyword defaults and the contents of its own cells;
+    ``facts`` are its maker's."""
 
     __slots__ = ("shape", "facts")
     python = types.FunctionType
@@ -83,7 +88,7 @@ class Closure(Parted):
         return Inner(root, "__kwdefaults__") if self.shape.named else None
 
     def default(self, position: int, name: str) -> Abstract:
-        """The default of a parameter, as `binding` asks for it."""
+        """The default of a parameter, in the form that argument binding asks for."""
         shape = self.shape
         if position and shape.positional >= -position:
             return self.parts[shape.positional + position]
@@ -93,12 +98,12 @@ class Closure(Parted):
 
     @property
     def contents(self) -> Tuple[Abstract, ...]:
-        """What its own cells hold; of those that others share, the cells."""
+        """The contents of its own cells; for a cell that functions share, the cell itself."""
         return self.parts[self.shape.positional + len(self.shape.named):]
 
 
 class ClosureFacts(CalleeFacts):
-    """What a function sees that captured code makes: what its maker sees, and variables of the captured function."""
+    """Capture context of a function that captured code makes: its maker's, and variables of the captured function."""
 
     __slots__ = ("closure", "maker", "late")
 
@@ -141,7 +146,7 @@ def _new_cell() -> Any:
 
 
 def new_closure(self: Any, instr: Any) -> Closure:
-    """What MAKE_FUNCTION makes, as an object."""
+    """The function value of a MAKE_FUNCTION."""
     flags = instr.arg or 0
     code, name = pop_code(self.pop)
     if code.co_flags & SUSPENDING or not code.co_flags & inspect.CO_OPTIMIZED:
@@ -170,22 +175,23 @@ def new_closure(self: Any, instr: Any) -> Closure:
 
 
 def _cell_with(self: Any, held: Abstract) -> Any:
-    """The cell of a new function: its own, or one that others share."""
+    """The cell of a new function: one of its own, or one that functions share."""
     return self.object_value(held) if is_cell(held) else self.emit("new_cell", [self.stored_value(held)], CELL)
 
 
 def require_known(part: Abstract) -> None:
-    """Break for what the function could not be known to hold."""
+    """Break for a part of a function value that would not stay known."""
     if is_confined(part) or isinstance(part, LoopIterator) or knows_nothing(part):
         raise Break("PJ218")
 
 
 def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int]:
-    """The number of the captured function's cell that a free variable of a new function is in; None if it is a
-    variable of the callee that makes it.
+    """The number of the captured function's cell that holds a free variable of a new function.
+
+    None if it is a variable of the callee that makes the function.
 
     Raises:
-        Wanted: in the next run that variable is in a cell.
+        Wanted: the next run of the analysis puts that variable in a cell.
     """
     facts, names = self.facts, self.function.cellvars + self.function.freevars
     if isinstance(cell, CellRef) and is_cell(cell.content):
@@ -208,7 +214,7 @@ def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int
 
 
 def _number_of_outer(facts: Any, name: str) -> Optional[int]:
-    """The same of a variable around a comprehension, or around a function with cells of its own."""
+    """As `_number_of`, for a variable around a comprehension, or around a function with cells of its own."""
     in_comprehension = isinstance(facts, MadeFacts)
     while isinstance(facts, MadeFacts):
         facts = facts.maker
@@ -234,6 +240,6 @@ def number_of_cell(facts: Facts, name: str) -> int:
 
 
 def named_function(made: Made) -> Closure:
-    """A function of the captured function's that has a name there, as a closure."""
+    """The function value of a function that the captured function makes and names."""
     late = tuple(number_of_cell(made.facts, name) for name in made.code.co_freevars)
     return Closure(Shape(made.code, made.name or "", 0, (), late), made.facts, (), made.born)

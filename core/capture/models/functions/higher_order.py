@@ -1,4 +1,4 @@
-"""Functions that take or make functions: ``functools.reduce``, the getters of ``operator``; and ``next``."""
+"""Functions that take or make functions: ``functools.reduce``, the getters of ``operator``, and ``next``."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def call_attrgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -
 
 def call_held_getter(self: Any, target: Abstract, arguments: List[Abstract],
                      keywords: Arguments) -> Optional[Abstract]:
-    """A call of a getter that a global variable, an attribute or an item holds; None of anything else.
+    """A call of a getter that a global variable, an attribute or an item holds; None for any other callable.
 
-    What a parameter has may be a new one in each call, so nothing is compiled for it.
+    A parameter may hold a new getter in each call, so its calls are not compiled.
     """
     if not isinstance(target, Opaque) or not is_exactly(target.sample, GETTERS) or isinstance(target.root, Local):
         return None
@@ -75,7 +75,8 @@ def _is_path(name: str) -> bool:
 
 
 def call_next(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``next(iterator)`` and ``next(iterator, default)`` of a variable's iterator, or of one that is made for it."""
+    """``next(iterator)`` and ``next(iterator, default)``, for the iterator of a variable or one that is made for
+    the call."""
     only(arguments, keywords, "next", 1, 2)
     value = arguments[0]
     if isinstance(value, Borrowed):

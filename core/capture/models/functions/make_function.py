@@ -1,4 +1,4 @@
-"""The operands of MAKE_FUNCTION: up to CPython 3.10 the qualified name is on the stack, above the code."""
+"""The operands of MAKE_FUNCTION. Up to CPython 3.10 the qualified name is on the stack, above the code."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pijit.core.capture.values.lattice import Abstract
 
 NAME_ON_STACK = sys.version_info < (3, 11)
 CODE = 1 + NAME_ON_STACK
-"""How far before MAKE_FUNCTION its code is pushed."""
+"""Number of instructions from the one that pushes the code to MAKE_FUNCTION."""
 CLOSURE = CODE + 1
-"""How far before MAKE_FUNCTION the tuple of its cells is pushed."""
+"""Number of instructions from the one that pushes the tuple of cells to MAKE_FUNCTION."""
 
 
 def code_made(function: Function, make: Instr) -> Any:

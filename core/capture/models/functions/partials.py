@@ -1,4 +1,4 @@
-"""Objects of ``functools.partial`` that captured code makes, with known parts; and ``functools.wraps`` of new functions."""
+"""``functools.partial`` objects that captured code makes, with known parts; ``functools.wraps`` of new functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pijit.guards.source import Attr, Item
 
 
 class Partial(Parted):
-    """A partial; its parts are what it calls, and the arguments that it holds, the last ones by ``names``."""
+    """A partial. Its parts are the callable and the arguments that it holds; ``names`` are those of the last ones."""
 
     __slots__ = ("names",)
     python = functools.partial
@@ -40,7 +40,7 @@ class Partial(Parted):
 
     @property
     def count(self) -> int:
-        """How many arguments it holds by position."""
+        """Number of positional arguments that it holds."""
         return len(self.parts) - len(self.names) - 1
 
     def paths(self, root: Any) -> List[Any]:
@@ -51,7 +51,7 @@ class Partial(Parted):
         return Attr(root, "keywords") if self.names else None
 
     def taken_apart(self) -> Tuple[Abstract, List[Abstract], Dict[str, Abstract]]:
-        """What it calls, and its arguments by position and by name."""
+        """The callable, the positional arguments and the keyword arguments."""
         split = 1 + self.count
         return self.parts[0], list(self.parts[1:split]), dict(zip(self.names, self.parts[split:]))
 
@@ -78,7 +78,8 @@ def call_partial(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
 
 
 def call_update_wrapper(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """What ``functools.wraps(wrapped)(function)`` leads to, of a function that nobody has yet."""
+    """``functools.update_wrapper``, as ``functools.wraps`` calls it, for a function that nothing else refers to
+    yet."""
     named = dict(zip(("wrapper", "wrapped"), arguments), **keywords)
     function, wrapped = named.get("wrapper"), named.get("wrapped")
     usual = all(getattr(named.get(name), "sample", default) is default for name, default in USUAL)
@@ -92,7 +93,7 @@ def call_update_wrapper(self: Any, callee: Callee, arguments: List[Abstract], ke
 
 
 def _is_held(self: Any, function: Closure) -> bool:
-    """Whether something else may have a function that is an argument of a call."""
+    """Whether something else may refer to a function that is an argument of a call."""
     if function.facts is not self.facts or function.root is not None:
         return True
     held = [*self.state.locals.values(), *self.state.stack]

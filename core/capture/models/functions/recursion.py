@@ -1,8 +1,9 @@
-"""How often a function is inlined into itself.
+"""Recursion: how often a function is inlined into itself.
 
-A function that calls itself is inlined up to `max_inline_depth`, or as often as that makes little code. Where control comes
-to the next call of itself, the kernel leaves into the middle of the innermost callee, see `asides`, and bytecode makes
-that call, of a function that is compiled: jitted, or announced by the rest of the callee, which is bytecode's as well.
+A function that calls itself is inlined up to `max_inline_depth`, or less often where that makes too much code. At
+the next call of itself the kernel exits into the middle of the innermost callee, see `cold_paths`, and bytecode
+makes that call. The called function is compiled: it is jitted, or the callee's continuation, which bytecode runs as
+well, announces it.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ from pijit.core.capture.values.lattice import Opaque
 from pijit.core.errors import Break
 
 MAX_RECURSIVE = 3000
-"""Instructions that are inlined at a function's calls of itself: there may be twice as many with each level."""
+"""Most instructions that are inlined at a function's calls of itself. Each level may double them."""
 HANDLING = frozenset(["SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH", "PUSH_EXC_INFO"])
-"""What handles exceptions is analysed twice at each level, for calls that raise and those that do not."""
+"""Instructions that handle exceptions. They are analysed twice at each level: for calls that raise and for calls
+that do not."""
 
 
 class Recursion:
-    """What is known of that during one capture: ``levels`` are how often functions are inlined into themselves, where
-    that is less than the depth says; ``lowered`` counts the changes of it. ``calls`` are by code and instruction the
-    (code, name) of what callees call that is among the functions around, undecorated ones."""
+    """Facts about recursion during one capture.
+
+    ``levels`` is how often a function is inlined into itself, where that is less than the depth allows. ``lowered``
+    counts the changes of ``levels``. ``calls`` has, by code and instruction, the (code, name) of undecorated
+    callees that are among the functions around.
+    """
 
     def __init__(self, max_depth: int) -> None:
         self.max_depth, self.because = max_depth, "max_inline_depth is %d" % max_depth
@@ -33,7 +38,7 @@ class Recursion:
         self.calls: Dict[CodeType, Dict[int, List[Tuple[CodeType, str]]]] = {}
 
     def require_room(self, facts: Facts, callee: Callee) -> None:
-        """Break for a call that is one too many in the function that ``facts`` are of."""
+        """Break if a call in the function of ``facts`` exceeds the depth or the size limit."""
         code = callee.function.__code__
         times = facts.within.count(code)
         because = self.because if facts.depth >= self.max_depth else None
@@ -46,7 +51,8 @@ class Recursion:
             raise refusal
 
     def note(self, interpreter: Any, callee: Callee) -> None:
-        """Note what a callee calls: in its rest the call is one of a function that is compiled on its own."""
+        """Note a recursive call in a callee: in the callee's continuation, it calls a function that is compiled on
+        its own."""
         code, facts = callee.function.__code__, interpreter.facts
         if facts.depth and not callee.jitted and code in facts.within:
             known = self.calls.setdefault(facts.function.code, {}).setdefault(interpreter.instr.index, [])
@@ -54,12 +60,13 @@ class Recursion:
                 known.append((code, callee.name))
 
     def calls_in(self, facts: Facts) -> Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...]:
-        """What was noted of calls in the function that ``facts`` are of."""
+        """The noted calls in the function of ``facts``."""
         noted = self.calls.get(facts.function.code, {})
         return tuple((index, tuple(noted[index])) for index in sorted(noted))
 
     def by_one_path(self, interpreter: Any, callee: Callee) -> Callee:
-        """A function as it was found around the call: one path to it is enough to guard what leads on from there."""
+        """A callee, with the place of the same function around the call: one path is enough to guard all that it
+        leads to."""
         for known in interpreter.facts.around:
             if known.function is callee.function and None not in (known.place.root, callee.place.root):
                 interpreter.same_object(*[_found_at(one.place, callee.function) for one in (known, callee)])
@@ -67,7 +74,8 @@ class Recursion:
         return callee
 
     def analyse(self, interpreter: Any, facts: Facts, analyse: Callable[[], Any]) -> Any:
-        """The analysis of a callee, which sees ``facts``; with fewer levels if it and others there are too large."""
+        """The analysis of a callee, which sees ``facts``; repeated with fewer levels if the callees are too large
+        together."""
         code, sizes = facts.within[-1], interpreter.facts.sizes
         analysis = analyse()
         sizes[interpreter.instr.index] = analysis.size

@@ -1,7 +1,7 @@
-"""Variables of inlined functions that functions which they make share: cells that captured code makes, as objects.
+"""Cells that captured code makes, for variables of inlined functions that several functions share.
 
-A cell is a `Record` with one attribute. The function's variable is the cell, and so are parts of the functions that
-share it: what one of them stores, all of them read.
+A cell is a `Record` with one attribute. It is the value of the function's variable, and a part of each function
+that shares the variable. So all of them read what one of them stores.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pijit.core.graph.types import CELL
 
 
 def shared_names(facts: Any, code: CodeType) -> Tuple[str, ...]:
-    """The variables of a function that are to be in cells."""
+    """The variables of a function that have to be in cells."""
     return tuple(name for name in code.co_cellvars if (code, name) in facts.base.objects)
 
 
 def cells_of(self: Any, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
-    """What these variables of a function are when it is called: cells with its arguments, or not bound yet."""
+    """The values of these variables when the function is called: cells with its arguments, or unbound."""
     found: Dict[str, Abstract] = dict.fromkeys(names, UNBOUND)
     for name in names:
         value = bound.get(name, UNBOUND)
@@ -37,12 +37,12 @@ def cells_of(self: Any, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> D
 
 
 def cell_reference(self: Any, name: str) -> CellRef:
-    """The cell on its way into a function."""
+    """The cell of a variable, on its way into a new function."""
     return CellRef(_cell(self, name))
 
 
 def content(self: Any, name: str) -> Abstract:
-    """What the cell of a variable holds."""
+    """The value that the cell of a variable holds."""
     return self.use(_cell(self, name)).items[0]  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""``f(a, *array)``: the items of what has a length of its own, as many as the function that is called takes."""
+"""``f(a, *array)``: as many items of an array or a long list as the called function takes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ VARIABLE_ARGUMENTS = 0x04
 
 
 def starred(self: Any, callee: Abstract, given: int, value: Abstract) -> Optional[List[Abstract]]:
-    """All items of a tuple or list; of an array or a long list, those that the parameters without defaults take behind
-    ``given`` other arguments: the kernel leaves where there is another number of them. None of anything else."""
+    """The items of a starred argument.
+
+    These are all items of a tuple or list whose items are known. Of an array or a long list they are those that the
+    parameters without defaults take after ``given`` other arguments. The kernel exits where the length differs.
+    None for other values.
+    """
     items = self.items_of(value)
     if items is not None or not isinstance(value, (Tensor, Instance)):
         return items  # type: ignore[no-any-return]
@@ -26,7 +30,7 @@ def starred(self: Any, callee: Abstract, given: int, value: Abstract) -> Optiona
 
 
 def _parameters(callee: Abstract) -> Optional[int]:
-    """How many arguments a call has to give a Python function by position; None where that is not known."""
+    """Number of positional arguments that a call has to give a Python function; None if that is not known."""
     if isinstance(callee, Made):
         return None if callee.code.co_flags & VARIABLE_ARGUMENTS else callee.code.co_argcount
     function = sample_of(callee.function if isinstance(callee, Bound) else callee)
@@ -39,13 +43,13 @@ def _parameters(callee: Abstract) -> Optional[int]:
 
 
 def behind_display(function: Function, instr: Instr) -> bool:
-    """Whether the list that LIST_EXTEND makes longer is the arguments of a call, whose callee is below it."""
+    """Whether the list that LIST_EXTEND extends holds the arguments of a call, whose callable is below it."""
     following = function.instructions[instr.index + 1:instr.index + 3]
     return instr.arg == 1 and [one.opname for one in following] == ["LIST_TO_TUPLE", "CALL_FUNCTION_EX"]
 
 
 def starred_or_break(self: Any, callee: Abstract, given: int, value: Abstract) -> List[Abstract]:
-    """As `starred`, ready for use; Break for what it has no answer to."""
+    """As `starred`, with guards on the items; Break where that gives None."""
     items = starred(self, callee, given, value)
     if items is None:
         raise Break("PJ211")

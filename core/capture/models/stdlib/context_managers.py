@@ -1,10 +1,11 @@
-"""With statements: managers whose methods are Python's, and those of `ready_managers`.
+"""With statements: context managers whose methods are Python code, and those of `known_managers`.
 
-What ``with`` keeps on the operand stack is a `Manager`, the ``__exit__`` to be called at the end. A kernel that is
-left inside hands over what makes the method that it stands for: linked code makes it, or the beginning of the rest of
-an inlined callee. From then on nothing is known of it. Within ``np.errstate`` kernels do not look at flags that are
-ignored, and leave for those that are not whatever NumPy's state is, for they do not set it; where they look at more
-than they have to, they only leave more often.
+A `Manager` on the operand stack stands for the ``__exit__`` that the end of the block calls. A kernel that exits
+inside the block hands over the parts of that method. Linked code makes the method from them, or the start of an
+inlined callee's continuation does. From then on nothing is known of the manager.
+
+Within ``np.errstate`` kernels do not check flags that are ignored. They exit for the other flags whatever NumPy's
+state is, because kernels do not set that state. Checking more flags than necessary only causes more exits.
 """
 
 from __future__ import annotations
@@ -27,17 +28,19 @@ from pijit.guards.source import Attr
 
 
 class Errors(NamedTuple):
-    """The flags that no operation looks at, and those that each does, whatever the state around is."""
+    """Flags that no operation checks (``ignored``), and flags that each one checks, whatever the state around is
+    (``heeded``)."""
 
     ignored: int = 0
     heeded: int = 0
 
 
 class Manager(Bound):
-    """A context manager that was entered: its ``__exit__`` and the object; of ready ones the class and what it has.
+    """A context manager that was entered: its ``__exit__`` and the object; for a known manager the class and its
+    parts.
 
-    ``apart``: the version of the block that entered it. Paths on which several did so do not meet before it is left,
-    for no segment can begin there.
+    ``apart`` is the version of the block that entered it. Paths on which different versions entered it do not meet
+    before it is left, because no segment can begin there.
     """
 
     __slots__ = ("apart",)
@@ -51,12 +54,12 @@ class Manager(Bound):
 
     @property
     def make(self) -> Callable[..., Any]:
-        """What makes the method, of the items of `parts`."""
+        """The callable that makes the method from the items of `parts`."""
         known = ready(self)
         return known.make if known is not None else types.MethodType
 
     def errors(self, around: "Errors") -> "Errors":
-        """What is done with errors in its block."""
+        """The error handling inside the manager's block, given the handling around it."""
         known = [part.object for part in self.owner.items] if self.make is entered else []  # type: ignore[attr-defined]
         ignored, heeded = around
         for kind, how in zip(known[::2], known[1::2]):
@@ -74,7 +77,7 @@ class Manager(Bound):
 
 
 class Managers:
-    """Mixin of the interpreter: where with statements begin and end."""
+    """Mixin of the interpreter: start and end of with statements."""
 
     facts: Any
     state: Any
@@ -83,7 +86,7 @@ class Managers:
     push: Callable[[Abstract], None]
     known_object: Callable[..., Abstract]
     version = 0
-    """Of the block that is interpreted, where that matters."""
+    """Version of the block that is interpreted, where that matters."""
 
     def op_SETUP_WITH(self, instr: Instr) -> None:
         refuse_loop(self, instr)
@@ -101,7 +104,7 @@ class Managers:
             raise Break("PJ206", type=describe(value))
         place = class_place(self, value).then(Attr, "__exit__")
         self.push(Manager(self.known_object(function, *place), value, instr.index, self._apart()))
-        result = call_special(self, "__enter__", value)  # which may change what is known of the manager
+        result = call_special(self, "__enter__", value)  # # this call may change what is known of the manager
         if result is None or isinstance(result, Outcomes):
             raise Break("PJ206", type=describe(value))
         self.push(result)
@@ -116,21 +119,21 @@ class Managers:
             raise Break("PJ206", opcode=instr.opname)
 
     def errors_around(self) -> Errors:
-        """What callers have set."""
+        """The error handling that callers have set."""
         return Errors()
 
     def errors(self) -> Errors:
-        """What is done with errors here."""
+        """The error handling at the current instruction."""
         found = self.errors_around()
         for value in self.state.stack:
             found = value.errors(found) if isinstance(value, Manager) else found
         return found
 
     def with_errors(self, name: str, attrs: Any) -> Any:
-        """The attributes of an operation, with the flags that it need not look at, and those that it has to.
+        """The attributes of an operation, with the flags that it need not check and those that it must check.
 
         Raises:
-            Break: it looks at those that NumPy's state names.
+            Break: the operation checks the flags that NumPy's own state names.
         """
         found = self.errors()
         if found.heeded and name in ASKS_NUMPY:
@@ -142,37 +145,38 @@ class Managers:
 
 
 def again_at(cfg: Any, index: int) -> int:
-    """Where bytecode goes on in place of an instruction: not behind a with statement's block, where a signal would
-    keep its manager from being left."""
+    """Where bytecode resumes in place of an instruction: never directly after a with block, but at its POP_BLOCK.
+    After it, an exception of a signal handler would skip the manager's ``__exit__``."""
     blocks = cfg.block_stack[index - 1] if index else None
     ends = blocks and blocks[-1].kind == "with" and cfg.function.instructions[index - 1].opname == "POP_BLOCK"
     return index - 1 if ends else index
 
 
-# what bytecode gets
+# values for bytecode
 
 
 def given(stack: List[Abstract]) -> Tuple[Given, ...]:
-    """The items of an operand stack that exits leave as tuples."""
+    """The items of an operand stack that exits leave as tuples of parts."""
     return tuple(Given(position, value.make) for position, value in enumerate(stack) if isinstance(value, Manager))
 
 
 def item_output(self: Any, value: Abstract) -> Output:
-    """What an exit leaves for an item of the operand stack."""
+    """The output of an exit for one item of the operand stack."""
     if isinstance(value, Manager):
         return Output("tuple", None, [self._output(part) for part in value.parts()])
     return self._output(value)  # type: ignore[no-any-return]
 
 
 def stranded(instr: Instr, stack: List[Abstract]) -> List[Abstract]:
-    """What a break finds on the stack, without managers, which can be left anywhere but where their ``__exit__`` is
-    called: there bytecode has to enter them."""
+    """The operand stack at a break, without managers, because a kernel can exit inside their blocks. A manager
+    whose ``__exit__`` is called here stays in the list: bytecode has to enter it."""
     called = stack[-4] if instr.opname == "CALL_FUNCTION" and instr.arg == 3 else None
     return [value for value in stack if not isinstance(value, Manager) or value is called]
 
 
 def forget_managers(state: Any) -> None:
-    """Behind bytecode nothing is known of what is to be called at the end, which has the manager."""
+    """After bytecode has run, nothing is known of pending ``__exit__`` calls, and their managers are no longer
+    writable."""
     entered = [value for value in state.stack if isinstance(value, Manager)]
     if not entered:
         return

@@ -1,4 +1,7 @@
-"""``os.environ`` and ``os.getenv``: kernels ask the environment where control comes to it."""
+"""``os.environ`` and ``os.getenv``: kernels look up the variable at run time.
+
+Capture decides whether the variable exists; a kernel exits where that has changed.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ READ = class_value(type(os.environ), "__getitem__")
 
 
 def call_get(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``os.environ.get(name, default)`` of a known name, which is there or not as it is now; the kernel leaves where
-    that is otherwise."""
+    """``os.environ.get(name, default)`` for a known name. Whether the variable exists is taken from the capture;
+    the kernel exits where that differs."""
     if not _is_environment(arguments):
         return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
     named, count = dict(zip(PARAMETERS, arguments), **keywords), len(arguments)
@@ -35,7 +38,7 @@ def call_get(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arg
 
 
 def call_item(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``os.environ[name]`` of a known name that is there."""
+    """``os.environ[name]`` for a known name that exists."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
         return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
     if not _is_there(self, callee, *arguments):
@@ -44,7 +47,7 @@ def call_item(self: Any, callee: Callee, arguments: List[Abstract], keywords: Ar
 
 
 def call_contains(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``name in os.environ`` of a known name."""
+    """``name in os.environ`` for a known name."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
         return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
     found = _is_there(self, callee, *arguments)
@@ -58,13 +61,13 @@ def _is_environment(arguments: List[Abstract]) -> bool:
 
 
 def _is_there(self: Any, callee: Callee, owner: Any, name: Any) -> bool:
-    """Whether there is such a variable now; guards hold who is asked."""
+    """Whether the variable exists now. Guards hold the code of the method and the class's ``__getitem__``."""
     known = isinstance(name, Const) and type(name.object) is str
     if not known or class_value(type(owner.sample), "__getitem__") is not READ:
         raise Break("PJ201", callee="environ." + callee.function.__name__)
     try:
         found = name.object in os.environ
-    except UnicodeError:  # no name of a variable
+    except UnicodeError:  # # not a valid name of a variable
         raise Break("PJ201", callee="environ." + callee.function.__name__)
     self.rely(callee.place, HasCode(callee.function.__code__))
     self.rely(owner, ClassHolds("__getitem__", READ))
@@ -77,7 +80,7 @@ def _value(self: Any, owner: Abstract, name: Abstract) -> Abstract:
 
 
 def _require_there(self: Any, owner: Abstract, name: Abstract, wanted: bool) -> None:
-    """Leave where that is otherwise when control comes there."""
+    """Exit where the variable's existence differs from ``wanted`` at run time."""
     attrs = {"function": "helpers.lacks_variable", "keywords": ()}
     operands = list(map(self.object_value, (owner, name)))
     absent = self.emit("truth", [self.emit("invoke", operands, BOOL, attrs, exits=True)], FLAG)

@@ -1,6 +1,6 @@
-"""Managers that kernels know what to do for: of NumPy's, of contextlib, and generators under ``contextmanager``.
+"""Context managers with a model: ``np.errstate``, those of contextlib, and generators under ``contextmanager``.
 
-Each is made for the with statement that follows, so no object is needed but where a kernel is left inside.
+The next instruction must enter the manager. So its object is needed only where a kernel exits inside the block.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from pijit.core.errors import Break
 from pijit.guards.source import Attr, Inner, Item
 
 FLAGS: Dict[str, int] = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
-"""NumPy's numbers of the floating-point flags, by what ``np.errstate`` calls them."""
+"""NumPy's bits of the floating-point flags, by their names in ``np.errstate``."""
 SETTINGS = frozenset(["ignore", "warn", "raise", "print"])
-"""What may be done with an error that needs nothing else."""
+"""Ways to handle an error that need no further object."""
 
 
 def entered(*settings: str) -> Any:
-    """The ``__exit__`` of an error state that was entered, with these kinds of errors, each before what is done."""
+    """The ``__exit__`` of an error state that was entered; ``settings`` alternates kinds of errors and their
+    handling."""
     state = np.errstate(**dict(zip(settings[::2], settings[1::2])))
     state.__enter__()
     return state.__exit__
 
 
 def suppressing(*classes: type) -> Any:
-    """The ``__exit__`` of a manager that swallows these exceptions."""
+    """The ``__exit__`` of a manager that suppresses these exceptions."""
     return contextlib.suppress(*classes).__exit__
 
 
@@ -43,7 +44,7 @@ def doing_nothing(*value: Any) -> Any:
 
 
 def generating(generator: Any) -> Any:
-    """The ``__exit__`` of a manager that a generator is, which waits at its yield."""
+    """The ``__exit__`` of a generator-based manager whose generator is suspended at its yield."""
     manager = GENERATOR.__new__(GENERATOR)
     manager.gen = generator
     return manager.__exit__
@@ -51,7 +52,7 @@ def generating(generator: Any) -> Any:
 
 GENERATOR: Any = contextlib._GeneratorContextManager
 HELPER = contextlib.contextmanager(generating).__code__
-"""The code of what ``contextmanager`` makes of a generator function."""
+"""The code of the function that ``contextmanager`` makes from a generator function."""
 
 
 def _enter_generator(self: Any, owner: Abstract) -> Tuple[Abstract, Abstract]:
@@ -69,7 +70,8 @@ def _leave_generator(self: Any, owner: Abstract) -> None:
 
 
 class Ready(NamedTuple):
-    """What is done for a manager: what makes its ``__exit__`` of what it has, how it is entered and left."""
+    """Model of a manager: ``make`` builds its ``__exit__`` from its parts; ``enter`` and ``leave`` are the ends of
+    its block."""
 
     make: Callable[..., Any]
     enter: Callable[[Any, Any], Tuple[Abstract, Abstract]] = lambda self, owner: (owner, Const(None))
@@ -82,19 +84,19 @@ READY: Dict[int, Ready] = {
     id(contextlib.nullcontext): Ready(doing_nothing, lambda self, owner: (owner, [*owner.items, Const(None)][0])),
     id(GENERATOR): Ready(generating, _enter_generator, _leave_generator),
 }
-"""By class."""
+"""Models by the id of the manager's class."""
 
 
 def ready(value: Abstract) -> Optional[Ready]:
-    """What is done for a manager of one of these classes: one that a call has given, or that was entered."""
+    """The model of a manager that a call has made, or that was entered; None if its class has no model."""
     if isinstance(value, Bound) and isinstance(value.function, Const):
         return READY.get(id(value.function.object))
     return None
 
 
 def refuse_loop(self: Any, setup: Instr) -> None:
-    """Break where a function's own loop runs in its with statement: a kernel that has left it in the middle comes
-    back to it only where nothing but bytecode knows of the manager."""
+    """Break if a loop of the captured function is inside its with statement. A kernel that exits in the loop would
+    be re-entered where only bytecode knows the manager."""
     for loop in self.cfg.loops if not self.facts.depth else ():
         blocks = self.cfg.block_stack[self.cfg.blocks[loop.header].start]
         if any(block.pusher == setup.index for block in blocks):
@@ -102,7 +104,7 @@ def refuse_loop(self: Any, setup: Instr) -> None:
 
 
 def _made(self: Any, cls: Any, owner: Abstract, fits: bool) -> Abstract:
-    """A manager that the next instruction enters."""
+    """A new manager; Break unless the next instruction enters it."""
     following = self.function.instructions[self.instr.index + 1]
     if not fits or following.opname != "SETUP_WITH":
         raise Break("PJ210" if cls is np.errstate else "PJ201", callee=cls.__name__)
@@ -111,7 +113,7 @@ def _made(self: Any, cls: Any, owner: Abstract, fits: bool) -> Abstract:
 
 
 def call_errstate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.errstate(...)`` of known settings."""
+    """``np.errstate(...)`` with known settings."""
     hows = {name: self.constant(value) for name, value in keywords.items()}
     known = all(type(how) is str and how in SETTINGS for how in hows.values())
     fits = known and bool(hows) and not arguments and set(hows) <= {"all", *FLAGS}
@@ -121,7 +123,7 @@ def call_errstate(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 
 def call_suppress(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``contextlib.suppress(...)`` of classes."""
+    """``contextlib.suppress(...)`` with known classes."""
     fits = all(isinstance(value, Const) and type(value.object) is type for value in arguments)
     return _made(self, contextlib.suppress, Display(arguments), fits and not keywords)
 
@@ -134,14 +136,14 @@ def call_nullcontext(self: Any, arguments: List[Abstract], keywords: Arguments) 
 
 
 def managing_function(self: Any, callee: Any) -> Abstract:
-    """The generator function of which ``contextmanager`` has made a callee, whose code is `HELPER`."""
+    """The generator function that ``contextmanager`` wraps in a callee; the callee's code is `HELPER`."""
     found = next(k for k, name in enumerate(HELPER.co_freevars) if name == "func")
     place: Place = callee.place.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
     return self.known_object(callee.function.__closure__[found].cell_contents, *place)  # type: ignore[no-any-return]
 
 
 def managed(self: Any, generator: Abstract) -> Abstract:
-    """What a call of a function under ``contextmanager`` gives, whose generator function gives this."""
+    """The result of a function under ``contextmanager``, given the generator that its generator function returns."""
     return _made(self, GENERATOR, generator, isinstance(generator, Suspended))
 
 

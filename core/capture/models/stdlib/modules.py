@@ -1,4 +1,4 @@
-"""Import statements of modules that are there: what they give is looked up, as the import system would do."""
+"""Import statements of loaded modules: modules and names are looked up as the import system would do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ IMPORT = builtins.__import__
 class Imports:
     """Mixin of the interpreter: IMPORT_NAME and IMPORT_FROM.
 
-    A module that is there is taken from ``sys.modules``; one that is not, or is being initialised, bytecode imports.
+    A loaded module is read from ``sys.modules``. Bytecode imports a module that is missing or still being
+    initialised.
     """
 
     facts: Any
@@ -50,7 +51,7 @@ class Imports:
         self.push(self.use(self.attribute(module, instr.value)))
 
     def _imported(self, name: str) -> Const:
-        """The module of this name, held by a guard."""
+        """The module of this name, under a guard."""
         place = Constant(MODULES)
         modules = self.known_object(MODULES, place, place)
         if read_item(MODULES, name) is UNBOUND or isinstance(modules, Known):
@@ -61,13 +62,13 @@ class Imports:
         return found
 
     def _require_names(self, module: types.ModuleType, names: Tuple[str, ...]) -> None:
-        """Break unless a module has these: the import system might look for submodules otherwise."""
+        """Break unless a module has these names: for a missing one the import system might look for a submodule."""
         missing = [name for name in names if name not in module.__dict__]
         if missing:
             raise Break("PJ207", module=module.__name__, name=missing[0])
 
 
 def _is_beginning(module: types.ModuleType) -> bool:
-    """Whether the import of a module is not over."""
+    """Whether a module is still being imported."""
     spec = module.__dict__.get("__spec__")
     return bool(getattr(spec, "_initializing", False))
