@@ -19,8 +19,8 @@ ITERATED = (np.ndarray, range, str, bytes, dict)
 
 def index_made(self: Any, maker: Any, index: Abstract) -> Abstract:
     """``np.s_[index]`` and ``np.index_exp[index]``."""
-    return (index if maker is np.s_ or class_of(index) is tuple
-            else self.new_tuple([index]))  # type: ignore[no-any-return]
+    return (index if maker is np.s_ or class_of(index) is tuple  # type: ignore[no-any-return]
+            else self.new_tuple([index]))
 
 
 def listed(self: Any, more: Abstract) -> Abstract:

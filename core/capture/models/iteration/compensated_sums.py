@@ -1,4 +1,4 @@
-"""The steps of ``sum`` from CPython 3.12 on, as operations: see bytecode/rewrite/compensated_sum.py."""
+"""Compensated summation: the steps of ``sum`` from CPython 3.12 on, see bytecode/rewrite/compensated_sum.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _compared(self: Any, operator: str, first: Abstract, second: Abstract) -> An
 
 
 def call_add_item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """The sum and what rounding has lost. CPython goes on without that where an item is neither float nor int."""
+    """The sum and its rounding error after an item. Break for an item that is neither float nor int: CPython then
+    stops compensating."""
     total, lost, item = arguments
     added = self.binary("+", total, item)
     kind = number_type(item)
@@ -36,7 +37,7 @@ def call_add_item(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 
 def call_with_lost(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """The sum with what rounding has lost, if that is finite and not zero."""
+    """The sum plus its rounding error, if that is finite and not zero."""
     total, lost = arguments
     if number_type(total) != FLOAT or number_type(lost) != FLOAT:
         return total

@@ -1,8 +1,8 @@
 """Comprehensions, generator expressions, lambdas and local functions that are called where they are made.
 
-Making the function leaves no trace, so it is captured: a value that no segment can start with, whose call is inlined
-with what its free variables hold. A side exit makes the whole of it again; nobody has seen the list by then. One that
-has a name is made where the kernel leaves, if it is still called behind that.
+Making such a function leaves no trace, so it is captured. No segment can start with its value. A call of it is
+inlined with what its free variables hold. A side exit repeats all of it, because nothing has seen the list by then.
+A named function is made where the kernel exits, if it is still called after that.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WRITING = frozenset(dis.opmap[name] for name in WRITES)
 
 
 class Comprehensions:
-    """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of such functions, and their calls."""
+    """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of such functions, and calls of them."""
 
     facts: Any
     function: Function
@@ -45,7 +45,7 @@ class Comprehensions:
     with_variables: Callable[[Made], Made]
 
     def not_inlined(self, callee: Made, error: Break) -> Break:
-        """What to raise where a call of such a function is not inlined after all."""
+        """The error to raise where a call of such a function is not inlined after all."""
         return error
 
     def op_LOAD_CLOSURE(self, instr: Instr) -> None:
@@ -80,8 +80,11 @@ class Comprehensions:
         self.push(Made(code, free, self.facts, name=name))
 
     def _function_of(self, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
-        """The code of the function that this or the next MAKE_FUNCTION makes, None if bytecode makes it; and whether it is
-        used at once or is a variable's."""
+        """The code of the function that this or the next MAKE_FUNCTION makes, and whether it is called on the spot.
+
+        The code is None if bytecode makes the function. A function that is bound to a variable may count as called
+        on the spot, see `_made_on_the_spot`.
+        """
         make = next(later for later in self.function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
         code, base = code_made(self.function, make), self.facts.base
         if not isinstance(code, types.CodeType) or self.facts.inliner is None or code in base.by_bytecode:
@@ -90,7 +93,8 @@ class Comprehensions:
         return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
 
     def makes_object(self, instr: Instr) -> bool:
-        """Whether an instruction takes part in making a function as an object that was to be called on the spot."""
+        """Whether an instruction helps to make, as an object, a function that was first taken to be called on the
+        spot."""
         following = self.function.instructions[instr.index:instr.index + CLOSURE + 1]
         if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
             return False
@@ -98,14 +102,14 @@ class Comprehensions:
         return not on_the_spot and code in self.facts.base.objects
 
     def want_object(self, made: Made) -> None:
-        """Something gets a function that is known to be called on the spot: it is to be made as an object."""
+        """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
         if may_be_object(made):
             self.facts.base.objects.add(made.code)
         raise Wanted("PJ203", operand=describe(made))
 
     def call_closure(self, callee: Closure, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """A call of a function that captured code has made as an object; if it is not inlined, bytecode makes that, so
-        that more can be done with it."""
+        """A call of a function value. If it is not inlined, bytecode makes the function, so that more can be done
+        with it."""
         try:
             return self.facts.inliner.call_closure(self, callee, arguments, keywords)  # type: ignore[no-any-return]
         except Break:
@@ -114,7 +118,7 @@ class Comprehensions:
             raise
 
     def call_made(self, callee: Made, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """A call of a function that was made here; of a generator's, nothing runs yet."""
+        """A call of a function that was made here; the body of a generator does not run yet."""
         if len(callee.free) < len(callee.code.co_freevars):
             try:
                 return self.facts.inliner.call_closure(self, named_function(callee), arguments,  # type: ignore
@@ -132,7 +136,7 @@ class Comprehensions:
         return Lazy(callee, bound[".0"])
 
     def consume(self, consumer: Consumer, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
-        """What a builtin makes of all items of ``value``; ``given`` are variables of the consumer."""
+        """The result of a builtin that takes all items of ``value``; ``given`` are variables of the consumer."""
         if self.facts.inliner is None:
             raise Break("PJ201", callee=consumer.name)
         value = rest_of(value, self.with_variables)
@@ -140,11 +144,12 @@ class Comprehensions:
             value = Lazy(Made(EACH_ITEM, (), self.facts), iterator_over(self, value))
         locals = {variable(name): item for name, item in (given or {}).items()}
         locals[".0"] = value.iterator
-        return self.facts.inliner.run(self, _as_called(self, value.made), locals, consumer)  # type: ignore[no-any-return]
+        return self.facts.inliner.run(  # type: ignore[no-any-return]
+            self, _as_called(self, value.made), locals, consumer)
 
 
 def _as_called(self: Any, made: Made) -> Made:
-    """A function with what its variables hold when it is called: they may have been bound since."""
+    """A function with what its free variables hold at the call: they may have been bound again."""
     names = made.code.co_freevars
     if len(made.free) < len(names):
         return made
@@ -168,22 +173,23 @@ def _no_default(position: int, name: str) -> Abstract:
 
 
 def may_be_object(value: Abstract) -> bool:
-    """Whether a value is a function to be called on the spot that captured code may make as an object as well."""
+    """Whether a value is a function to be called on the spot that captured code can also make as an object."""
     plain = isinstance(value, Made) and not value.code.co_flags & GENERATOR and value.name is not None
     return plain and value.code.co_name not in COMPREHENSIONS  # type: ignore[attr-defined]
 
 
 def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[types.CodeType]:
-    """The code of the function that this or the next MAKE_FUNCTION makes, if it is used at once or is a variable's.
+    """The code of the function that this or the next MAKE_FUNCTION makes, if it is used at once or bound to a
+    variable.
 
-    A function that writes a variable of the one around it is made by bytecode.
+    A function that writes a variable of the function around it is made by bytecode.
     """
     make = next(later for later in function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
     code = code_made(function, make)
     behind = function.instructions[make.index + 1].opname
     if not isinstance(code, types.CodeType) or behind in STORES:
         return None
-    if behind == "STORE_FAST":  # where nobody sees that it is made anew when it is needed
+    if behind == "STORE_FAST":  # # only where no code can observe that it is rebuilt when it is needed
         suits = not depth and not code.co_flags & GENERATOR and not reads_all_locals(function)
     else:
         suits = code.co_name.startswith("<")
@@ -191,7 +197,8 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
 
 
 def _writes_around(code: types.CodeType) -> bool:
-    """Whether a function writes a variable of the one around it: most have no such instruction, and are not decoded."""
+    """Whether a function writes a variable of the function around it. Most have no such instruction and are not
+    decoded."""
     if not code.co_freevars or WRITING.isdisjoint(code.co_code[::2]):
         return False
     return any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)

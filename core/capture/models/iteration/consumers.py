@@ -1,6 +1,8 @@
-"""Calls of the builtins that take all items of something: sum, any, all, min, max, list, tuple; and map and filter.
+"""Builtins that take all items of an iterable: sum, any, all, min, max, list, tuple and others; also map and
+filter.
 
-Each is a loop that is inlined, see `comprehensions`: what would raise leaves to bytecode, which does it all again.
+Each is a loop that is inlined, see `comprehensions`. A step that would raise exits to bytecode, which repeats the
+call.
 """
 
 from __future__ import annotations
@@ -65,23 +67,24 @@ from pijit.guards.facts import is_among, is_exactly
 
 
 def _codes(f: Any) -> Tuple[CodeType, ...]:
-    """What ``map`` does with one iterable and with more, and ``filter`` with a function and with None."""
+    """Generator code of ``map`` with one iterable and with several, and of ``filter`` with a function and with
+    None."""
     return tuple(made.gi_code for made in (  # type: ignore[attr-defined]
         (f(item) for item in ()), (f(*items) for items in ()), (item for item in () if f(item)),
         (item for item in () if item)))
 
 
 FACTORIES = (int, float, complex, list, dict, set, str)
-"""Whose instances a new defaultdict may make of a missing entry."""
+"""Factories of a new defaultdict that kernels know: the classes of values for missing entries."""
 STEPPED = (Lazy, LoopIterator, Unrolled)
 SUM_KEYWORDS = {"start"} if sys.version_info >= (3, 8) else set()
 KEY_IS_CALLED = sys.version_info < (3, 8)
-"""``max(x, key=None)`` is an error."""
+"""Whether ``max(x, key=None)`` is an error, because it calls None."""
 MAP, MAP_TOGETHER, FILTER, FILTER_TRUE = _codes(None)
 
 
 def call_sum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``sum(iterable, start)``: one addition after the other."""
+    """``sum(iterable, start)``: one addition after another."""
     start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
     if set(keywords) - SUM_KEYWORDS or len(arguments) + len(keywords) not in (1, 2) or not arguments:
         raise Break("PJ211", callee="sum")
@@ -99,7 +102,7 @@ def _decision(name: str, consumer: Consumer) -> Handler:
 
 
 def _extreme(name: str, symbol: str) -> Handler:
-    """``min`` and ``max`` of several values, or of the items of one."""
+    """``min`` and ``max`` of several values, or of the items of one iterable."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if set(keywords) - {"key", "default"} or not arguments:
             raise Break("PJ211", callee=name)
@@ -120,7 +123,7 @@ def _extreme(name: str, symbol: str) -> Handler:
 
 
 def _known_items(self: Any, value: Abstract) -> Optional[List[Abstract]]:
-    """The items of a tuple or list if they are known, or few enough to be guarded one by one."""
+    """The items of a tuple or list if they are known, or few enough to be guarded one by one; else None."""
     return self.items_of(value) if is_short(self, value) else None  # type: ignore[no-any-return]
 
 
@@ -139,7 +142,8 @@ def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``set(iterable)``; from a dict or set it is made in one go, with room for all, which decides on its order."""
+    """``set(iterable)``. A dict or set is converted in one call, which reserves room for all items: that decides
+    their order."""
     only(arguments, keywords, "set", 0, 1)
     if arguments and (class_of(arguments[0]) is dict or is_plain_set(arguments[0])):
         if class_of(arguments[0]) is dict:
@@ -152,7 +156,7 @@ def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 
 
 def call_frozenset(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``frozenset(iterable)``: of the items one by one, as it makes it itself; of a set in one go."""
+    """``frozenset(iterable)``: item by item, as CPython makes it; of a set in one call."""
     only(arguments, keywords, "frozenset", 0, 1)
     value = arguments[0] if arguments else Const(())
     if class_of(value) is frozenset:
@@ -174,13 +178,13 @@ def call_frozenset(self: Any, arguments: List[Abstract], keywords: Arguments) ->
 
 
 def is_plain_set(value: Abstract) -> bool:
-    """Whether a value is a constant set of what compares without the user's code."""
+    """Whether a value is a constant set of values that compare without user code."""
     return (isinstance(value, Const) and type(value.object) is frozenset
             and all(is_exactly(item, (int, float, bool, complex, str, bytes, type(None))) for item in value.object))
 
 
 def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``dict(name=value, ...)``, also behind a dict, or pairs, whose items are known; ``dict(pairs)``."""
+    """``dict(name=value, ...)``, also after a dict or pairs whose items are known; ``dict(pairs)``."""
     only(arguments, {}, "dict", 0, 1)
     items: Dict[Any, Abstract] = {}
     if arguments and is_among(class_of(arguments[0]), (dict, defaultdict)):
@@ -211,7 +215,7 @@ def _is_known_dict(self: Any, value: Abstract) -> bool:
 
 
 def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``tuple(iterable)``; of a tuple it is the tuple."""
+    """``tuple(iterable)``; of a tuple it is the same tuple."""
     only(arguments, keywords, "tuple", 0, 1)
     if not arguments:
         return Const(())
@@ -227,7 +231,7 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_deque(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``deque(iterable, maxlen)`` of a list or a tuple, or of what becomes a list."""
+    """``deque(iterable, maxlen)`` of a list or a tuple, or of an iterable that becomes a list first."""
     given = dict(zip(("iterable", "maxlen"), arguments), **keywords)
     if len(arguments) > 2 or len(given) != len(arguments) + len(keywords) or set(given) - {"iterable", "maxlen"}:
         raise Break("PJ211", callee="deque")
@@ -249,7 +253,7 @@ def call_defaultdict(self: Any, arguments: List[Abstract], keywords: Arguments) 
 
 
 def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``math.prod(iterable, start=...)``: one multiplication after the other."""
+    """``math.prod(iterable, start=...)``: one multiplication after another."""
     start = keywords.get("start", Const(1))
     if set(keywords) - {"start"} or len(arguments) != 1:
         raise Break("PJ211", callee="prod")
@@ -259,7 +263,7 @@ def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def numbers_of(self: Any, value: Abstract) -> Tuple[Abstract, Any]:
-    """A new list of all items of something, which are numbers of one type, and that type."""
+    """A new list of all items of an iterable, which are numbers of one type, and that type."""
     made = call_list(self, [value], {})
     return made, number_in(made)
 

@@ -1,7 +1,8 @@
 """Loops over generators, maps and filters: each step is the generator's body up to its next yield, inlined.
 
-What a loop steps natively is a `Suspended`; where the kernel leaves, the generator, map or filter object is made as it
-is there. Its body has no frame until then, so a step that would raise, or leave behind an effect, is bytecode's.
+The loop steps a `Suspended` natively. Where the kernel exits, the generator, map or filter object is made in its
+current state. Until then its body has no frame. So bytecode makes each step that would raise, or that could exit
+after an effect of its own.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from pijit.core.graph.ir import Output
 from pijit.core.graph.types import INT, SKIP
 
 KINDS = {id(MAP): "map", id(MAP_TOGETHER): "map", id(FILTER): "filter", id(FILTER_TRUE): "filter"}
-"""What the generators that stand for Python's own iterators are."""
+"""By code, the Python iterator that a generator stands for."""
 
 
 class Generators:
-    """Mixin of the interpreter: steps of generators, and what yields hand out."""
+    """Mixin of the interpreter: steps of generators, and the values that yields hand out."""
 
     facts: Any
     function: Function
@@ -47,7 +48,8 @@ class Generators:
     liveness: Liveness
 
     def step_generator(self, value: Abstract) -> None:
-        """FOR_ITER on a generator, or an enumerate above one: the step's outcomes are the loop's ways on."""
+        """FOR_ITER on a generator, or on an enumerate above one: the outcomes of the step decide how the loop goes
+        on."""
         result = _step(self, value)
         if isinstance(result, Outcomes):
             self.state.stack.append(result)
@@ -57,11 +59,12 @@ class Generators:
             self.state.stack += result.items  # type: ignore[attr-defined]
 
     def with_variables(self, made: Made) -> Made:
-        """A function of the program with what its maker's variables hold now."""
+        """A function of the program, with what its maker's variables hold now."""
         return fresh(self, made)
 
     def handed_out(self, yields: Optional[Dict[int, int]]) -> Abstract:
-        """What a function returns; of a generator's step, how it waits from now on and what it has yielded."""
+        """The value that a function returns; for a generator's step, its suspended state with the item that it has
+        yielded."""
         value = self.pop()
         if yields is None:
             return value
@@ -78,7 +81,7 @@ class Generators:
 
 
 def _step(self: Any, value: Abstract) -> Abstract:
-    """The iterator behind a step and the item, as a pair, or `ENDED`; or the Outcomes."""
+    """The iterator after a step and the item, as a pair, or `ENDED`; or the Outcomes."""
     if knows_nothing(value):
         raise Break("PJ209", type=describe(value))
     if isinstance(value, Suspended):
@@ -100,22 +103,22 @@ def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
 
 
 def _pair(self: Any, before: Suspended, after: Abstract) -> Sequence:
-    """How a generator of ``before`` waits after its step, and the item."""
+    """The state of generator ``before`` after its step, and the item."""
     maker = before.maker
     code = maker.code if isinstance(maker, Made) else maker.function.__code__
     if after.point in self.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
-        raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
+        raise Break("PJ209", type="generator that waits inside a try statement")  # # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
     item.born = self.instr.index
     following = Suspended(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore
     return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(self, made) else made), item])
 
 
-# what a function that captured code makes sees of its maker's variables, which change from step to step
+# variables of the maker as a function of captured code sees them: they change from step to step
 
 
 def fresh(self: Any, made: Made) -> Made:
-    """With what its maker's variables hold now; Break where those are another function's and unknown."""
+    """A function with what its maker's variables hold now; Break if these are another function's and unknown."""
     names = made.code.co_freevars
     if _is_same(self, made):
         return made.with_free(tuple(_variable(self, name) for name in names))
@@ -125,7 +128,7 @@ def fresh(self: Any, made: Made) -> Made:
 
 
 def _is_same(self: Any, made: Made) -> bool:
-    """Whether the function that is interpreted made it."""
+    """Whether the function that is being interpreted made it."""
     return self.facts.function is made.facts.function and self.facts.identity() == made.facts.identity()
 
 
@@ -145,7 +148,7 @@ def _variable(self: Any, name: str) -> Abstract:
 
 
 def suspended_output(self: Any, value: Suspended) -> Output:
-    """The object as it is where the kernel leaves; Break if that cannot be made."""
+    """The output that makes an iterator in its state at the exit; Break if that cannot be made."""
     maker, parts = value.maker, list(value.parts)
     if value.has_item or maker is None:
         raise Break("PJ202", value=repr(value))
@@ -167,7 +170,7 @@ def suspended_output(self: Any, value: Suspended) -> Output:
 
 
 def _planned(plans: Dict[Any, Any], code: CodeType, value: Suspended) -> Any:
-    """How a generator of the code waits, see `plan`; made once in a capture."""
+    """The plan for a generator of this code that is suspended like this, see `plan`; made once in a capture."""
     key = (code, value.point, value.names)
     if key not in plans:
         plans[key] = plan(*key)
@@ -175,7 +178,8 @@ def _planned(plans: Dict[Any, Any], code: CodeType, value: Suspended) -> Any:
 
 
 def function_output(self: Any, value: Any) -> Output:
-    """A function that the loop's iterator calls: one that captured code makes has no object until then."""
+    """The output for a function that the loop's iterator calls. One that captured code makes has no object before
+    the exit."""
     if not isinstance(value, Abstract):
         if value.place.root is None:
             raise Break("PJ209", type="generator")
@@ -191,7 +195,7 @@ def function_output(self: Any, value: Any) -> Output:
 
 
 def generator_of(callee: Any, bound: Dict[str, Abstract]) -> Suspended:
-    """What a call of a generator function gives; Break for one of which no step can be inlined."""
+    """The generator that a call of a generator function gives; Break if no step of it can be inlined."""
     code = callee.function.__code__
     if code.co_cellvars:
         raise Break("PJ230", callee=callee.name, because="functions in a generator share its variables")

@@ -1,4 +1,4 @@
-"""``np.ndindex`` and ``np.ndenumerate``: loops in each other over the axes of a shape."""
+"""``np.ndindex`` and ``np.ndenumerate``: nested loops over the axes of a shape."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from pijit.core.graph.types import FLAG, INT, WORD
 
 
 def call_ndindex(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.ndindex(shape)`` and ``np.ndindex(n, m, ...)``; bytecode raises where a length is negative."""
+    """``np.ndindex(shape)`` and ``np.ndindex(n, m, ...)``. Exits where a length is negative, so that bytecode
+    raises."""
     lengths = arguments
     if len(arguments) == 1 and class_of(arguments[0]) is tuple:
         lengths = [self.use(item) for item in self.items_of(arguments[0]) or []]
@@ -34,7 +35,7 @@ def call_ndindex(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
 
 
 def call_ndenumerate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.ndenumerate(x)``: each element is read when its turn comes."""
+    """``np.ndenumerate(x)``: an element is read when the loop reaches it."""
     only(arguments, keywords, "ndenumerate", 1)
     array = arguments[0]
     if not isinstance(array, Tensor) or not 0 < array.type.ndim <= MOST_POOLS:

@@ -1,4 +1,4 @@
-"""Calls of the builtins that make something to iterate: range, enumerate, zip, reversed."""
+"""Builtins that make iterables: range, enumerate, zip, reversed, iter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf
 
 LARGEST_START = 2 ** 61
-"""Where ``enumerate`` may begin: counting from there never leaves a machine word."""
+"""Largest start of ``enumerate``: counting from there never exceeds a machine word."""
 
 
 def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -48,7 +48,7 @@ def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abstract:
-    """``len(range(first, last, step))``: the rounded quotient where the step leads towards ``last``, else 0."""
+    """``len(range(first, last, step))``: the rounded quotient if the step leads towards ``last``, else 0."""
     one = Const(1 if step > 0 else -1)
     distance = self.binary("-", last, first) if first != Const(0) else last
     steps = distance
@@ -63,7 +63,7 @@ def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abst
 
 
 def _computed_length(self: Any, first: Abstract, last: Abstract, step: Abstract) -> Value:
-    """The same for a step that is known only when the kernel runs; leaves for a step of 0."""
+    """The same for a step that is known only at run time; exits for a step of 0."""
     low, high, by = (Number(INT, self.emit("same", [self.word(value)], INT)) for value in (first, last, step))
     up = self.emit("compare", [by.value, self.number_value(Const(0))], FLAG, {"operator": ">"})
     distance = _chosen(self, up, self.binary("-", high, low), self.binary("-", low, high))
@@ -78,7 +78,7 @@ def _chosen(self: Any, flag: Value, then: Abstract, other: Abstract) -> Abstract
 
 
 def call_enumerate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``enumerate(iterable, start)`` of what kernels can step."""
+    """``enumerate(iterable, start)`` of an iterable that kernels can step."""
     if set(keywords) - {"start"} or len(arguments) + len(keywords) not in (1, 2) or not arguments:
         raise Break("PJ211", callee="enumerate")
     start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
@@ -94,7 +94,7 @@ def call_enumerate(self: Any, arguments: List[Abstract], keywords: Arguments) ->
 
 
 def call_zip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``zip(...)`` of what kernels can step."""
+    """``zip(...)`` of iterables that kernels can step."""
     if keywords or not arguments:
         raise Break("PJ211", callee="zip")
     return LoopIterator("zip", (), tuple(iterator_over(self, argument) for argument in arguments))
@@ -113,7 +113,7 @@ def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM and value.made.name is not None:
         raise Break("PJ209", type=value.made.name)
     kind = list_type(value) if class_of(value) is list and behind.opname == "STORE_FAST" else None
-    if isinstance(kind, (ListOf, Holding)):  # no variable may hold one that is to be unrolled
+    if isinstance(kind, (ListOf, Holding)):  # # a variable must not hold an iterator that is to be unrolled
         return LoopIterator("list", (self.word(Const(0)),), (Instance(kind, self.object_value(value)),))
     return iterator_over(self, arguments[0])
 

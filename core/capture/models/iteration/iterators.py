@@ -1,8 +1,8 @@
-"""Native iterators: what Python's own iterators are made of, and one step of each.
+"""Native iterators: the parts that Python's iterators consist of, and one step of each.
 
-An iterator is a tree: ``enumerate(zip(x, range(n)))`` is a count, and below it a sequence iterator (an index and the
-array) and a range iterator. A kernel holds the words and arrays of the tree; where it leaves, the iterator object is
-made at its position, or the object that came in is moved there.
+An iterator is a tree. ``enumerate(zip(x, range(n)))`` is a count, and below it a sequence iterator (an index and
+the array) and a range iterator. A kernel holds the words and arrays of the tree. Where it exits, the iterator
+object is made at its position, or the object that came in is moved there.
 """
 
 from __future__ import annotations
@@ -55,12 +55,15 @@ EACH_ITEM = (item for item in ()).gi_code
 DICT_KINDS = {"forwards": "dict_keys", "values": "dict_values", "items": "dict_items"}
 UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "values": "stepped_values",
                     "items": "stepped_items"}
-"""The kind of output that makes each kind of iterator anew."""
+"""The kind of output that rebuilds each kind of unrolled iterator."""
 
 
 class Step(NamedTuple):
-    """One step: whether there is an item, as a FLAG or a bool; the iterator behind it; the item, made only if there
-    is."""
+    """One step: whether there is an item, as a FLAG or a bool; the iterator after it; and a function that makes the
+    item.
+
+    The item is made only where there is one.
+    """
 
     more: Any
     following: Abstract
@@ -68,7 +71,7 @@ class Step(NamedTuple):
 
 
 def iterator_type(value: LoopIterator) -> IteratorType:
-    """The graph's type of an iterator; Break for one over a tuple or a list, whose position is not read again."""
+    """The graph's type of an iterator; Break if a part is unrolled or a generator, whose position is not read back."""
     for part in value.parts:
         if isinstance(part, (Unrolled, Suspended)):
             raise Break("PJ209", type=describe(part.owner if isinstance(part, Unrolled) else part))
@@ -86,7 +89,7 @@ def moving_words(value: LoopIterator) -> List[Optional[Value]]:
 
 
 def iterator_over(self: Any, value: Abstract) -> Abstract:
-    """``iter(value)``, or Break."""
+    """``iter(value)``; Break if kernels cannot step it."""
     if isinstance(value, (LoopIterator, Unrolled, Suspended)):
         return value
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM:
@@ -115,7 +118,7 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
 
 
 def dict_iterator(self: Any, value: Abstract, what: str) -> Optional[LoopIterator]:
-    """An iterator over a dict that is too long, or too little known, to be unrolled."""
+    """An iterator over a dict that is too long to be unrolled, or whose entries are not known; else None."""
     expected = self.entries_expected(value, what)
     if expected is None:
         return None
@@ -129,7 +132,7 @@ def entry_iterator(self: Any, kind: str, owner: Instance) -> LoopIterator:
 
 
 def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
-    """An iterator over a tuple, a list or a dict that is short enough to capture each round anew."""
+    """An iterator over a tuple, a list or a dict that is short enough to capture each iteration separately."""
     known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
     kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
     if not is_among(class_of(value), kinds) and not _is_named_tuple(self, value, what):
@@ -141,7 +144,7 @@ def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
 
 
 def _is_named_tuple(self: Any, value: Abstract, what: str) -> bool:
-    """Whether a value is of a subclass of tuple that is iterated in this way as tuples are."""
+    """Whether a value is of a subclass of tuple whose instances are iterated in this way as tuples are."""
     kind = class_of(value)
     plain = is_row(value) or is_container(value) and issubclass(kind, tuple)  # type: ignore[arg-type]
     if plain and what == "backwards":
@@ -151,7 +154,7 @@ def _is_named_tuple(self: Any, value: Abstract, what: str) -> bool:
 
 
 def reverse_iterator(self: Any, value: Abstract) -> Abstract:
-    """``reversed(value)``, or Break."""
+    """``reversed(value)``; Break if kernels cannot step it."""
     words = range_words(self, value)
     if words is not None:
         start, step, length = words
@@ -165,7 +168,7 @@ def reverse_iterator(self: Any, value: Abstract) -> Abstract:
 
 
 def step_of(self: Any, value: Abstract) -> Step:
-    """What FOR_ITER does with an iterator, or Break."""
+    """The step that FOR_ITER makes; Break if kernels cannot step the iterator."""
     if isinstance(value, Unrolled):
         return _step_unrolled(self, value)
     if not isinstance(value, LoopIterator):
@@ -217,9 +220,9 @@ def _step_sequence(self: Any, value: LoopIterator) -> Step:
 
 
 def _step_list(self: Any, value: LoopIterator) -> Step:
-    """Over a list, a string or bytes."""
+    """A step over a list, a string or bytes."""
     index, owner = value.words[0], value.parts[0]
-    if value.kind == "list" and not hasattr(owner.type, "items"):  # ways met that expect different items
+    if value.kind == "list" and not hasattr(owner.type, "items"):  # # the paths that meet here expect different items
         raise Break("PJ209", type=describe(owner))
     size = self.emit("list_size", [owner.value], WORD)
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
@@ -228,9 +231,10 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
 
 
 def _step_dict(self: Any, value: LoopIterator) -> Step:
-    """Over a dict or set. Leaves where it has not the size or keys that the iterator expects: bytecode raises."""
+    """A step over a dict or set. Exits where its size or keys are not those that the iterator expects: bytecode
+    raises."""
     (position, left, used), owner = value.words, value.parts[0]
-    if not isinstance(owner.type, Holding):  # ways met that expect different entries
+    if not isinstance(owner.type, Holding):  # # the paths that meet here expect different entries
         raise Break("PJ209", type=describe(owner))
     size = self.emit("list_size", [owner.value], WORD)
     self.emit("require", [self.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
@@ -290,7 +294,7 @@ _STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
 
 
 def iterator_input(self: Any, value: LoopIterator) -> LoopIterator:
-    """An iterator that the segment finds, with its words and arrays."""
+    """An iterator that the segment starts with, and its words and arrays."""
     object = self._input(value.root, iterator_type(value))
     found = _iterator_parts(self, object, value, ())
     found.input = self.graph.inputs.index(object)
@@ -298,7 +302,7 @@ def iterator_input(self: Any, value: LoopIterator) -> LoopIterator:
 
 
 def _iterator_parts(self: Any, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
-    """The iterator that ``path`` leads to, with its words and arrays read where the graph begins."""
+    """The iterator that ``path`` leads to; its words and arrays are read at the start of the graph."""
     def read(step: Any, type: Type) -> Value:
         result = self.graph.new_value(type, str(step))
         self.graph.blocks[0].ops.append(Op("iterator_part", [object], {"path": path + (step,)}, result))

@@ -1,8 +1,8 @@
-"""Calls of itertools, whose iterators a loop, or what takes all items, uses at once.
+"""Calls of itertools functions whose iterators are used at once, by a loop or by a builtin that takes all items.
 
-Each is a generator of `iterating_code`, of which the loop inlines the steps. Nobody else has it, so where a kernel
-leaves, the loop goes on over that generator; an iterator that gets a name is bytecode's. Where few results of known
-items are to come, they are known one by one.
+Each is a generator of `itertools_python`, whose steps the loop inlines. Nothing else holds it. So where a kernel
+exits, the loop goes on over that generator, or over an iterator of `resumed_iterators`. Bytecode makes an iterator
+that gets a name. If the items are known and the results are few, each result is known.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from pijit.core.graph.types import FLAG, INT, WORD
 MOST_POOLS = 4
 ACCUMULATED = {"iterable", "func"} | ({"initial"} if sys.version_info >= (3, 8) else set())
 ENDLESS = 2 ** 61
-"""How many numbers stand for all: counting them takes longer than anybody waits."""
+"""Number of items of an endless iterator: counting them takes longer than any program runs."""
 
 
 def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
-    """What yields what the generator of this code does."""
+    """An iterable that yields what the generator of this code yields."""
     made = Made(code, (), self.facts, name="%s.%s" % (module, name))
     parts = tuple(self.as_object(value) for value in arguments)
     waiting = Suspended(made, START, code.co_varnames[:code.co_argcount], parts, born=self.instr.index)
@@ -58,12 +58,13 @@ def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], mo
 
 
 def _at_once(self: Any, iterator: Abstract) -> Lazy:
-    """What a loop asks for its iterator at once; whoever else asks for it would see that it is not itertools'."""
+    """An iterable whose iterator a loop takes at once. Any other user would see that it does not come from
+    itertools."""
     return Lazy(Made(EACH_ITEM, (), self.facts, name="itertools"), iterator)
 
 
 def _one_by_one(self: Any, results: List[Tuple[Abstract, ...]]) -> Lazy:
-    """What yields these tuples of known items: a zip of what is in each place of them."""
+    """An iterable that yields these tuples of known items: a zip of one tuple for each position in them."""
     places = [Unrolled(_tuple_of(self, list(items)), len(results), "forwards", born=self.instr.index)
               for items in zip(*results)] or [Unrolled(Const(()), 0, "forwards", born=self.instr.index)]
     zipped = LoopIterator("zip", (), tuple(places), born=self.instr.index)
@@ -77,16 +78,16 @@ def _tuple_of(self: Any, items: List[Abstract]) -> Abstract:
 
 
 def _within(results: Iterator[Any], most: int) -> Optional[List[Any]]:
-    """All results if they are no more than ``most``, else None."""
+    """All results if there are at most ``most``, else None."""
     found = list(itertools.islice(results, most + 1))
     return found if len(found) <= most else None
 
 
-# pools: what is iterated more than once, as it is when the call is made
+# pools: iterables that are iterated more than once, in their state at the call
 
 
 def _pool(self: Any, value: Abstract) -> Abstract:
-    """A range, the known items, an array whose rows are views, or a copy of anything else."""
+    """The pool of a value: a range, the known items, an array whose rows are views, or a copy of anything else."""
     if class_of(value) is range or isinstance(value, Tensor) and value.type.ndim > 1:
         return value
     if isinstance(value, Tensor) and value.type.ndim:
@@ -98,7 +99,7 @@ def _pool(self: Any, value: Abstract) -> Abstract:
 
 
 def _known_items(self: Any, pool: Abstract) -> Optional[List[Abstract]]:
-    """The items of a pool, if there are few and they are known."""
+    """The items of a pool if they are few and known, else None."""
     if isinstance(pool, Sequence):
         return list(pool.items)
     if isinstance(pool, Range) and all(isinstance(part, Const) for part in pool.parts):
@@ -109,7 +110,7 @@ def _known_items(self: Any, pool: Abstract) -> Optional[List[Abstract]]:
 
 
 def _native(self: Any, pool: Abstract) -> Abstract:
-    """A pool that is iterated without unrolling."""
+    """A pool in a form that is iterated without unrolling."""
     if not isinstance(pool, Sequence):
         return pool
     made = self.new_list([self.as_object(item) for item in pool.items])
@@ -140,7 +141,8 @@ def _choice(name: str, ordered: bool) -> Handler:
 
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         given = arguments[1:] or [keywords[key] for key in ("r",) if key in keywords]
-        if len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1 or not (ordered or given):
+        if (len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1
+                or not (ordered or given)):
             raise Break("PJ211", callee=name)
         pool = _pool(self, arguments[0])
         known = _known_items(self, pool)
@@ -165,7 +167,7 @@ def _choice(name: str, ordered: bool) -> Handler:
     return call
 
 
-# what takes one item after the other
+# functions that take one item after another
 
 
 def call_accumulate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -189,7 +191,7 @@ def call_chain(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def _to_iterate(self: Any, value: Abstract) -> Abstract:
-    """What a loop asks for an iterator later."""
+    """A value that a loop asks for an iterator later; of a lazy one the iterator itself."""
     return iterator_over(self, value) if isinstance(value, Lazy) else value
 
 
@@ -200,7 +202,7 @@ def call_chain_from(self: Any, arguments: List[Abstract], keywords: Arguments) -
 
 
 def call_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``itertools.count(start, step)``: of integers it is a range without an end."""
+    """``itertools.count(start, step)``; with integers it is a range without an end."""
     given = dict(zip(("start", "step"), arguments), **keywords)
     if set(given) - {"start", "step"} or len(given) != len(arguments) + len(keywords):
         raise Break("PJ211", callee="count")
@@ -222,7 +224,7 @@ def call_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_cycle(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``itertools.cycle(items)`` of few items that nobody changes."""
+    """``itertools.cycle(items)`` of a short tuple, which cannot change."""
     only(arguments, keywords, "cycle", 1)
     value = arguments[0]
     items = self.items_of(value) if class_of(value) is tuple and is_short(self, value) else None
@@ -267,7 +269,7 @@ def call_islice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def call_zip_with(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``zip(...)``, some of whose iterables may be ``repeat(value)`` or ``cycle(items)``."""
+    """``zip(...)``; some of the iterables may be ``repeat(value)`` or ``cycle(items)``."""
     kinds = tuple(map(_kind_in_zip, arguments))
     if keywords or "each" not in kinds or set(kinds) == {"each"}:
         return call_zip(self, arguments, keywords)
@@ -280,7 +282,7 @@ def call_zip_with(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 
 def call_reversed_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``reversed(items)``, also of a list that is not short."""
+    """``reversed(items)``, also of a long list."""
     only(arguments, keywords, "reversed", 1)
     expected = self.items_expected(arguments[0]) if class_of(arguments[0]) is list else None
     if expected is None:

@@ -1,8 +1,7 @@
-"""What the functions of itertools do, and ``reversed`` of a list, as generators in Python: loops over them are loops over
-these.
+"""Functions of itertools, and ``reversed`` of a list, as generators in Python, which loops over them inline.
 
-None of them has a global or a free variable, so where a kernel leaves, the generator can be made anywhere; ``R`` is
-given ``range``.
+None of the generators has a global or a free variable, so a generator can be made wherever a kernel exits. The
+parameter ``R`` receives ``range``.
 """
 
 from __future__ import annotations
@@ -148,7 +147,7 @@ BACKWARDS = _code(_backwards)
 
 
 def _generator(name: str, parameters: List[str], lines: List[str]) -> CodeType:
-    """The code of a function whose loops are in each other as its lines are given."""
+    """The code of a function whose lines are nested loops, each inside the one before."""
     source = ["def %s(%s):" % (name, ", ".join(parameters))]
     source += ["    %s%s" % (" " * depth, line) for depth, line in enumerate(lines)]
     made: dict = {}
@@ -161,7 +160,7 @@ MOST_CHAINED = 4
 
 @functools.lru_cache(maxsize=None)
 def chained(count: int) -> CodeType:
-    """``chain`` of so many iterables, which are asked for an iterator one after the other."""
+    """``chain`` of ``count`` iterables, each of which is asked for an iterator when its turn comes."""
     names = ["a%d" % k for k in range(count)]
     body = "\n".join("    for item in %s:\n        yield item" % name for name in names)
     made: dict = {}
@@ -171,7 +170,7 @@ def chained(count: int) -> CodeType:
 
 @functools.lru_cache(maxsize=None)
 def product_of(ranges: Tuple[bool, ...]) -> CodeType:
-    """``product`` of as many pools, each a range's start, stop and step, or something to iterate again and again."""
+    """``product`` of pools. A range is given by start, stop and step; any other pool is iterated again and again."""
     names = ["a%d, b%d, c%d" % (k, k, k) if is_range else "a%d" % k for k, is_range in enumerate(ranges)]
     lines = ["for i%d in %s:" % (k, "R(%s)" % name if is_range else name)
              for k, (name, is_range) in enumerate(zip(names, ranges))]
@@ -181,7 +180,7 @@ def product_of(ranges: Tuple[bool, ...]) -> CodeType:
 
 @functools.lru_cache(maxsize=None)
 def elements_of(axes: int) -> CodeType:
-    """``ndenumerate`` of an array ``x`` with so many axes, whose lengths are given."""
+    """``ndenumerate`` of an array ``x`` with this number of axes, whose lengths are given."""
     lines = ["for i%d in R(n%d):" % (axis, axis) for axis in range(axes)]
     index = "".join("i%d, " % axis for axis in range(axes))
     names = ["n%d" % axis for axis in range(axes)]
@@ -190,8 +189,11 @@ def elements_of(axes: int) -> CodeType:
 
 @functools.lru_cache(maxsize=None)
 def chosen_from(count: int, ordered: bool, item: str) -> CodeType:
-    """``combinations`` of so many items, or ``permutations`` if ``ordered``, of ``n`` ones: ``item`` is what is at
-    one position, of a pool ``P`` or of a range that begins at ``S`` and whose step is ``D``."""
+    """``combinations`` of ``count`` of ``n`` items, or ``permutations`` if ``ordered``.
+
+    ``item`` is the expression for the item at a position: of a pool ``P``, or of a range with start ``S`` and step
+    ``D``.
+    """
     lines = []
     for k in range(count):
         if ordered:
@@ -205,8 +207,8 @@ def chosen_from(count: int, ordered: bool, item: str) -> CodeType:
 
 @functools.lru_cache(maxsize=None)
 def zipped_with(kinds: Tuple[str, ...]) -> CodeType:
-    """``zip`` of iterables ("each"), of what is there again and again ("repeat"), and of pools of which one item
-    comes after the other for ever ("cycle")."""
+    """``zip`` of iterables ("each"), of values that are repeated ("repeat"), and of pools whose items come in an
+    endless cycle ("cycle")."""
     each = ["i%d" % k for k, kind in enumerate(kinds) if kind == "each"]
     cycles = [k for k, kind in enumerate(kinds) if kind == "cycle"]
     items = ["a%d[k%d]" % (k, k) if kind == "cycle" else "a%d" % k if kind == "repeat" else "i%d" % k

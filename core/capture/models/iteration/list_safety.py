@@ -1,4 +1,4 @@
-"""Whether functions that are made here can have to do with a list that a builtin is just changing."""
+"""Whether functions that are made here may use a list that a builtin is changing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PLAIN = (int, float, bool, complex, str, bytes, type(None), types.BuiltinFunctio
 
 
 def sees_no_list(value: Abstract, globals: Dict[str, Any]) -> bool:
-    """Whether a key function, or an iterator over what code that is made here yields, reads no list or dict, and runs
-    no other code of the program's."""
+    """Whether a key function, or an iterator with code that is made here, reads no list or dict and runs no other
+    code of the program."""
     if isinstance(value, Const):
         return _is_plain(value.object)
     plain = number_type(value) is not None or isinstance(value, (Tensor, Range))
@@ -38,7 +38,7 @@ def _is_plain(found: Any) -> bool:
 
 
 def _names_only_plain(code: types.CodeType, globals: Dict[str, Any]) -> bool:
-    """Whether all names in code are those of attributes, modules, functions in C and plain values."""
+    """Whether all names in the code are those of attributes, modules, functions in C and plain values."""
     inner = [const for const in code.co_consts if isinstance(const, types.CodeType)]
     found = [globals[name] if name in globals else getattr(builtins, name, None) for name in code.co_names]
     return all(map(_is_plain, found)) and all(_names_only_plain(one, globals) for one in inner)

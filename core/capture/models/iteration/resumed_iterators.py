@@ -1,6 +1,6 @@
-"""What goes on where a kernel leaves a loop over what itertools makes: iterators of C code.
+"""C iterators over which a loop goes on where a kernel exits, in place of the generators of `itertools_python`.
 
-So what an iterable or a function raises or warns of has the frames and lines that it would have.
+So an exception or warning of an iterable or a function has the frames and lines that it has in bytecode.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pijit.core.graph.ir import Output
 Named = Dict[str, Callable[[], Output]]
 Stack = List[Output]
 Resume = Callable[[bool, Named, Stack], Output]
-"""Of a generator that has not begun or waits, what its variables hold, and its operand stack."""
+"""Gives the output for a generator from three facts: whether it has not begun, its variables, and its operand
+stack."""
 
 
 def _called(function: Any, *arguments: Output) -> Output:
@@ -36,7 +37,7 @@ def _items(begins: bool, named: Named, stack: Stack) -> Output:
 
 
 def _accumulated(begins: bool, named: Named, stack: Stack) -> Output:
-    """What there was so far is the first item again, which is left out if it was handed on."""
+    """The total so far becomes the first item again; it is skipped if it was yielded before."""
     items = _items(begins, named, stack)
     if "total" in named:
         items = _called(itertools.chain, _one(named["total"]()), items)
@@ -64,7 +65,7 @@ def _first(begins: bool, named: Named, stack: Stack) -> Output:
 
 
 def _sliced(begins: bool, named: Named, stack: Stack) -> Output:
-    """The pairs count all items, and end where the slice does."""
+    """The pairs count all items and end where the slice ends."""
     pairs = named["pairs"]() if begins else stack[0]
     return _picked(1, _called(itertools.islice, pairs, named["skipped"](), _const(None), named["step"]()))
 
