@@ -1,4 +1,5 @@
-"""Objects with known parts: slices and methods of containers that variables, tuples and calls hold."""
+"""Composites: objects with known parts, such as slices and methods of containers, that variables, tuples and calls
+hold."""
 
 from __future__ import annotations
 
@@ -13,20 +14,20 @@ from pijit.core.graph.types import Object
 
 
 def made_slice(self: Any, value: Slice) -> Slice:
-    """The slice as an object, which is made here."""
+    """A slice object, which is made here."""
     parts = [self.stored_value(part) for part in value.parts]
     return Slice(value.parts, value.born, None, self.emit("new_slice", parts, Object(slice)))
 
 
 def held_method(self: Any, method: Method) -> HeldMethod:
-    """A method as an object, which is made here."""
+    """A method object, which is made here."""
     operands = [self.object_value(method.owner), self.object_value(Const(method.name))]
     made = self.emit("bound_method", operands, Object(HeldMethod.python))
     return HeldMethod((forgotten(method.owner),), method.name, method.born, None, made)
 
 
 def found_parted(self: Any, value: Parted) -> Parted:
-    """An object that the segment finds, with its parts."""
+    """A composite that the segment starts with, and its parts."""
     parts: List[Abstract] = []
     self.note_dict(value.dict_path(value.root))
     sources = value.paths(value.source) if value.source is not None else [None] * len(value.parts)
@@ -49,11 +50,11 @@ def parted_parameters(self: Any, value: Parted, block: Block, hint: str, like: O
 
 
 def parted_values(self: Any, wanted: Parted, given: Parted) -> List[Value]:
-    """The values for these parameters."""
+    """The values for the parameters of `parted_parameters`."""
     parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
     return parts if isinstance(wanted, SliceDisplay) else [self.object_value(given)] + parts
 
 
 def is_unmade(value: Abstract) -> bool:
-    """Whether a value is a slice, or a tuple with one, that nobody has but the operand stack."""
+    """Whether a value is a slice, or a tuple with one, that only the operand stack holds."""
     return isinstance(value, SliceDisplay) or isinstance(value, Sequence) and any(map(is_unmade, value.items))

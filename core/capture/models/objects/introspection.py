@@ -1,4 +1,4 @@
-"""Calls of builtins that ask about objects, of methods of dicts, and of methods of strings: answered under guards."""
+"""Builtins that inspect objects, and methods of dicts, lists and strings: answered under guards."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, t
 
 
 def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``isinstance(x, classes)`` where neither the classes nor x's class say it in code of their own."""
+    """``isinstance(x, classes)`` where neither the classes nor x's class decide it by code of their own."""
     only(arguments, keywords, "isinstance", 2)
     kind = _known_class(arguments[0])
     classes = _classes(self, arguments[1])
@@ -90,12 +90,13 @@ def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -
 
 
 def _is_builtin(kind: type) -> bool:
-    """Whether a class is one of Python's or NumPy's own in C: its attributes never change."""
+    """Whether a class is a C class of Python or NumPy, whose attributes never change."""
     return not is_heap_type(kind) and type_module(kind) in ("builtins", "numpy")
 
 
 def _isinstance_abstract(self: Any, arguments: List[Abstract], kind: type, classes: List[type]) -> Abstract:
-    """``isinstance`` with Python's own abstract classes: what is registered stays so, else the kernel asks."""
+    """``isinstance`` with Python's own abstract classes. A registered class stays registered; for others the kernel
+    asks."""
     plain = all(type(cls) is type or type(cls) is abc.ABCMeta and type_module(cls) in ABSTRACT for cls in classes)
     if not plain or not _is_builtin(kind):
         raise Break("PJ201", callee="isinstance")
@@ -107,7 +108,7 @@ def _isinstance_abstract(self: Any, arguments: List[Abstract], kind: type, class
 
 
 def call_issubclass(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``issubclass(cls, classes)`` of classes that have no metaclass."""
+    """``issubclass(cls, classes)`` of classes without a metaclass."""
     only(arguments, keywords, "issubclass", 2)
     kind, classes = arguments[0], _classes(self, arguments[1])
     if not isinstance(kind, Const) or any(type(cls) is not type for cls in [kind.object] + classes):
@@ -116,7 +117,7 @@ def call_issubclass(self: Any, arguments: List[Abstract], keywords: Arguments) -
 
 
 def _classes(self: Any, value: Abstract) -> List[type]:
-    """The classes of a class or of a tuple of them, however deep."""
+    """The classes of a class or of a tuple of classes, however deeply nested."""
     if isinstance(value, Const) and issubclass(type(value.object), type):
         return [value.object]
     items = self.items_of(value) if class_of(value) is tuple else None
@@ -149,7 +150,7 @@ def call_isscalar(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 
 def call_hasattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``hasattr(x, name)``: a look that runs code stays bytecode."""
+    """``hasattr(x, name)``; a lookup that runs code stays bytecode."""
     only(arguments, keywords, "hasattr", 2)
     owner, name = arguments[0], _name(self, arguments[1])
     if _lacks(self, owner, name):
@@ -182,7 +183,7 @@ def _name(self: Any, value: Abstract) -> str:
 
 
 def _lacks(self: Any, owner: Abstract, name: str) -> bool:
-    """Whether the attribute is certainly absent, held by a guard where it could come to be."""
+    """Whether an attribute is certainly absent; a guard holds that where the attribute could be added."""
     if isinstance(owner, Opaque):
         try:
             absent = is_absent(owner.sample, Attr(owner.source, name))
@@ -209,8 +210,8 @@ def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
 
 
 def _dict_view(what: str) -> Handler:
-    """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once: as the iterator it cannot leave a
-    segment."""
+    """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once. They are represented by their
+    iterator, so they cannot leave a segment."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, what, 1)
         found = dict_iterator(self, arguments[0], what)
@@ -247,7 +248,7 @@ def _list_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def method_of(owner: Abstract, name: str) -> Optional[Handler]:
-    """The handler of a method of a builtin class that is no array, or None."""
+    """The handler of a method of a builtin class other than the array, or None."""
     kind = class_of(owner)
     if isinstance(owner, Const) and kind is type:
         return CLASS_METHODS.get((id(owner.object), name))
@@ -284,7 +285,7 @@ OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METH
 OBJECT_METHODS.update(CONJUGATES)
 
 def call_plain_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``object.__setattr__(x, name, value)``, by which frozen dataclasses store."""
+    """``object.__setattr__(x, name, value)``, with which frozen dataclasses store."""
     only(arguments, keywords, "__setattr__", 3)
     if not isinstance(arguments[0], Record):
         raise Break("PJ220", object=describe(arguments[0]), because="object.__setattr__ is called")

@@ -1,9 +1,9 @@
-"""Objects in long lists: which they are is not known, only their class, and what some attributes are like.
+"""Elements of long lists: exact class guarded, attribute types sampled.
 
-The class is checked where an object is found, so what the class holds is guarded once for all of them. A read of an
-attribute looks where Python does, when control comes to it, and leaves where that runs code or finds another type
-than the objects have that were seen. Where a capture cannot do what the program does with such objects, it begins
-again, and the iterator of that list stays bytecode.
+The class is checked where an element is read. So the contents of the class are guarded once for all elements. An
+attribute is read at run time, where Python looks it up. The kernel exits where that runs code or finds another type
+than the samples have. Where a capture cannot do what the program does with such objects, it begins again, and the
+iterator of that list stays bytecode.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from pijit.guards.source import UNBOUND, ClassAttr
 
 
 def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]:
-    """The type of a list with objects like these, which the instruction iterates or takes an item of; else None."""
+    """The type of a list of objects like these samples, which the instruction iterates or takes an item of; else
+    None."""
     found_by = id(owner), self.function.code, self.instr.index
     if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
         return Holding(list, self.facts.base.seen.entries(samples, found_by))
@@ -37,7 +38,7 @@ def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]
 
 
 def checked_thing(self: Any, kind: Things, found: Any) -> Thing:
-    """An object that was read, once its class is certain."""
+    """A list element that was read, after a check of its class."""
     thing = Thing(kind, found)
     if kind.python is not None:
         flag = self.emit("has_class", [found, self.object_value(class_object(self, thing))], FLAG)
@@ -46,7 +47,7 @@ def checked_thing(self: Any, kind: Things, found: Any) -> Thing:
 
 
 def as_thing(self: Any, owner: Abstract, name: str) -> Optional[Thing]:
-    """An object of a list, or one from outside that may be one of those into which captured code stores."""
+    """A list element, or an object from outside that may be one into which captured code stores; else None."""
     if isinstance(owner, Thing):
         return owner
     sample = owner.sample if isinstance(owner, Opaque) else None
@@ -82,7 +83,7 @@ def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
 
 
 def thing_items(self: Any, owner: Thing, only: Optional[int] = None) -> List[Abstract]:
-    """The items of a named tuple of a list, or one of them."""
+    """The items of a named tuple in a list, or one of them."""
     kinds, python = self.facts.base.seen.items(owner.type), owner.type.python
     if kinds is None or only is not None and only >= len(kinds):
         raise Break("PJ213")
@@ -97,7 +98,8 @@ def thing_items(self: Any, owner: Thing, only: Optional[int] = None) -> List[Abs
 
 
 def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:
-    """``owner.name = value``: of any object that has the attribute, so nothing may be known of that."""
+    """``owner.name = value``. It may be any object with this attribute, so the attribute must not be known of
+    another one."""
     python = owner.type.python
     self.facts.base.seen.store(owner.type, name, kind_of_attribute(value))
     for known in list(self.state.locals.values()) + self.state.stack:

@@ -1,4 +1,4 @@
-"""What graphs carry of objects that captured code has made, and where such an object is made after all."""
+"""Materialisation: values of graphs that stand for virtual objects, and the places where such an object is made."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from pijit.core.graph.types import WORD, Object
 from pijit.guards.facts import type_name
 
 LOOK_AROUND = (locals, vars, eval, exec)
-"""What gives the variables of its caller to others."""
+"""Functions that give the variables of their caller to other code."""
 
 
 def record_parameters(self: Any, value: Record, block: Block, hint: str, like: Optional[Abstract]) -> Record:
-    """A copy of ``value`` whose attributes are parameters of ``block``; and its object, if it may have one."""
+    """A copy of ``value`` whose attributes are parameters of ``block``; so is its object, if it may have one."""
     known = like if isinstance(like, Record) else value
     items = tuple(self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
     found: Dict[str, Any] = dict(cls=self.by_one_path(known.cls), items=items, root=None, source=None, value=None,
@@ -43,7 +43,7 @@ def record_parameters(self: Any, value: Record, block: Block, hint: str, like: O
 
 
 def record_parts(self: Any, wanted: Record, given: Any) -> List[Value]:
-    """The values for these parameters."""
+    """The values for the parameters of `record_parameters`."""
     given = self.use(given)
     if not isinstance(given, Record) or given.names != wanted.names:
         raise Break("PJ213")
@@ -54,7 +54,7 @@ def record_parts(self: Any, wanted: Record, given: Any) -> List[Value]:
 
 
 def record_output(self: Any, value: Record) -> Output:
-    """An object that is made where the kernel leaves, once for all that have it."""
+    """The output for an object that is made where the kernel exits, once for all values that refer to it."""
     if value.value is not None:
         return Output("value", value.value)
     if value.token < 0:
@@ -70,7 +70,7 @@ def record_output(self: Any, value: Record) -> Output:
 
 
 def origin_of(self: Any, record: Record) -> Value:
-    """The address of the object that a record was where the segment begins, or 0."""
+    """The address of the object that a record was at the start of the segment, or 0."""
     if record.origin is not None:
         return record.origin
     if record.root is not None:
@@ -80,7 +80,7 @@ def origin_of(self: Any, record: Record) -> Value:
 
 
 def made_object(self: Any, record: Record) -> Value:
-    """The pointer to the object that a record is, which is made now; from now on others may have it."""
+    """The pointer to the object of a record, which is made now. From now on other code may refer to it."""
     if record.root is None and not record.shared:
         record = self.use(find_in(self.state, record.token) or record)
     if record.value is not None:
@@ -105,8 +105,8 @@ def _new_object(self: Any, record: Record) -> Value:
 
 
 def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
-    """A value that the segment has found and that has an object inside which is going to change: its parts are not to
-    be looked for there again."""
+    """A value that the segment has found, with an object inside that is about to change, so its parts are not read
+    from its path again."""
     if not any(record.token == token for record in records_in(value)):
         return value
     if value.root is not None and isinstance(value, Record):
@@ -124,7 +124,7 @@ def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
 
 
 def change_record(self: Any, token: int, change: Callable[[Record], Record]) -> None:
-    """Replace an object in all that is known, and note it where it is the callers'."""
+    """Replace an object in all known values, and note the change where callers hold it."""
     state, before = self.state, self.state.locals
     state.locals = {name: apart_from_root(self, value, token) for name, value in state.locals.items()}
     state.stack = [apart_from_root(self, value, token) for value in state.stack]
@@ -135,8 +135,8 @@ def change_record(self: Any, token: int, change: Callable[[Record], Record]) -> 
 
 
 def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
-    """Objects behind an instruction that stays bytecode: it may have changed them, and others may have those that it
-    took."""
+    """Objects after an instruction that stays bytecode. It may have changed them, and other code may now hold those
+    that it took."""
     count = pops(instr)
     taken = before.stack[-count:] if count else before.stack if count is None else []
     looks = any(isinstance(value, Const) and any(value.object is one for one in LOOK_AROUND) for value in taken)
@@ -145,5 +145,5 @@ def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
         items=tuple(map(after_bytecode, record.items)), settled=True,
         writable=record.writable and not looks and record.token not in known))
     for name, value in after.locals.items():
-        if is_place(name):  # it may hold another object now: guards say whether it is one of these
+        if is_place(name):  # # it may hold another object now: guards say whether it is one of these
             after.locals[name] = mapped(value, lambda record: record.like(token=next(FRESH)))

@@ -1,7 +1,7 @@
-"""What reading an attribute binds or runs: methods, class methods, properties, and what ``super()`` finds.
+"""Method binding: methods, class methods, properties and ``super()``, as attribute reads find or run them.
 
-Each is found again through the class of the object, which is guarded like the object's type: a method that the class
-or the instance gets later is noticed.
+Each attribute is found again through the class of the object, which is guarded like the object's type. So a method
+that the class or the instance gets later is noticed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, Item, read_clas
 
 FUNCTIONS = (types.FunctionType, JitFunction)
 BEHIND_SUPER = (object.__init__, object.__setattr__)
-"""Methods of object that ``super()`` may lead to."""
+"""Methods of object that ``super()`` may find."""
 
 
 def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optional[Abstract]:
-    """``owner.name`` where the class makes it with code that is inlined; None for anything else."""
+    """``owner.name`` where the class provides it by code that is inlined; None for anything else."""
     raw = read_class_attribute(sample, name)
     if raw is UNBOUND:
         return None
@@ -42,7 +42,8 @@ def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optio
 
 
 def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
-    """What ``raw``, found on a class, gives when read of ``owner``: an object of class ``kind``, or a class: None."""
+    """The result of reading ``raw``, found on a class, from ``owner``: an object of class ``kind``, or a class if
+    that is None."""
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = self.known_object(raw, *place)
         return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]
@@ -63,7 +64,7 @@ def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Opt
 
 
 def set_by_property(self: Any, owner: Abstract, name: str, value: Abstract) -> bool:
-    """Whether ``owner.name = value`` is a call of the setter of a property, which is made then."""
+    """Whether ``owner.name = value`` calls the setter of a property; if so, the call has been made."""
     kind: Any = class_of(owner) if is_object(owner) else None
     raw = class_value(kind, name) if kind is not None else None
     if type(raw) is not property or not issubclass(type(raw.fset), FUNCTIONS) or (
@@ -79,13 +80,13 @@ def set_by_property(self: Any, owner: Abstract, name: str, value: Abstract) -> b
 
 
 def call_plain_init(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``object.__init__(x)``, to which ``super().__init__()`` leads: it does nothing."""
+    """``object.__init__(x)``, which ``super().__init__()`` may find: it does nothing."""
     only(arguments, keywords, "__init__", 1)
     return Const(None)
 
 
 def class_object(self: Any, owner: Abstract) -> Abstract:
-    """``type(owner)`` of an object, and where it is found."""
+    """``type(owner)`` of an object, with the place of the class."""
     if isinstance(owner, Record):
         return self.use(owner.cls)  # type: ignore[no-any-return]
     where = class_place(self, owner)
@@ -95,7 +96,7 @@ def class_object(self: Any, owner: Abstract) -> Abstract:
 
 
 def super_attribute(self: Any, found: Super, name: str) -> Abstract:
-    """``super().name``: what the classes behind one hold for an object, or for a class."""
+    """``super().name``: what the classes after ``found.cls`` hold, for an object or for a class."""
     of_class = isinstance(found.owner, Const)
     cls = found.owner if of_class else class_object(self, found.owner)
     mro = mro_of(cls.object)  # type: ignore[attr-defined]
@@ -103,7 +104,7 @@ def super_attribute(self: Any, found: Super, name: str) -> Abstract:
     position = next(k for k, one in enumerate(mro) if one is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
-        raise Break("PJ204", attribute=name, object="super")  # the class behind has bases of its own in between
+        raise Break("PJ204", attribute=name, object="super")  # # the next class finds another value by its own bases
     place = place_of(cls).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
     kind = None if of_class else cls.object  # type: ignore[attr-defined]
     bound = bind_attribute(self, raw, place, found.owner, kind)
@@ -132,7 +133,7 @@ def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def loaded_super(self: Any, instr: Instr) -> Abstract:
-    """What an instruction reads of ``super()``, whose class and object it is given."""
+    """The attribute that an instruction reads from ``super()``, whose class and object are operands."""
     function, cls, owner = self.pop_many(3)
     if not isinstance(function, Const) or function.object is not builtins.super:
         raise Break("PJ201", callee=describe(function))
@@ -140,7 +141,7 @@ def loaded_super(self: Any, instr: Instr) -> Abstract:
 
 
 def _class_and_first_argument(self: Any) -> Tuple[Abstract, Abstract]:
-    """What ``super()`` looks for in the frame."""
+    """The class and the object that ``super()`` finds in the frame."""
     function = self.function
     first = function.varnames[0] if function.argument_count else ""
     if "__class__" not in function.freevars or first in function.cellvars or first not in self.state.locals:

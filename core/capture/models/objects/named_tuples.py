@@ -1,4 +1,4 @@
-"""Named tuples, and other objects of classes of tuples, that captured code makes: records of items that never change.
+"""Named tuples, and other instances of tuple classes, that captured code makes: virtual objects with fixed items.
 
 The methods that ``collections.namedtuple`` gives its classes are known by their code.
 """
@@ -31,12 +31,12 @@ _SAMPLE: Any = collections.namedtuple("_SAMPLE", "first")
 TUPLE_GETTER: type = type(_SAMPLE.first)
 OWN_READS = ("__getitem__", "__len__", "__iter__")
 NEVER = ("__del__", "__getattr__")
-"""What the class of an object that captured code makes must not define."""
+"""Names that the class of a virtual object must not define."""
 
 
 def why_not_plain(kind: type, base: type) -> Optional[str]:
-    """Why objects of a class, which all are of the builtin class ``base``, are not known by what they hold; or
-    None."""
+    """Why objects of a class, all of the builtin class ``base``, cannot be known by their contents; None if they
+    can."""
     above = mro_of(base)
     if type(kind) is not type or not all(map(is_heap_type, mro_of(kind)[:-len(above)])):
         return "its class, or a base, is written in C or has a metaclass"
@@ -49,7 +49,7 @@ def why_not_plain(kind: type, base: type) -> Optional[str]:
 
 
 def new_record(self: Any, cls: Const, base: type = object) -> Record:
-    """A new object of a class whose objects are all of the builtin class ``base``."""
+    """A new virtual object of a class whose objects are all of the builtin class ``base``."""
     why = why_not_plain(cls.object, base)
     if why is not None:
         raise Break("PJ230", callee=type_name(cls.object), because=why)
@@ -62,7 +62,7 @@ def new_record(self: Any, cls: Const, base: type = object) -> Record:
 
 
 def require_holdable(value: Abstract) -> None:
-    """Break for what no object that captured code makes can hold."""
+    """Break for a value that no virtual object can hold."""
     if isinstance(value, (LoopIterator, Suspended)) or is_confined(value) or knows_nothing(value):
         raise Break("PJ202", value=describe(value))
 
@@ -83,13 +83,13 @@ def _class_to_make(arguments: List[Abstract], base: type) -> Const:
 
 
 def call_tuple_new(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``tuple.__new__(cls, items)``, by which named tuples are made."""
+    """``tuple.__new__(cls, items)``, which makes named tuples."""
     only(arguments, keywords, "__new__", 2)
     return new_row(self, _class_to_make(arguments, tuple), _items(self, arguments[1]))
 
 
 def call_object_new(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``object.__new__(cls)``: CPython refuses classes of more than attributes."""
+    """``object.__new__(cls)``; CPython rejects classes whose objects have more than attributes."""
     only(arguments, keywords, "__new__", 1)
     return new_record(self, _class_to_make(arguments, object))
 
@@ -102,7 +102,7 @@ def _items(self: Any, value: Abstract) -> List[Abstract]:
 
 
 def row_items(self: Any, value: Record) -> List[Abstract]:
-    """The items of a row whose class gives them as tuples do."""
+    """The items of a virtual tuple whose class reads them as tuples do."""
     for name in OWN_READS:
         if class_value(value.python, name) is not tuple.__dict__[name]:
             raise Break("PJ203", operand=describe(value))
@@ -111,13 +111,13 @@ def row_items(self: Any, value: Record) -> List[Abstract]:
 
 
 def field_of(self: Any, owner: Record, name: str) -> Optional[Abstract]:
-    """A field of a named tuple; None where its class has something else under the name."""
+    """A field of a named tuple; None if its class has something else under the name."""
     found = class_value(owner.python, name)
     position = field_position(found) if is_row(owner) else None
     if position is None or not 0 <= position < len(owner.items):
         return None
     self.rely(self.use(owner.cls), Holds(name, found))
-    items = row_items(self, owner) if type(found) is property else owner.items  # which asks for self[position]
+    items = row_items(self, owner) if type(found) is property else owner.items  # # a property reads self[position]
     return self.use(items[position])  # type: ignore[no-any-return]
 
 
@@ -131,7 +131,7 @@ def field_position(field: Any) -> Optional[int]:
 
 
 def tuple_class(self: Any, value: Abstract) -> Optional[type]:
-    """The class of a value, or tuple if it is a subclass that compares as tuples do."""
+    """The class of a value; tuple for a subclass that compares as tuples do."""
     kind = class_of(value)
     plain = is_row(value) or isinstance(value, Opaque) and is_plain_tuple(value.sample)
     if kind is None or kind is tuple or not plain:
@@ -151,7 +151,7 @@ def _closure(function: FunctionType, name: str) -> Any:
 
 
 def _items_of_row(self: Any, value: Abstract, name: str, function: FunctionType, count: int) -> List[Abstract]:
-    """The items of what has ``function`` as a method, and no attributes but those of its class."""
+    """The items of a tuple that has ``function`` as a method and no attributes besides those of its class."""
     found = is_row(value) or isinstance(value, Opaque) and is_plain_tuple(value.sample) and not has_dict(
         type(value.sample))
     if not found or class_value(class_of(value), name) is not function:  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ def _items_of_row(self: Any, value: Abstract, name: str, function: FunctionType,
 
 
 def _rely_on_maker(self: Any, cls: Const, function: Optional[FunctionType] = None) -> FunctionType:
-    """What a class makes its rows with: the ``_make`` of a named tuple, or Break."""
+    """The function by which a class makes its tuples: the ``_make`` of a named tuple. Break for any other."""
     maker = class_value(cls.object, "_make")
     inner = maker.__func__ if type(maker) is classmethod else None
     if type(inner) is not FunctionType or inner.__code__ is not _SAMPLE._make.__func__.__code__ or (
@@ -175,7 +175,7 @@ def _rely_on_maker(self: Any, cls: Const, function: Optional[FunctionType] = Non
 
 
 def _replace(self: Any, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``row._replace(name=value)``, which makes the new one by ``_make``."""
+    """``row._replace(name=value)``, which makes the new tuple by ``_make``."""
     fields: Tuple[str, ...] = _closure(function, "field_names")
     if len(arguments) != 1 or set(keywords) - set(fields):
         raise Break("PJ211", callee="_replace")
@@ -211,5 +211,5 @@ ROW_METHODS: Dict[int, Callable[..., Abstract]] = {
     id(_SAMPLE._replace.__code__): _replace, id(_SAMPLE._make.__func__.__code__): _make,
     id(_SAMPLE._asdict.__code__): _asdict,
 }
-"""By the identity of their code, which all named tuples share."""
+"""Models by the identity of the methods' code, which all named tuples share."""
 ROW_CALLS = [(tuple.__new__, call_tuple_new), (object.__new__, call_object_new)]

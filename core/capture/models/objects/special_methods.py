@@ -1,8 +1,7 @@
-"""Operators, subscripts, iteration and truth of objects whose classes define them in Python: calls of special
-methods.
+"""Special methods: operators, subscripts, iteration and truth of objects whose classes define them in Python.
 
-As in Python they are looked up on the class alone. What a method has found natively is guarded like any callee: by
-its code, read through the class of the object.
+As in Python, a special method is looked up on the class alone. It is guarded like any callee: by its code, read
+through the class of the object.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv
              "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift", "@": "matmul"}
 COMPARISONS = {"==": ("__eq__", "__eq__"), "!=": ("__ne__", "__ne__"), "<": ("__lt__", "__gt__"),
                ">": ("__gt__", "__lt__"), "<=": ("__le__", "__ge__"), ">=": ("__ge__", "__le__")}
-"""What is asked of the left operand, and of the right one."""
+"""By operator, the methods of the left and of the right operand."""
 PLAIN = (int, float, bool, complex, str, bytes, type(None))
-"""Classes whose values compare by no code of the user's, and with none of the user's objects."""
+"""Classes whose comparison runs no user code, and is not implemented for objects of user classes."""
 
 trust_getter(JitFunction)  # guards read jitted methods from classes
 
@@ -50,7 +49,7 @@ SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
 
 
 def is_object(value: Abstract) -> bool:
-    """Whether a value is an object of a class that is known and may be the program's."""
+    """Whether a value is an object of a known class, which may be the program's."""
     return isinstance(value, Record) or has_class(value)
 
 
@@ -69,7 +68,7 @@ def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
 
 
 def operator_method(instr: Instr, value: Abstract) -> Any:
-    """The Python function that an operator or a subscript calls of its first operand, or None."""
+    """The Python function that an operator or a subscript calls on its first operand, or None."""
     kind = class_of(value) if isinstance(value, (Opaque, Instance, Record)) else None
     name = method_called(instr)[0]  # type: ignore[index]
     found = _python_method(kind, name)
@@ -77,7 +76,7 @@ def operator_method(instr: Instr, value: Abstract) -> Any:
 
 
 def special_method(value: Abstract, name: str) -> Any:
-    """What the class of an object from outside defines under a name, if that is a Python function; else None."""
+    """The Python function that the class of an object defines under a name; None if that is anything else."""
     return _python_method(class_of(value), name) if is_object(value) else None
 
 
@@ -100,18 +99,18 @@ DECLINED = Const(NotImplemented)
 
 
 def _called(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
-    """The result of a special method that there is; `DECLINED` for any NotImplemented."""
+    """The result of a special method that exists; `DECLINED` for any NotImplemented."""
     wrote, place = self.wrote, class_place(self, owner).then(Attr, name)
     result = self.call(self.known_object(special_method(owner, name), *place), [owner, *arguments], {})
     if result != DECLINED:
         return result  # type: ignore[no-any-return]
-    if self.wrote and not wrote:  # an exit in the middle of it would take its result for that of the instruction
+    if self.wrote and not wrote:  # # an exit in the middle of it would use its result as that of the instruction
         raise Break("PJ231")
     return DECLINED
 
 
 def class_place(self: Any, value: Abstract) -> Place:
-    """Where the class of an object is."""
+    """The place of the class of an object."""
     if isinstance(value, Record):
         cls = self.use(value.cls)
         return Place(cls.source, cls.root)
@@ -122,7 +121,7 @@ def class_place(self: Any, value: Abstract) -> Place:
 
 
 def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
-    """The class of an object must have this under a name, or nothing."""
+    """Guard that the class of an object has ``found`` under a name, or nothing if that is UNBOUND."""
     if isinstance(value, (Record, Thing)):
         self.rely(class_place(self, value), Holds(name, found))
     else:
@@ -130,13 +129,13 @@ def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
 
 
 def ask_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
-    """As `call_special` where the result is not that of the instruction."""
+    """As `call_special`, where the result is not that of the instruction."""
     with self.deriving():
         return call_special(self, name, owner, *arguments)
 
 
 def binary_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-    """``left <symbol> right`` by a method of one of them; None where neither has one."""
+    """``left <symbol> right`` by a method of one of them; None if neither has one."""
     own, reflected = "__%s__" % OPERATORS[symbol], "__r%s__" % OPERATORS[symbol]
     if special_method(left, own) is None:
         return call_special(self, reflected, right, left) if _gives_way(self, own, left, right) else None
@@ -153,7 +152,7 @@ def binary_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> O
 
 
 def _is_overloaded(self: Any, reflected: str, left: Abstract, right: Abstract) -> bool:
-    """Whether the right operand is asked first: its class is a subclass that reflects operators in its own way."""
+    """Whether the right operand is asked first: its class is a subclass with another reflected method."""
     kinds: Any = (class_of(left), class_of(right))
     if not is_subclass(kinds[1], kinds[0]):
         return False
@@ -164,12 +163,12 @@ def _is_overloaded(self: Any, reflected: str, left: Abstract, right: Abstract) -
 
 
 def is_subclass(kind: Optional[type], base: Optional[type]) -> bool:
-    """Whether a class is a subclass of another one, and not that itself."""
+    """Whether a class is a proper subclass of another one."""
     return kind is not None and kind is not base and any(one is base for one in mro_of(kind))
 
 
 def inplace_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-    """``left <symbol>= right`` by a method that the class of ``left`` has for that."""
+    """``left <symbol>= right`` by the in-place method of the class of ``left``; None if there is none."""
     name = OPERATORS[symbol]
     if special_method(left, "__i%s__" % name) is not None:
         found = _called(self, "__i%s__" % name, left, right)
@@ -182,7 +181,7 @@ def inplace_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> 
 
 
 def compare_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-    """A comparison by a method of one of the operands; None where neither has one."""
+    """A comparison by a method of one of the operands; None if neither has one."""
     own, reflected = COMPARISONS[symbol]
     asked = [(left, own), (right, reflected)] + [(left, "__eq__"), (right, "__eq__")] * (symbol == "!=")
     if all(special_method(owner, name) is None for owner, name in asked):
@@ -198,7 +197,7 @@ def compare_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> 
 
 
 def _compared(self: Any, name: str, owner: Abstract, other: Abstract) -> Abstract:
-    """What one operand answers to a comparison; `DECLINED` for NotImplemented."""
+    """The result of one operand's comparison method; `DECLINED` for NotImplemented."""
     kinds = class_of(owner), class_of(other)
     if special_method(owner, name) is not None and kinds[1] is not None:
         return _called(self, name, owner, other)
@@ -216,8 +215,11 @@ def _compared(self: Any, name: str, owner: Abstract, other: Abstract) -> Abstrac
 
 
 def _gives_way(self: Any, own: str, left: Abstract, right: Abstract) -> bool:
-    """Whether the left operand leaves the operation to the right one: numbers of Python's do so with any object that
-    is none, objects of classes that do not define it with those of others."""
+    """Whether the left operand leaves the operation to the right one.
+
+    Python numbers do so with any object that is no number. Objects whose class does not define the operation do so
+    with objects of other classes.
+    """
     kind = number_type(left)
     if kind is not None:
         ours = is_object(right)
@@ -230,7 +232,7 @@ def _gives_way(self: Any, own: str, left: Abstract, right: Abstract) -> bool:
 
 
 def length_special(self: Any, value: Abstract) -> Optional[Abstract]:
-    """``len(value)`` by ``__len__``, which has to give an int that is not negative."""
+    """``len(value)`` by ``__len__``, which has to return an int that is not negative."""
     length = ask_special(self, "__len__", value)
     if length is None:
         return None
@@ -244,8 +246,7 @@ def length_special(self: Any, value: Abstract) -> Optional[Abstract]:
 
 
 def truth_special(self: Any, value: Abstract) -> Abstract:
-    """A bool, or a length, in place of an object whose class says in Python whether it is true; any other value
-    itself."""
+    """A bool or a length in place of an object whose class defines its truth in Python; any other value itself."""
     if not is_object(value):
         return value
     if class_value(class_of(value), "__bool__") is UNBOUND:  # type: ignore[arg-type]
@@ -258,7 +259,7 @@ def truth_special(self: Any, value: Abstract) -> Abstract:
 
 
 def contains_special(self: Any, owner: Abstract, value: Abstract) -> Optional[Abstract]:
-    """``value in owner`` by ``__contains__``: whether what that gives is true."""
+    """``value in owner`` by ``__contains__``: the truth of its result."""
     answer = ask_special(self, "__contains__", owner, value)
     if answer is None or isinstance(answer, Const):
         return _checked_bool(answer, owner) if answer is not None else None
@@ -272,7 +273,7 @@ def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
 
 
 def iterator_special(self: Any, value: Abstract) -> Optional[Abstract]:
-    """``iter(value)`` by ``__iter__`` that gives an iterator over what kernels step."""
+    """``iter(value)`` by an ``__iter__`` that returns an iterator which kernels can step."""
     iterator = ask_special(self, "__iter__", value)
     if iterator is not None and not isinstance(iterator, (LoopIterator, Suspended)):
         raise Break("PJ209", type=type_name(class_of(value)))
