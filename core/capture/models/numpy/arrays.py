@@ -1,4 +1,4 @@
-"""Calls of NumPy's array functions and of array methods: constructors, reductions, copies, conversions."""
+"""Calls of NumPy's array functions and array methods: constructors, reductions, copies, conversions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def _shape_words(self: Any, shape: Abstract) -> List[Value]:
 
 _DTYPE_NAMES = frozenset(
     [name for kind in CAPTURED_DTYPES for name in (kind.char, kind.name, kind.str, kind.str[1:])]
-    + ["bool", "int", "float", "complex", "single", "double", "csingle", "cdouble", "intp", "uintp", "long", "longlong"])
+    + ["bool", "int", "float", "complex", "single", "double", "csingle", "cdouble", "intp", "uintp", "long",
+       "longlong"])
 _DTYPE_CLASSES = (None, bool, int, float, complex) + NUMPY_CLASSES
 
 
@@ -54,7 +55,7 @@ def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype:
 
 
 def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
-    """``np.zeros(shape, dtype)`` and its kin."""
+    """``np.zeros(shape, dtype)`` and similar constructors."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         named = dict(zip(("shape", "dtype"), arguments))
         if len(arguments) > 2 or set(keywords) - {"shape", "dtype"} or set(keywords) & set(named):
@@ -70,7 +71,7 @@ def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
 
 
 def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
-    """``np.zeros_like(x)`` and its kin for C- and F-ordered arrays."""
+    """``np.zeros_like(x)`` and similar functions, for C- and F-ordered arrays."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         model = arguments[0] if arguments else None
         if len(arguments) != 1 or set(keywords) - {"dtype"} or not isinstance(model, Tensor) or model.type.ndim == 0:
@@ -98,7 +99,7 @@ def call_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.copy()``: C order, whatever x's layout."""
+    """``x.copy()``: in C order, whatever the layout of x."""
     only(arguments, keywords, "copy", 1)
     model = arguments[0]
     if not isinstance(model, Tensor) or model.type.ndim == 0:
@@ -111,12 +112,12 @@ def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def _stored(self: Any, value: Abstract, dtype: np.dtype) -> Value:
-    """A number as an element of a dtype; leaves where it does not fit."""
+    """A number as an element of a dtype; exits where it does not fit."""
     return self.stored_scalar(value, operand_of(value), dtype)  # type: ignore[no-any-return]
 
 
 def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.astype(dtype)`` where no element can raise a flag: always a copy, in x's order."""
+    """``x.astype(dtype)`` where no element can raise a flag: always a copy, in the memory order of x."""
     only(arguments, keywords, "astype", 2)
     model = arguments[0]
     dtype = _dtype_argument(arguments[1], np.float64)
@@ -162,8 +163,11 @@ def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
-    """``np.clip(x, low, high)`` between constants, arrays or (where NaN is no special case) numbers, or without one
-    bound; ``needed`` are the parameters that must be given."""
+    """``np.clip(x, low, high)`` with both bounds or one: constants, arrays or (where NaN is no special case)
+    numbers.
+
+    ``needed`` are the parameters that must be given.
+    """
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         names = ("a", low, high, "out")
         named = dict(zip(names, arguments), **keywords)
@@ -185,7 +189,7 @@ def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
 
 
 def _bounds(array: Tensor, bound: Abstract) -> bool:
-    """Whether a bound of clip is like the elements of an array, and no number that may be NaN where that warns."""
+    """Whether a bound of clip is like the elements of an array, and is no number that may be NaN where that warns."""
     kind = bound.type.dtype if isinstance(bound, Tensor) else getattr(number_type(bound), "dtype", None)
     if kind is None or kind.kind not in ("fiu" if array.type.dtype.kind == "f" else "iu"):
         return False

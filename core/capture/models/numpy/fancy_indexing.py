@@ -1,4 +1,5 @@
-"""Subscripts by arrays of integers that find one element for each, in loops of the kernel's own."""
+"""Fancy indexing: subscripts by masks, and by arrays of integers with one element for each, in the kernel's own
+loops."""
 
 from __future__ import annotations
 
@@ -22,10 +23,10 @@ def is_integer(value: Abstract) -> bool:
 
 
 def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
-    """``owner[i, j...]`` of integers and of vectors of them, one for each axis; None for another index.
+    """``owner[i, j...]`` with an integer or a vector of integers for each axis; None for another index.
 
-    An integer says which part of the owner is looked at. Of several vectors none may be empty: NumPy warns of what is
-    out of range in the others then.
+    The integers select the part of the owner that is indexed. Of several vectors none may be empty: NumPy would
+    then warn of indices of the others that are out of range.
     """
     vectors = [item for item in items if is_index_vector(item)]
     if (len(items) != owner.type.ndim or owner.type.dtype.kind not in "iufc" or not vectors
@@ -43,17 +44,18 @@ def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abs
 
 
 def rows_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
-    """``owner[i]`` of a vector and an array in C order with more axes than one; None for another index."""
+    """``owner[i]`` of a vector and an array in C order with two or more axes; None for another index."""
     kind = owner.type
     if len(items) != 1 or not is_index_vector(items[0]) or kind.ndim < 2 or kind.layout != "C":
         return None
     self.require_elements_of(owner)
     made = Array(kind.dtype, kind.ndim, "C")
-    return Tensor(made, self.emit("rows", [owner.value, items[0].value], made, exits=True))  # type: ignore[attr-defined]
+    return Tensor(made, self.emit(
+        "rows", [owner.value, items[0].value], made, exits=True))  # type: ignore[attr-defined]
 
 
 def is_mask_of(owner: Tensor, items: List[Abstract]) -> bool:
-    """Whether an index is one mask for all elements, both arrays being in C order."""
+    """Whether an index is one mask for all elements, with both arrays in C order."""
     kind = items[0].type if len(items) == 1 and isinstance(items[0], Tensor) else None
     return (kind is not None and kind.dtype.kind == "b" and kind.ndim == owner.type.ndim > 0
             and kind.layout == owner.type.layout == "C")
@@ -65,7 +67,8 @@ def elements_where(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[
         return None
     kind, code = Array(owner.type.dtype, 1, "C"), owner.type.dtype.char
     types = {"types": "?{0}->{0}".format(code)} if code in MEMORY_CODES else {}
-    return Tensor(kind, self.emit("pick", [owner.value, items[0].value], kind, types, exits=True))  # type: ignore[attr-defined]
+    return Tensor(kind, self.emit(
+        "pick", [owner.value, items[0].value], kind, types, exits=True))  # type: ignore[attr-defined]
 
 
 def is_stored_as_is(owner: Tensor, value: Abstract) -> bool:
@@ -75,21 +78,22 @@ def is_stored_as_is(owner: Tensor, value: Abstract) -> bool:
 
 
 def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstract) -> bool:
-    """``owner[mask] = value`` or ``owner[i, 2...] = value`` with one vector and integers, if the index is such a one.
+    """``owner[mask] = value``, or ``owner[i, 2...] = value`` with one vector and integers; False for another index.
 
-    The vector has no steps: NumPy goes through another one backward, if that is its order in memory.
+    The vector must be contiguous: NumPy goes through another one backwards, if that is its memory order.
     """
     vectors = [item for item in items if is_index_vector(item)]
     if not is_stored_as_is(owner, value):
         return False
     if is_mask_of(owner, items):
         code = owner.type.dtype.char
-        # what is not chosen keeps its bits: bools may have others than 0 and 1
+        # elements that are not chosen keep their bits: bools may have other bits than 0 and 1
         known = code in MEMORY_CODES and code != "?"
         self.emit("put_mask", [owner.value, items[0].value, self.any_value(value)],  # type: ignore[attr-defined]
                   None, {"types": "?{0}{0}->{0}".format(code)} if known else {}, exits=True)
         return True
-    if (len(items) != owner.type.ndim or len(vectors) != 1 or vectors[0].type.layout != "C"  # type: ignore[attr-defined]
+    if (len(items) != owner.type.ndim or len(vectors) != 1
+            or vectors[0].type.layout != "C"  # type: ignore[attr-defined]
             or not all(item is vectors[0] or is_integer(item) for item in items)):
         return False
     target = owner
@@ -100,19 +104,21 @@ def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstr
 
 
 def require_apart(self: Any, *arrays: Tensor) -> None:
-    """Leave where the first array may share memory with one of the others."""
+    """Exit where the first array may share memory with one of the others."""
     for other in arrays[1:]:
         shared = self.emit("shares", [arrays[0].value, other.value], FLAG)
         self.emit("require", [self.emit("not", [shared], FLAG)], None, exits=True)
 
 
 def add_at(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> bool:
-    """``np.add.at(owner, index, value)`` of vectors, or a number as the value, of one dtype; False for others."""
+    """``np.add.at(owner, index, value)`` of vectors of one dtype; the value may be a number. False for other
+    operands."""
     kind = value.type if isinstance(value, Tensor) else number_type(value)
     if (owner.type.ndim != 1 or not is_index_vector(index) or index.type.layout != "C"  # type: ignore[attr-defined]
             or owner.type.dtype.kind not in "iuf" or kind is None or kind.dtype != owner.type.dtype
             or isinstance(value, Tensor) and value.type.ndim != 1):
         return False
     require_apart(self, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
-    self.emit("add_at", [owner.value, index.value, self.any_value(value)], None, exits=True)  # type: ignore[attr-defined]
+    self.emit("add_at", [owner.value, index.value, self.any_value(value)],  # type: ignore[attr-defined]
+              None, exits=True)
     return True

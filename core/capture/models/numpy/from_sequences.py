@@ -1,6 +1,6 @@
-"""Arrays made of lists and tuples of numbers: ``np.array([[c, -s], [s, c]])``, ``np.asarray(found)``, ``x * [1, 2]``.
+"""Arrays from lists and tuples of numbers: ``np.array([[c, -s], [s, c]])``, ``np.asarray(found)``, ``x * [1, 2]``.
 
-The kernel stores the elements itself. It makes sure of each item's exact type, so no code of the user's runs.
+The kernel stores the elements itself. It checks the exact type of each item, so no user code runs.
 """
 
 from __future__ import annotations
@@ -26,13 +26,17 @@ from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Scalar
 from pijit.guards.facts import is_among
 
 MOST_ELEMENTS = 64
-"""How many elements are stored one by one."""
+"""Most elements that are stored one by one."""
 FITTING = frozenset("bi bu bf bc ib ub fb if uf ff ii iu uu ui ic uc fc cc".split())
-"""Kinds of a number and of the elements that hold it."""
+"""Pairs of dtype kinds: that of a number, and that of elements that can hold it."""
 
 
 def array_of(self: Any, value: Abstract, dtype: Optional[np.dtype] = None) -> Optional[Tensor]:
-    """What ``np.array(value, dtype)`` makes of a list or tuple of numbers, or of such; None of anything else."""
+    """The array that ``np.array(value, dtype)`` makes of a list or tuple of numbers, or of lists or tuples of
+    numbers.
+
+    None for other values.
+    """
     if not is_among(class_of(value), (list, tuple)):
         return None
     if self.is_short(value):
@@ -42,12 +46,12 @@ def array_of(self: Any, value: Abstract, dtype: Optional[np.dtype] = None) -> Op
 
 
 def as_array(self: Any, value: Abstract) -> Abstract:
-    """An operand as NumPy takes it: a list or tuple of numbers as an array."""
+    """An operand as NumPy takes it: a list or tuple of numbers becomes an array."""
     return array_of(self, value) or value
 
 
 def many_as_array(self: Any, value: Abstract) -> Abstract:
-    """The same of a list alone whose items are not known one by one."""
+    """As `as_array`, but only for a list whose items are not known one by one."""
     return as_array(self, value) if class_of(value) is list and not self.is_short(value) else value
 
 
@@ -79,7 +83,7 @@ def _of_few(self: Any, value: Abstract, dtype: Optional[np.dtype]) -> Optional[T
 
 
 def _chosen(natural: Any, ndim: int, dtype: Optional[np.dtype]) -> Optional[np.dtype]:
-    """The dtype of an array of numbers that is no other than one with so many axes; None where it is."""
+    """The dtype of an array of numbers with ``ndim`` axes; None if NumPy makes another array."""
     if not isinstance(natural, Array) or natural.ndim != ndim:
         return None
     return dtype if dtype is not None else natural.dtype
@@ -95,7 +99,7 @@ def _of_many(self: Any, value: Abstract, expected: Any, dtype: Optional[np.dtype
         return None
     owner, width = self.object_value(value), _word(self, len(kinds))
     if rows is not None or dtype is None and chosen != np.float64:
-        _require_more(self, self.emit("list_size", [owner], WORD))  # of an empty list NumPy makes another array
+        _require_more(self, self.emit("list_size", [owner], WORD))  # # NumPy makes another array of an empty list
     if rows is list:
         first = self.item_of_list(Instance(expected, owner), _word(self, 0))
         width = self.emit("list_size", [first.value], WORD)
@@ -106,13 +110,13 @@ def _of_many(self: Any, value: Abstract, expected: Any, dtype: Optional[np.dtype
 
 
 def _is_taken(item: np.dtype, element: np.dtype) -> bool:
-    """Whether the runtime stores such numbers as such elements."""
+    """Whether the runtime stores numbers of one dtype as elements of the other."""
     widens = element == np.float64 and item.kind in "bif" or element == np.int64 and item.kind == "b"
     return item == element and item.kind != "c" or widens
 
 
 def _require_more(self: Any, size: Value) -> None:
-    """Leave where there is nothing."""
+    """Exit where a size is 0."""
     flag = self.emit("compare", [size, _word(self, 0)], FLAG, {"operator": ">"})
     self.emit("require", [flag], None, exits=True)
 

@@ -1,6 +1,7 @@
-"""Calls of NumPy functions that kernels make as they are; graph/library.py has a row for each.
+"""Calls of NumPy functions that kernels make unchanged; graph/library.py has a row for each function.
 
-The result's type is found as library_result_types.py says. The kernel checks it and leaves where it is another one.
+The type of the result is found as typing/library_result_types.py says. The kernel checks it and exits where it
+differs.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Object, S
 from pijit.guards.facts import is_among, is_exactly
 
 TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
-"""Parameters that NumPy's functions make arrays of."""
+"""Parameters that NumPy's functions convert to arrays."""
 PLAIN = (str, type(None), type(Ellipsis))
 SAMPLED_ITEMS = 3
-"""How many items a list has that stands for one that may become an array."""
+"""Number of items of the list that stands for a list which may become an array."""
 
 
 class LibraryCalls:
@@ -63,7 +64,7 @@ class LibraryCalls:
     size: Callable[[Tensor], Value]
 
     def invoke(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """The result of a call of a library function, or Break."""
+        """The result of a call of a library function; Break if kernels cannot make the call."""
         names = parameter_names(row, len(arguments), keywords)
         arguments, kinds = self._with_arrays(row, names, arguments, keywords)
         values = arguments + list(keywords.values())
@@ -89,9 +90,9 @@ class LibraryCalls:
 
     def _with_arrays(self, row: Function, names: List[str], arguments: List[Abstract],
                      keywords: Arguments) -> Tuple[List[Abstract], Any]:
-        """The arguments, where long lists are arrays if that cannot show, and the types of the result.
+        """The arguments, with long lists as arrays if that makes no difference, and the types of the result.
 
-        A function that gives a list itself back gives another type for an array: it gets the list.
+        A function that returns a list itself gives another type for an array, so it gets the list.
         """
         taken = arguments
         if row.path.split(".")[0] not in MODULES:
@@ -109,7 +110,7 @@ class LibraryCalls:
         return taken, kinds
 
     def questions_of(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
-        """What stands for the arguments of a call in samples, keywords last."""
+        """The stand-ins for the arguments of a call in a sample call, keywords last."""
         names = parameter_names(row, len(arguments), keywords)
         if "out" in names and not row.path.startswith(INTO):
             raise Break("PJ211", callee=row.path)
@@ -117,7 +118,7 @@ class LibraryCalls:
         return tuple(self._question(value, name[-1:]) for name, value in zip(names, values))
 
     def _by_loop(self, row: Function, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
-        """The result of a call for arrays that an inner loop computes, or NumPy's C interface; None for others."""
+        """The result of a call for arrays that an inner loop or NumPy's C interface computes; None for other calls."""
         kinds = [value.type for value in values if isinstance(value, Tensor)]
         loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
         if loop is None and (len(kinds) < len(values) or not multiplies(row.path, kinds)):
@@ -131,7 +132,7 @@ class LibraryCalls:
         return typed(kind, self.emit(name, operands, kind, attrs, exits=True))
 
     def _question(self, value: Abstract, mark: str) -> Any:
-        """What stands for an argument in a sample call: an Operand, or (tuple or list, what stands for the items)."""
+        """The stand-in for an argument in a sample call: an Operand, or (tuple or list, stand-ins for the items)."""
         if mark == "*":
             return Operand(None, self.known(value), True)  # type: ignore[arg-type]
         if isinstance(value, Slice):
@@ -145,7 +146,7 @@ class LibraryCalls:
             return Operand(None, value.object, True)  # type: ignore[arg-type]
         if isinstance(value, Instance) and not isinstance(value, Known) and class_of(value) is list:
             question = self.list_question(value.type)
-            self.emit("plain_items", [self.object_value(value)], None, exits=True)  # they are no more than expected
+            self.emit("plain_items", [self.object_value(value)], None, exits=True)  # # their types are only expected
             return question
         python, items = class_of(value), self.items_of(value)
         if not is_among(python, (tuple, list)) or items is None:
@@ -153,7 +154,7 @@ class LibraryCalls:
         return (python, tuple(self._question(self.use(item), mark) for item in items))
 
     def list_question(self, kind: Type) -> Any:
-        """What stands for a list of which only the items' type is known: two of them."""
+        """The stand-in for a list of which only the type of the items is known: two items."""
         if isinstance(kind, (ListOf, Holding)) and kind.python is list:
             return (list, (self.list_question(kind.items),) * 2)
         if isinstance(kind, Holding) and kind.python is tuple:
@@ -163,7 +164,7 @@ class LibraryCalls:
         return Operand(kind)
 
     def known(self, value: Abstract) -> Any:
-        """The object that a steering argument is: a constant, or a tuple of constants."""
+        """The object of an argument that is specialised by value: a constant, or a tuple of constants."""
         if isinstance(value, Const) and (_is_plain(value.object) or is_exactly(value.object, (bool, int, float))):
             return value.object
         if is_among(class_of(value), (tuple, list)):
@@ -178,7 +179,7 @@ class LibraryCalls:
 
 
 def reshaped(self: Any, row: Function, values: List[Abstract], kind: Any) -> Optional[Tensor]:
-    """``x.reshape(...)`` of an array in C order, which is a view; None where NumPy's function is to be called."""
+    """``x.reshape(...)`` of an array in C order, which is a view; None where NumPy's function has to be called."""
     array = values[0] if row.path in ("reshape", "ndarray.reshape") else None
     if not isinstance(array, Tensor) or not isinstance(kind, Array) or {array.type.layout, kind.layout} != {"C"}:
         return None
@@ -197,11 +198,11 @@ def reshaped(self: Any, row: Function, values: List[Abstract], kind: Any) -> Opt
 
 
 JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
-"""Functions that put arrays behind each other, and along which axis where nothing else is said."""
+"""Functions that join arrays, and the axis along which they do so by default."""
 
 
 def joined(self: Any, row: Function, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
-    """Arrays of one dtype in C order behind each other; None where NumPy's function is to be called."""
+    """The concatenation of arrays of one dtype in C order; None where NumPy's function has to be called."""
     axis = JOINING.get(row.path)
     if axis is None or not isinstance(kind, Array) or kind.layout != "C" or set(keywords) - {"axis"} or not arguments:
         return None
@@ -222,12 +223,12 @@ def joined(self: Any, row: Function, arguments: List[Abstract], keywords: Argume
 
 
 def function_of(target: Any) -> Optional[Function]:
-    """The row of a function that a program names."""
+    """The row of a function that a program uses; None if the library has none."""
     return _BY_IDENTITY.get(id(target))
 
 
 def method_row(name: str) -> Optional[Function]:
-    """The row of an array's method."""
+    """The row of an array method; None if the library has none."""
     return FUNCTIONS.get("ndarray." + name)
 
 
@@ -237,7 +238,7 @@ _BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if row.object 
 
 
 def parameter_names(row: Function, count: int, keywords: Arguments) -> List[str]:
-    """The parameter of each argument, keywords last."""
+    """The parameter name of each argument, keywords last."""
     at = next((k for k, name in enumerate(row.parameters) if name.startswith(("...", "|"))), len(row.parameters))
     names, more = list(row.parameters[:at]), row.parameters[at:at + 1]
     if more != ("|",):
@@ -250,7 +251,7 @@ def parameter_names(row: Function, count: int, keywords: Arguments) -> List[str]
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value may be handed to a library function as it is."""
+    """Whether a value may be passed to a library function unchanged."""
     if is_exactly(value, PLAIN) or issubclass(type(value), np.dtype) or is_among(value, (bool, int, float, complex)):
         return True
     return type(value) is type and issubclass(value, np.generic)
@@ -264,7 +265,7 @@ def typed(kind: Type, value: Optional[Value]) -> Abstract:
 
 
 def _require_elements(self: Any, named: Dict[str, Abstract]) -> None:
-    """Leave where the statistic would warn that there are too few elements."""
+    """Exit where the statistic would warn that there are too few elements."""
     array = _array(named.get("a", named.get("self")))
     axis = self.known(named["axis"]) if "axis" in named else None
     ddof = self.known(named["ddof"]) if "ddof" in named else 0
@@ -275,7 +276,7 @@ def _require_elements(self: Any, named: Dict[str, Abstract]) -> None:
 
 
 def _require_several(self: Any, named: Dict[str, Abstract]) -> None:
-    """Leave where a covariance would warn that there are too few observations."""
+    """Exit where a covariance would warn that there are too few observations."""
     array = _array(named.get("m", named.get("x")))
     rows = self.known(named["rowvar"]) if "rowvar" in named else True
     if array.type.ndim not in (1, 2) or "y" in named:
@@ -286,7 +287,7 @@ def _require_several(self: Any, named: Dict[str, Abstract]) -> None:
 
 
 def _require_three(self: Any, named: Dict[str, Abstract]) -> None:
-    """Leave unless both operands are vectors in space: NumPy warns of others."""
+    """Exit unless both operands are vectors of three elements: NumPy warns of others."""
     for name in ("a", "b"):
         array = _array(named[name])
         _require(self, _length(self, array, -1), "==", 3)
@@ -303,18 +304,18 @@ def _length(self: Any, array: Tensor, axis: int) -> Value:
 
 
 def _require(self: Any, count: Value, symbol: str, bound: Any) -> None:
-    """Leave unless a length compares so with a number."""
+    """Exit unless a length compares with a number as given."""
     words = [self.emit("same", [count], WORD), self.emit("const", [], WORD, {"value": bound})]
     self.emit("require", [self.emit("compare", words, FLAG, {"operator": symbol})], None, exits=True)
 
 
 NEEDS: Dict[str, Callable[[Any, Dict[str, Abstract]], None]] = {
     "elements": _require_elements, "several": _require_several, "three": _require_three}
-"""By what a row says that its function needs never to warn."""
+"""By requirement of a row, the check that keeps its function from warning."""
 
 
 def named_items(self: Any, value: Abstract) -> Optional[List[Abstract]]:
-    """The items of a named tuple that a library function gave, None of anything else."""
+    """The items of a named tuple that a library function returned; None for other values."""
     kind = value.type if isinstance(value, Instance) else None
     if not isinstance(kind, Holding) or kind.python is tuple or not issubclass(kind.python, tuple):
         return None

@@ -1,7 +1,7 @@
-"""Calls of library functions that write an array: those with ``out=``, and those that have no result.
+"""Library functions that write an array: those with ``out=``, and those that have no result.
 
-An output is computed apart and stored when nothing can fail any more, so that a kernel may leave before; NumPy's
-ufuncs and their methods answer the same where the output is one of the operands.
+An output is computed separately and stored when nothing can fail any more, so a kernel may exit before. NumPy's
+ufuncs and their methods give the same result where the output is one of the operands.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pijit.core.graph.types import Array, numpy_scalar
 
 LIKE_UFUNCS = frozenset(
     "sum prod min max amin amax mean var std any all cumsum cumprod clip round around matmul".split())
-"""Functions that see all of their operands as they were, whatever the output shares with them."""
+"""Functions that read all operands in their original state, whatever memory the output shares with them."""
 
 IN_ANY_ORDER = frozenset(
     "cumsum cumprod accumulate clip round around take choose compress concatenate stack any all".split())
@@ -32,7 +32,7 @@ IN_ANY_ORDER = frozenset(
 
 def split_output(row: Optional[Function], arguments: List[Abstract],
                  keywords: Arguments) -> Tuple[Optional[Abstract], List[Abstract], Arguments]:
-    """(what is given as ``out`` or None, the other arguments, the other keywords) of a call."""
+    """The ``out`` argument or None, the other arguments, and the other keywords of a call."""
     if row is None or "out" not in row.parameters:
         return None, arguments, keywords
     if "out" in keywords:
@@ -46,7 +46,8 @@ def split_output(row: Optional[Function], arguments: List[Abstract],
 
 def call_into(self: Any, row: Function, out: Abstract, arguments: List[Abstract], keywords: Arguments,
               call: Callable[[], Abstract]) -> Abstract:
-    """A call with an output. ``call`` makes it without one, which is as good where the result is of the same type."""
+    """A call with an output. ``call`` makes it without one, which is equivalent where the result is of the same
+    type."""
     if not isinstance(out, Tensor) or out.type.ndim == 0 or not out.type.writeable:
         raise Break("PJ203", operand=describe(out))
     names = [name for name in row.path.split(".") if name != "ndarray"]
@@ -68,7 +69,7 @@ def call_into(self: Any, row: Function, out: Abstract, arguments: List[Abstract]
 
 
 def _require_axes(arguments: List[Abstract]) -> None:
-    """Break if an operand of a product is a number: up to NumPy 1.21 some dtypes then leave the output as it is."""
+    """Break if an operand of a product is a number: up to NumPy 1.21 some dtypes then leave the output unchanged."""
     for value in arguments:
         if number_type(value) is not None or isinstance(value, Tensor) and value.type.ndim == 0:
             raise Break("PJ203", operand=describe(value))
@@ -82,7 +83,7 @@ def _tensors(self: Any, values: List[Abstract]) -> List[Tensor]:
 
 def _gives(self: Any, row: Function, arguments: List[Abstract], keywords: Arguments, kind: Array,
            any_order: bool) -> bool:
-    """Whether a call gives arrays of a type."""
+    """Whether a call gives arrays of this type."""
     try:
         made = result_types(row.path, self.questions_of(row, arguments, keywords), tuple(keywords))
     except Break:
@@ -103,7 +104,7 @@ def perform(self: Any, path: str, arguments: List[Abstract], keywords: Arguments
 
 def set_items(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> None:
     """``owner[index] = value`` by NumPy."""
-    row = FUNCTIONS["operator.getitem"]  # of the same indices; a sample of the value would have to fit
+    row = FUNCTIONS["operator.getitem"]  # # same indices; a sample of the value would have to fit
     result_types(row.path, self.questions_of(row, [owner, index], {}), ())
     _call(self, "operator.setitem", [owner, index, value], {})
 
@@ -114,7 +115,7 @@ def _call(self: Any, path: str, arguments: List[Abstract], keywords: Arguments) 
 
 
 def held_by(self: Any, owner: Tensor, value: Abstract) -> Abstract:
-    """A value as the elements of an array hold it, so that nothing warns; Break where that is not certain."""
+    """A value as the elements of an array hold it, so that a store does not warn; Break where that is not certain."""
     target = numpy_scalar(owner.type.dtype)
     if number_type(value) is not None:
         question = operand_of(value)

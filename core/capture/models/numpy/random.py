@@ -1,4 +1,4 @@
-"""Methods of random generators that draw one number (graph/draws.py): the kernel draws as the generator does."""
+"""Random generators: methods that draw one number (graph/draws.py). The kernel draws as the generator does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BOUND = (types.MethodType, types.BuiltinMethodType)
 
 
 def draw_method(kind: type, name: str) -> Optional[Handler]:
-    """What a method of this name of one of NumPy's generators is, None of other classes and methods."""
+    """The handler of a method of one of NumPy's generators; None for other classes and methods."""
     return _found(class_path(kind), name) if is_generator(kind) else None
 
 
@@ -41,8 +41,11 @@ def _found(owner: str, name: str) -> Optional[Handler]:
 
 
 def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
-    """What a method is that a program has taken from one of NumPy's generators, as those of ``np.random`` are, or
-    from Python's class of generators."""
+    """The handler of a method that a program has taken from a generator of NumPy, or from Python's class of
+    generators.
+
+    The functions of ``np.random`` are such methods. None for other callables.
+    """
     target = sample_of(callee) if isinstance(callee, (Const, Opaque)) else None
     if isinstance(callee, Const) and is_pythons_draw(target):
         return _found(PYTHONS, target.__name__)  # type: ignore[union-attr]
@@ -61,12 +64,12 @@ def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
 
 
 def pythons_draw(kind: Optional[type], name: str) -> Optional[Handler]:
-    """What a method is that a variable holds of a generator of Python's, as ``random.random`` is."""
+    """The handler of a method of one of Python's generators that a variable holds, such as ``random.random``."""
     return _found(PYTHONS, name) if kind is not None and is_pythons_generator(kind) else None
 
 
 def is_pythons_draw(target: Any) -> bool:
-    """Whether an object is what Python's class of generators has under the name of a method that draws."""
+    """Whether an object is a drawing method of Python's class of generators."""
     return (type(target) is types.MethodDescriptorType and class_path(target.__objclass__) == PYTHONS
             and (PYTHONS, target.__name__) in BY_NAME)
 
@@ -83,7 +86,7 @@ def _handler(row: Draw, is_alias: bool) -> Handler:
 
 
 def _given(row: Draw, arguments: List[Abstract], keywords: Arguments) -> List[Abstract]:
-    """The values of a method's parameters; Break where there are others."""
+    """The values of a method's parameters; Break for other arguments."""
     names = [name for name, _ in row.parameters]
     if len(arguments) > len(names) or set(keywords) - set(names[len(arguments):]):
         raise Break("PJ201", method=row.method)
@@ -104,4 +107,5 @@ def _operand(self: Any, row: Draw, value: Abstract) -> Value:
     if kind is None or kind.dtype.kind != "i":
         raise Break("PJ203", operand=describe(value))
     word = self.number_value(value)
-    return word if kind == INT else self.emit("same" if kind.dtype == INT.dtype else "cast", [word], INT)  # type: ignore
+    return (word if kind == INT  # type: ignore
+            else self.emit("same" if kind.dtype == INT.dtype else "cast", [word], INT))

@@ -1,4 +1,4 @@
-"""Calls of NumPy's reductions and statistics on arrays: sums, means, variances, along one axis or all."""
+"""Calls of NumPy's reductions and statistics on arrays: sums, means, variances, along some axes or all."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, Array, numpy_scalar
 
 EMPTY_HAVE_STRIDES = np.empty(0).strides != (0,)
-"""As before NumPy 1.23. Those of reductions differ from those of other results: bytecode makes them."""
+"""Whether empty arrays have non-zero strides, as before NumPy 1.23. Those of reductions then differ from those of
+other results, so bytecode makes them."""
 
 Axes = Union[int, Tuple[int, ...], None]
 """One axis, several in their order, or None for all."""
 
 
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
-    """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and their kin, as NumPy's ``ufunc.reduce`` does them."""
+    """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and similar calls, as NumPy's ``ufunc.reduce`` computes them."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         array, axis, keepdims = _reduced(self, name, arguments, keywords)
         return _reduce(self, name, ufunc, array, axis, keepdims)
@@ -48,7 +49,7 @@ def _reduced(self: Any, name: str, arguments: List[Abstract],
 
 
 def one_axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
-    """The one axis that an argument names, or None for all."""
+    """The one axis that an argument names; None for all axes."""
     axes = _axes(self, name, given, ndim)
     if isinstance(axes, tuple):
         raise Break("PJ211", callee=name)
@@ -91,14 +92,16 @@ def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes, ke
 
 
 def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.mean(axis)`` of floats: NumPy's sum, divided by the number of elements; empty arrays warn in bytecode."""
+    """``x.mean(axis)`` of floats: NumPy's sum divided by the number of elements. For empty arrays bytecode warns."""
     array, axis, keepdims = _reduced(self, "mean", arguments, keywords)
     return _mean(self, "mean", array, axis, keepdims, _count(self, array, axis, keepdims))
 
 
 def _count(self: Any, array: Tensor, axis: Axes, keepdims: bool, less: int = 0) -> Value:
-    """The number of elements for each result, less ``less``: a positive Python int, exact in the array's dtype where
-    results are arrays."""
+    """The number of elements for each result, minus ``less``: a positive Python int.
+
+    Where results are arrays, it is exact in the array's dtype.
+    """
     if array.type.dtype.kind != "f":
         raise Break("PJ203", operand=describe(array))
     size = self.size(array, axis if axis is None or isinstance(axis, tuple) else (axis,))
@@ -114,7 +117,8 @@ def _count(self: Any, array: Tensor, axis: Axes, keepdims: bool, less: int = 0) 
 
 
 def _mean(self: Any, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value) -> Abstract:
-    """The sum divided by ``count``. NumPy may divide float32 as float64: the same where both are exact in float32."""
+    """The sum divided by ``count``. NumPy may divide float32 as float64: the result is the same where both are
+    exact in float32."""
     total = _reduce(self, name, np.add, array, axis, keepdims)
     if isinstance(total, Tensor):
         kind = numpy_scalar(total.type.dtype)
@@ -131,7 +135,7 @@ def _mean(self: Any, name: str, array: Tensor, axis: Axes, keepdims: bool, count
 
 
 def _variance(name: str, root: bool) -> Callable[..., Abstract]:
-    """``x.var(axis, ddof=1)`` and ``x.std()`` of floats, by the steps that NumPy's Python code takes."""
+    """``x.var(axis, ddof=1)`` and ``x.std()`` of floats, by the steps of NumPy's Python code."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         less = self.constant(keywords.get("ddof", Const(0)))
         if type(less) is not int or less < 0:

@@ -1,4 +1,4 @@
-"""Calls of ``np.cumsum`` and ``np.cumprod``, as functions and as methods."""
+"""Cumulative sums and products: ``np.cumsum`` and ``np.cumprod``, as functions and as methods."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pijit.core.capture.values.lattice import Abstract, Const, Tensor
 from pijit.core.errors import Break
 
 DTYPES = frozenset("?bBhHiIlLqQfd")
-"""Of what is added up natively."""
+"""Dtypes of arrays that kernels scan natively."""
 
 
 def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
-    """``np.cumsum(x)``, ``x.cumsum(axis=-1)`` and their kin along the last axis."""
+    """``np.cumsum(x)``, ``x.cumsum(axis=-1)`` and similar calls along the last axis."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         named = dict(zip(("a", "axis"), arguments))
         if len(arguments) not in (1, 2) or set(keywords) - {"axis"} or set(keywords) & set(named):

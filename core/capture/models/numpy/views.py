@@ -1,4 +1,4 @@
-"""Functions and methods that are another name for an attribute, a subscript or an operation on views of arrays."""
+"""Functions and methods that are equivalent to an attribute, a subscript or an operation on views of arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pijit.guards.facts import is_among
 
 
 def _array(value: Abstract, writes: bool = False) -> Tensor:
-    """An array's value; Break for anything else, and for one that is read-only where it is written."""
+    """The array that a value is; Break for anything else, and for a read-only array that is to be written."""
     if not isinstance(value, Tensor):
         raise Break("PJ203", operand=describe(value))
     if writes and not value.type.writeable:
@@ -29,7 +29,7 @@ def _array(value: Abstract, writes: bool = False) -> Tensor:
 
 
 def _attribute(name: str) -> Handler:
-    """``np.shape(x)`` and its kin."""
+    """``np.shape(x)`` and similar functions."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         return self.attribute(_array(arguments[0]), name)  # type: ignore[no-any-return]
@@ -37,7 +37,7 @@ def _attribute(name: str) -> Handler:
 
 
 def call_copyto(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it; with ``where`` NumPy does it."""
+    """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it; NumPy handles ``where``."""
     only(arguments, {name: value for name, value in keywords.items() if name != "where"}, "copyto", 2)
     target, kind = _array(arguments[0], writes=True), operand_of(arguments[1]).type
     if not np.can_cast(kind.dtype, target.type.dtype, "same_kind"):
@@ -49,7 +49,8 @@ def call_copyto(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.put(x, indices, number)`` of one axis is ``x[indices] = number`` while nothing changes the indices."""
+    """``np.put(x, indices, number)`` on one axis: ``x[indices] = number``, while the store cannot change the
+    indices."""
     if len(arguments) < 3:
         raise Break("PJ211", callee="put")
     target, index, value = _array(arguments[0], writes=True), arguments[1], arguments[2]
@@ -64,7 +65,7 @@ def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 
 
 def call_putmask(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.putmask(x, mask, number)``: ``x[mask] = number``; of an array of values NumPy takes those at the mask."""
+    """``np.putmask(x, mask, number)``: ``x[mask] = number``. From an array of values NumPy takes those at the mask."""
     only(arguments, keywords, "putmask", 3)
     target, mask = _array(arguments[0], writes=True), _array(arguments[1])
     if mask.type.dtype.kind != "b" or mask.type.ndim != target.type.ndim or isinstance(arguments[2], Tensor):
@@ -77,7 +78,7 @@ def _writing(path: str, position: int) -> Handler:
     """A function that writes its first argument; the argument at ``position`` becomes its elements."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         more = arguments[position + 1:] + list(keywords.values())
-        if len(arguments) <= position or Const(None) in more:  # all axes as one are written one by one until one fails
+        if len(arguments) <= position or Const(None) in more:  # # a flattened array is written element by element until one fails
             raise Break("PJ211", callee=path)
         target = _array(arguments[0], writes=True)
         value = held_by(self, target, arguments[position])
@@ -86,7 +87,7 @@ def _writing(path: str, position: int) -> Handler:
 
 
 def _in_place(path: str) -> Handler:
-    """``x.sort()`` and ``x.partition(k)``: what the function gives, stored into x."""
+    """``x.sort()`` and ``x.partition(k)``: the result of the function, stored into x."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         target = _array(arguments[0], writes=True)
         if Const(None) in arguments or keywords.get("axis") == Const(None):  # the function flattens, the method raises
@@ -97,14 +98,14 @@ def _in_place(path: str) -> Handler:
 
 
 def _outer(self: Any, ufunc: np.ufunc, left: Tensor, right: Tensor) -> Abstract:
-    """``ufunc.outer(left, right)``: left with an axis more for each of right's."""
+    """``ufunc.outer(left, right)``: left gets one more axis for each axis of right."""
     items: List[Abstract] = [Const(Ellipsis)]
     wide = self.view_of(left, items + [Const(None)] * right.type.ndim)
     return self.ufunc_call(ufunc, [wide, right])  # type: ignore[no-any-return]
 
 
 def call_outer(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.outer(x, y)`` of arrays of one axis."""
+    """``np.outer(x, y)`` of arrays with one axis."""
     only(arguments, keywords, "outer", 2)
     left, right = map(_array, arguments)
     if left.type.ndim != 1 or right.type.ndim != 1:
@@ -113,13 +114,13 @@ def call_outer(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_ufunc_outer(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.subtract.outer(x, y)`` and its kin."""
+    """``np.subtract.outer(x, y)`` and similar methods."""
     only(arguments, keywords, "outer", 3)
     return _outer(self, arguments[0].object, _array(arguments[1]), _array(arguments[2]))  # type: ignore[attr-defined]
 
 
 def _of_ufunc(method: str) -> Handler:
-    """``np.add.reduce(x)`` and its kin, which kernels call as they are."""
+    """``np.add.reduce(x)`` and similar methods, which kernels call unchanged."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         ufunc = arguments[0].object  # type: ignore[attr-defined]
         row = FUNCTIONS.get("%s.%s" % (ufunc.__name__, method))
@@ -130,7 +131,7 @@ def _of_ufunc(method: str) -> Handler:
 
 
 def call_at(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.add.at(x, indices, value)`` and its kin."""
+    """``np.add.at(x, indices, value)`` and similar methods."""
     only(arguments, keywords, "at", 3, 4)
     ufunc = arguments[0].object  # type: ignore[attr-defined]
     target, rest = _array(arguments[1], writes=True), arguments[2:]
@@ -158,7 +159,7 @@ def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_take(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.take(x, indices)`` and ``x.take(indices)``: ``x[indices]`` of one axis and a vector of integers."""
+    """``np.take(x, indices)`` and ``x.take(indices)``: ``x[indices]`` for one axis and a vector of integers."""
     array, found = arguments[0] if arguments else None, None
     if len(arguments) == 2 and not keywords and isinstance(array, Tensor) and array.type.ndim == 1:
         found = elements_at(self, array, arguments[1:])
@@ -168,7 +169,7 @@ def call_take(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def call_norm(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.linalg.norm(x)``: of a contiguous vector of floats the root of its product with itself."""
+    """``np.linalg.norm(x)``: for a contiguous vector of floats, the root of its product with itself."""
     kind = arguments[0].type if len(arguments) == 1 and isinstance(arguments[0], Tensor) else None
     if keywords or kind is None or kind.ndim != 1 or kind.layout != "C" or kind.dtype.char not in "fd":
         return self.invoke(FUNCTIONS["linalg.norm"], arguments, keywords)  # type: ignore[no-any-return]
@@ -188,7 +189,7 @@ def call_diff(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def call_roll(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.roll(x, shift, axis)`` of an array in C order: along each axis its two parts, the other way round."""
+    """``np.roll(x, shift, axis)`` of an array in C order: along each axis its two parts change places."""
     named = dict(zip(("a", "shift", "axis"), arguments), **keywords)
     steps = _roll_steps(self, named) if len(named) == len(arguments) + len(keywords) <= 3 else None
     if steps is None:
@@ -198,13 +199,13 @@ def call_roll(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
         places = self.word(self.binary("%", shift, Number(INT, self.dim(array, axis))))
         kind = Array(array.type.dtype, array.type.ndim, "C")
         array = Tensor(kind, self.emit("roll", [array.value, places], kind, {"axis": axis}, exits=True))
-    # without an axis NumPy rolls one axis, and shapes the result: a view
+    # without an axis NumPy rolls a flat array and reshapes the result, which is a view
     whole = self.known(named.get("axis", Const(None))) is None
     return self.view_of(array, [Const(Ellipsis)]) if whole else array  # type: ignore[no-any-return]
 
 
 def _roll_steps(self: Any, named: Arguments) -> Optional[List[Tuple[int, Abstract]]]:
-    """The axes that an array is rolled along, and how far; None where NumPy's function is to be called."""
+    """The axes along which an array is rolled, and how far; None where NumPy's function has to be called."""
     array = named.get("a")
     if not isinstance(array, Tensor) or array.type.ndim == 0 or array.type.layout != "C" and array.type.ndim > 1:
         return None
@@ -221,7 +222,7 @@ def _roll_steps(self: Any, named: Arguments) -> Optional[List[Tuple[int, Abstrac
 
 
 def _limits(kind: type) -> Handler:
-    """``np.finfo(dtype)`` and ``np.iinfo(dtype)``: facts, known where the dtype is."""
+    """``np.finfo(dtype)`` and ``np.iinfo(dtype)``: constants if the dtype is known."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, kind.__name__, 1)
         known = arguments[0].object if isinstance(arguments[0], Const) else None
@@ -255,7 +256,7 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
 ]
 
 def _as(path: str) -> Handler:
-    """Another function, which does the same where nobody warns."""
+    """A call of another function, which does the same where no warning is due."""
     return lambda self, arguments, keywords: self.invoke(FUNCTIONS[path], arguments, keywords)
 
 

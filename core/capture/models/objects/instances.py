@@ -1,6 +1,6 @@
-"""Making objects of plain classes in captured code, and what is done with them: nothing of it needs the object.
+"""Virtual objects: captured code makes instances of plain classes, and uses them without an object in memory.
 
-An object is made where something else needs it: a container, a call that stays one, or bytecode at an exit.
+The object is made where something else needs it: a container, a call that is not inlined, or bytecode at an exit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pijit.guards.source import UNBOUND, Attr, ClassAttr
 
 
 def makes_natively(kind: Any) -> bool:
-    """Whether calls of a class run no code in C but that of object, or a ``__new__`` in Python."""
+    """Whether a class makes its objects by ``object.__new__``, or by a ``__new__`` in Python."""
     maker = class_value(kind, "__new__") if type(kind) is type else None
     return maker is object.__new__ or issubclass(type(_function_of(maker)), FUNCTIONS)
 
@@ -45,7 +45,7 @@ def _function_of(maker: Any) -> Any:
 
 
 def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
-    """``cls(...)``: the object as its ``__new__`` makes it and its ``__init__`` leaves it."""
+    """``cls(...)``: the object that its ``__new__`` makes, after its ``__init__``."""
     maker = class_value(target.object, "__new__")
     if maker is object.__new__:
         record = new_record(self, target)
@@ -54,7 +54,7 @@ def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dic
     target = self.use(self.by_one_path(target))
     function = self.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
     count = len(arguments)
-    self.state.stack += [*arguments, *keywords.values()]  # what it changes of them, __init__ sees
+    self.state.stack += [*arguments, *keywords.values()]  # # __init__ sees what it changes of them
     with self.deriving():
         made = self.call(function, [target, *arguments], keywords)
     first = len(self.state.stack) - count - len(keywords)
@@ -69,7 +69,7 @@ def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dic
 
 def _initialised(self: Any, made: Abstract, plainly: bool, arguments: List[Abstract],
                  keywords: Dict[str, Abstract]) -> Abstract:
-    """An object behind its ``__init__``; ``plainly``: that of object takes these arguments."""
+    """An object after its ``__init__``; ``plainly``: ``object.__init__`` accepts these arguments."""
     kind: Any = class_of(made)
     if not isinstance(made, (Record, Opaque)):
         raise Break("PJ203", operand=describe(made))
@@ -113,14 +113,15 @@ def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
 
 
 def _is_written_outside(self: Any, kind: type, name: str) -> bool:
-    """Whether captured code stores into objects of a class that it has not made: one may have been made before."""
+    """Whether captured code stores into objects of a class that it has not made; one of these may have been made
+    earlier."""
     return is_stored_in_things(self.facts.changed, kind, name) or any(
         isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
         for place in self.facts.places.values())
 
 
 def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainly: bool = False) -> None:
-    """``owner.name = value``, or ``plainly`` as ``object.__setattr__`` does it."""
+    """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
     why = _why_not_stored(owner, name, plainly)
     if why is not None:
         raise Break("PJ220", attribute=name, object=describe(owner), because=why)
@@ -146,7 +147,7 @@ def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainl
 
 
 def as_left(left: Any) -> Any:
-    """What makes of a record what is known of the same object after stores."""
+    """A function that gives a record the known state of the same object after stores."""
     return lambda record: record.like(names=left.names, items=left.items, origin=left.origin, changed=left.changed,
                                       root=left.root, value=left.value)
 
@@ -167,7 +168,7 @@ def _why_not_stored(owner: Record, name: str, plainly: bool) -> Optional[str]:
 
 
 def shared(self: Any, values: List[Abstract]) -> List[Abstract]:
-    """What values are once a container holds them."""
+    """The values as they are once a container holds them: their virtual objects have been made."""
     if not any(isinstance(value, Display) or any(True for _ in records_in(value)) for value in values):
         return values
     stack, base = self.state.stack, len(self.state.stack)
@@ -184,7 +185,7 @@ def shared(self: Any, values: List[Abstract]) -> List[Abstract]:
 
 
 class Lent:
-    """The objects that an inlined call gets, which it may change: in ``entry`` they are its caller's."""
+    """The virtual objects that an inlined call receives and may change; in ``entry`` they are its caller's."""
 
     def __init__(self, interpreter: Any, entry: Any) -> None:
         state = interpreter.state
@@ -194,7 +195,7 @@ class Lent:
         state.locals = {name: value for name, value in state.locals.items() if name not in self.own}
 
     def given_back(self, result: Abstract) -> Abstract:
-        """The result of the call for the caller, once the caller has the objects as the call has left them."""
+        """The result of the call for the caller, after the caller has the objects as the call has left them."""
         interpreter, fresh = self.interpreter, {}  # type: Any, Dict[int, int]
         left = {token: interpreter.state.locals.pop(LENT + str(-1 - number), None)
                 for number, token in enumerate(self.outside)}

@@ -1,8 +1,8 @@
-"""Complex numbers: their parts, conjugates, powers, and how they are made of real ones.
+"""Complex numbers: their parts, conjugates and powers, and their construction from real numbers.
 
-Arithmetic is in `operators`, as for other numbers: CPython and NumPy's scalars convert a real operand to a complex
-one with the imaginary part 0.0 and then do the same with both. What rounds differently from the machine code that
-they were compiled to is not captured (:data:`ROUNDS_EACH`).
+Arithmetic is in `operators`, as for other numbers. CPython and NumPy's scalars convert a real operand to a complex
+one with the imaginary part 0.0, and then treat both alike. An operation is not captured if the machine code of
+CPython or NumPy rounds it differently (:data:`ROUNDS_EACH`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import COMPLEX, FLAG, FLOAT, Scalar, half_of, numpy_scalar
 
 LARGEST_POWER = 100
-"""Up to here CPython multiplies; beyond it goes by polar coordinates."""
+"""Largest exponent for which CPython multiplies; beyond it CPython uses polar coordinates."""
 
 
 def _rounds_each(kind: Any, x: float) -> bool:
-    """Whether both products in the real part of a square are rounded, or one is contracted with the difference."""
+    """Whether both products in the real part of a square are rounded; otherwise one is fused with the subtraction."""
     number = kind(complex(x, x))
     return bool((number * number).real == 0.0)
 
@@ -38,7 +38,7 @@ ROUNDS_EACH: Dict[np.dtype, Dict[str, bool]] = {
 
 
 def _commutes(types: str) -> bool:
-    """Whether a loop for products gives the same bits for swapped operands; with fused multiplications it does not."""
+    """Whether a loop for products gives the same bits for swapped operands. With fused multiplications it does not."""
     parts = np.random.RandomState(0).uniform(-1.0, 1.0, (4, 64))
     left, right = (re + 1j * im for re, im in (parts[:2], parts[2:]))
     one, other = (np.multiply(*pair, dtype=types[-1], casting="same_kind") for pair in ((left, right), (right, left)))
@@ -46,17 +46,18 @@ def _commutes(types: str) -> bool:
 
 
 COMMUTING = frozenset([loop for loop in np.multiply.types if loop not in ("FF->F", "DD->D") or _commutes(loop)])
-"""Loops of products whose operands' order does not show. NumPy swaps them to multiply into a large temporary array."""
+"""Loops of products whose result does not depend on the order of operands. NumPy swaps operands to multiply into a
+large temporary array."""
 
 
 def require_plain_products(kind: Scalar) -> None:
-    """Break where kernels would not round as the interpreter or NumPy does."""
+    """Break where kernels would round differently from the interpreter or NumPy."""
     if kind.dtype.kind == "c" and not ROUNDS_EACH[kind.dtype][kind.family]:
         raise Break("PJ203", operand="products of %r, which are fused here" % kind)
 
 
 def _reports_too_much() -> bool:
-    """Whether the ufunc reports overflows of products that have none.
+    """Whether the ufunc reports overflows of products that do not overflow.
 
     NumPy 1.26 does where a Python complex does not fit the dtype of a small scalar beside it.
     """
@@ -72,10 +73,12 @@ _REPORTS_TOO_MUCH = _reports_too_much()
 
 
 def require_quiet_products(kinds: Tuple[Scalar, Scalar]) -> None:
-    """Break where NumPy computes a product of scalars by its ufunc, and that reports what kernels do not."""
+    """Break where NumPy computes a product of scalars by its ufunc, which reports overflows that kernels do not
+    report."""
     if _REPORTS_TOO_MUCH and COMPLEX in kinds and any(
             kind.family == "np" and kind.dtype != COMPLEX.dtype for kind in kinds):
-        raise Break("PJ203", operand="a product of a Python complex and a NumPy scalar, of which this NumPy reports overflows")
+        raise Break("PJ203", operand="a product of a Python complex and a NumPy scalar, "
+                                     "of which this NumPy reports overflows")
 
 
 def is_complex(value: Abstract) -> bool:
@@ -85,7 +88,7 @@ def is_complex(value: Abstract) -> bool:
 
 
 def part_of(self: Any, owner: Abstract, name: str) -> Optional[Abstract]:
-    """``x.real`` and ``x.imag`` of a number; None of anything else."""
+    """``x.real`` and ``x.imag`` of a number; None for other values and attributes."""
     kind = number_type(owner)
     if kind is None or kind.dtype.kind not in "iufc" or name not in ("real", "imag"):
         return None
@@ -95,18 +98,20 @@ def part_of(self: Any, owner: Abstract, name: str) -> Optional[Abstract]:
 
 
 def conjugated(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.conjugate()``: a real number is its own."""
+    """``x.conjugate()``; a real number is its own conjugate."""
     only(arguments, keywords, "conjugate", 1)
     kind, value = number_type(arguments[0]), self.number_value(arguments[0])
     if kind.dtype.kind != "c":  # type: ignore[union-attr]
         return Number(kind, value)  # type: ignore[arg-type]
     half = half_of(kind)  # type: ignore[arg-type]
     turned = self.emit("neg", [self.emit("imag", [value], half)], half)
-    return Number(kind, self.emit("complex", [self.emit("real", [value], half), turned], kind))  # type: ignore[arg-type]
+    return Number(kind, self.emit(  # type: ignore[arg-type]
+        "complex", [self.emit("real", [value], half), turned], kind))
 
 
 def conjugated_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.conj()`` of a complex array; of a real one it is the array itself, which NumPy's method knows."""
+    """``x.conj()`` of a complex array; of a real one NumPy's method returns the array itself, which is not
+    captured."""
     only(arguments, keywords, "conj", 1)
     if not isinstance(arguments[0], Tensor) or arguments[0].type.dtype.kind != "c":
         raise Break("PJ210", callee="conj of real numbers")
@@ -114,7 +119,7 @@ def conjugated_array(self: Any, arguments: List[Abstract], keywords: Arguments) 
 
 
 def call_complex(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``complex(x)`` of a number and ``complex(x, y)`` of real ones."""
+    """``complex(x)`` of a number and ``complex(x, y)`` of real numbers."""
     named = dict(zip(("real", "imag"), arguments))
     if len(arguments) > 2 or set(keywords) - {"real", "imag"} or set(keywords) & set(named):
         raise Break("PJ211", callee="complex")
@@ -130,21 +135,23 @@ def call_complex(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
 
 
 def _part_function(name: str) -> Handler:
-    """``np.real`` and ``np.imag``: the attribute."""
+    """``np.real`` and ``np.imag``, as the attribute."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         return self.attribute(arguments[0], name)  # type: ignore[no-any-return]
     return call
 
 
-# ---- functions of cmath that are little more than the C library's ----
+# ---- functions of cmath that need little more than the C library ----
 
 EXP_LIMIT = 708.0
-"""Beyond it CPython computes in another way, for the sake of parts that are still finite."""
+"""Limit of the real part. From there on CPython computes differently, because parts of the result may still be
+finite."""
 
 
 def _libm(self: Any, function: str, *args: Value) -> Value:
-    return self.emit("libm", list(args), FLOAT, {"function": function, "finite": True}, exits=True)  # type: ignore[no-any-return]
+    return self.emit("libm", list(args), FLOAT,  # type: ignore[no-any-return]
+                     {"function": function, "finite": True}, exits=True)
 
 
 def _exp(self: Any, re: Value, im: Value, number: Value) -> Number:
@@ -162,7 +169,8 @@ def _phase(self: Any, re: Value, im: Value, number: Value) -> Number:
 
 
 def _written_out(path: str, write: Callable[..., Number]) -> Handler:
-    """A function that kernels compute themselves from Python's numbers and doubles; others CPython gets."""
+    """A function that kernels compute themselves from Python numbers and doubles; for other numbers they call
+    CPython's."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, path, 1)
         kind = number_type(arguments[0])
@@ -179,7 +187,7 @@ def _written_out(path: str, write: Callable[..., Number]) -> Handler:
 
 
 def power(self: Any, left: Abstract, kind: Scalar, right: Abstract) -> Abstract:
-    """``z ** n`` for a small whole number that is known, as CPython and NumPy multiply it out."""
+    """``z ** n`` for a small known integer, multiplied out as CPython and NumPy do."""
     exponent = self.constant(right)
     whole = _whole(exponent)
     if whole is not None and number_type(right).family == "py":  # type: ignore[union-attr]
@@ -193,7 +201,7 @@ def power(self: Any, left: Abstract, kind: Scalar, right: Abstract) -> Abstract:
 
 
 def _whole(exponent: Any) -> Optional[int]:
-    """The integer that an exponent is, or None."""
+    """The integer that equals an exponent, or None."""
     if type(exponent) not in (int, float, complex) or exponent != exponent or exponent.imag != 0.0:
         return None
     size = exponent.real
@@ -201,7 +209,7 @@ def _whole(exponent: Any) -> Optional[int]:
 
 
 def _python_power(self: Any, base: Value, exponent: int) -> Value:
-    """CPython's c_powi: 1 times the squares that make up the exponent; what is infinite is an OverflowError."""
+    """CPython's c_powi: 1 times the squares that make up the exponent. An infinite result raises OverflowError."""
     one = result = self.emit("const", [], COMPLEX, {"value": 1 + 0j})
     mask, size = 1, abs(exponent)
     while mask <= size:
@@ -218,7 +226,7 @@ def _python_power(self: Any, base: Value, exponent: int) -> Value:
 
 
 def _numpy_square(self: Any, base: Value, kind: Scalar) -> Value:
-    """NumPy's npy_cpow for 2: the square, and positive zeros for any zero."""
+    """NumPy's npy_cpow for exponent 2: the square, or positive zeros for any zero."""
     square = self.emit("mul", [base, base], kind, exits=True)
     zero = self.emit("const", [], kind, {"value": 0j})
     return self.emit("select", [self.emit("truth", [base], FLAG), square, zero], kind)  # type: ignore[no-any-return]

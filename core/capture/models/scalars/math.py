@@ -1,4 +1,4 @@
-"""Calls of builtins, of ``math`` and of NumPy's scalar types: what they become on numbers."""
+"""Builtins, functions of ``math`` and NumPy's scalar types, called with numbers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``int`` of an integer or a string; of a float when it fits a machine word."""
+    """``int`` of an integer or a string, or of a float that fits a machine word."""
     only(arguments, keywords, "int", 1)
     if class_of(arguments[0]) is str:
         return _parsed(self, int, arguments[0])
@@ -82,7 +82,7 @@ def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 
 
 def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
-    """The number that a string says; bytecode raises where it says none."""
+    """The number that a string represents; bytecode raises where there is none."""
     if not isinstance(value, Const):
         return self.made_text("builtins." + kind.__name__, [value], INT if kind is int else FLOAT)  # type: ignore
     try:
@@ -92,9 +92,9 @@ def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
 
 
 def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abstract:
-    """``min`` or ``max`` of two or more numbers: the first of equals, as Python compares.
+    """``min`` or ``max`` of two or more numbers: the first of equal ones, as Python compares.
 
-    Of two numbers of different types one or the other is the answer, and what follows has a version for each.
+    Of two numbers with different types either may be the result. The code that follows has a version for each.
     """
     kinds = [number_type(argument) for argument in arguments]
     if any(other is None or other.dtype.kind == "c" for other in kinds):
@@ -145,7 +145,7 @@ def call_bool(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
-    """``np.float64(x)`` and its kin of one number."""
+    """``np.float64(x)`` and similar calls with one number."""
     want = numpy_scalar(np.dtype(kind))
 
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -1,5 +1,4 @@
-"""Calls that are operators, those of ``operator``, and calls on numbers of functions of ``math`` and builtins that
-the kernel makes as they are."""
+"""Functions of ``operator``, and functions of ``math`` and builtins on numbers that the kernel calls unchanged."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ def _unary(name: str, symbol: str) -> Handler:
 
 
 def _as_it_is(path: str, kinds: str) -> Handler:
-    """A function that is called by the kernel; only of numbers: what it makes of arrays may come with warnings."""
+    """A function that the kernel calls, on numbers only: called with arrays it may warn."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         for value in arguments:
             kind = number_type(value)
@@ -133,7 +132,7 @@ def _item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract
 
 
 def _of_class(path: str) -> Handler:
-    """A method of a builtin class of numbers, called as it is."""
+    """A method of a builtin class of numbers, called unchanged."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, path, 1)
         return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
