@@ -268,7 +268,7 @@ class Operators:
             raise Break("PJ202", operator=symbol)
         questions = (operand_of(left), operand_of(right))
         if symbol in DIVISIONS and right in ZEROS and questions[0].type.family == "py":
-            questions = (questions[0], Operand(questions[1].type))  # # the division raises, so the kernel exits there
+            questions = (questions[0], Operand(questions[1].type))  # the division raises, so the kernel exits there
         if symbol == "**":
             return self._scalar_power(left, right, questions)
         result = result_types.scalar_result(symbol, questions)
@@ -361,7 +361,7 @@ class Operators:
         if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
             return self.emit("cast", [ssa], want, exits=True)
         if have.family == "py" and source.kind in "if" and target == np.float32:
-            if source.kind == "i":  # # through a double, as NumPy converts it
+            if source.kind == "i":  # through a double, as NumPy converts it
                 ssa = self.emit("cast", [ssa], FLOAT, exits=exact)
             return self.emit("cast", [ssa], want, exits=True)
         raise Break("PJ203", operand="%r with %r" % (have, want))

@@ -1,6 +1,7 @@
 """``collections.Counter``: a dict whose missing keys count as zero, with methods written in Python.
 
-The program may replace these methods on the class or on the object, so guards check them by name.
+The program may replace these methods on the class or on the object, so guards check them by name. Calls are
+dispatched by `COUNTER_CALLS` and `COUNTER_METHODS`.
 """
 
 from __future__ import annotations

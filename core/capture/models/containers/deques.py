@@ -1,6 +1,7 @@
-"""``collections.deque``: items at either end and by index, read at run time, and methods that change a deque.
+"""``collections.deque``: items read at run time, and methods that change a deque.
 
 The items of a deque are never known at capture. So aliases of the deque and changes by bytecode do not matter.
+Method calls are dispatched by `DEQUE_METHODS`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pijit.guards.facts import is_among
 def item_of_deque(self: Any, owner: Abstract, index: Abstract) -> Abstract:
     """``owner[index]``, a number, an array or a string."""
     like = self.expected(owner, None)
-    if is_among(class_of(like), (list, tuple, dict)):  # # only bytecode keeps them alive long enough
+    if is_among(class_of(like), (list, tuple, dict)):  # only bytecode keeps them alive long enough
         raise Break("PJ203", operand=describe(like))
     return self.found("deque_item", [self.object_value(owner), self.word(index)], like)  # type: ignore[no-any-return]
 

@@ -1,4 +1,7 @@
-"""``heapq.heappush`` and ``heappop`` on lists of numbers, strings and tuples of these."""
+"""``heapq.heappush`` and ``heappop`` on lists of numbers, strings and tuples of these.
+
+Calls are dispatched by `HEAP_CALLS`.
+"""
 
 from __future__ import annotations
 

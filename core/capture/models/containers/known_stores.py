@@ -1,7 +1,8 @@
-"""Stores into lists and dicts whose items are known: after ``idx[axis] = slice(1, None)`` the others stay known.
+"""Stores into lists and dicts whose items are known: the other items stay known.
 
-The store is done at once, like any effect. The contents stay known if exactly one variable can hold the container,
-as far as its class, its keys and its possible items tell.
+An example is ``idx[axis] = slice(1, None)``. The store is done at once, like any effect. The contents stay known if
+exactly one variable can hold the container, as far as its class, its keys and its possible items tell. Subscript
+stores of the interpreter call it, and the inliner does after a call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Lexicographic comparison of tuples and lists."""
+"""Lexicographic comparison of tuples and lists.
+
+Called by `contents` for ``<`` and the other orderings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``d.popitem()`` and ``s.pop()``: load and check the entry, then remove it."""
+"""``d.popitem()`` and ``s.pop()``: load and check the entry, then remove it.
+
+Method calls are dispatched by `TAKING_METHODS`.
+"""
 
 from __future__ import annotations
 

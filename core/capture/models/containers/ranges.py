@@ -1,5 +1,8 @@
-"""Range objects: a variable holds a real object, so that bytecode finds it; kernels read its start, step and
-length."""
+"""Range objects: kernels read start, step and length of a real object.
+
+A variable holds an object, so that bytecode finds it. Called by the models of ``len``, subscripts, ``in`` and
+iteration.
+"""
 
 from __future__ import annotations
 

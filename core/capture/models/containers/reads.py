@@ -3,7 +3,8 @@
 The kernel reads an item when the instruction is reached. It exits before the read where the item is missing or of
 another type. So earlier effects and aliases of the container do not matter.
 
-The expected type comes from type feedback, or else from the items that the container has during capture.
+The expected type comes from type feedback, or else from the items that the container has during capture. The
+interpreter inherits `ContainerReads`.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ class ContainerReads:
             kind = value.type
             if isinstance(kind.items, Things) and not self.facts.base.seen.allows(kind.items):
                 kind = None
-        else:  # # what the loop's header pushed in earlier runs
+        else:  # what the loop's header pushed in earlier runs
             seen = self.facts.feedback.get(self.instr.index + 1)
             kind = list_of(type_of(seen)) if seen is not None else None
             if kind is None and isinstance(seen, Opaque):
@@ -191,7 +192,7 @@ class ContainerReads:
                 return None
             views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
             alike = [list_like(views[0]), list_like(views[1]) or things_of(self, views[1], value.sample)]
-        else:  # # what was stored into it, or what the loop's header pushed in earlier runs
+        else:  # what was stored into it, or what the loop's header pushed in earlier runs
             known = kinds_of_entries(value)
             if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
                 return Holding(value.type.python, tuple(kind if what in views else None
@@ -217,7 +218,7 @@ class ContainerReads:
         if isinstance(value, (Opaque, Const)):
             held = value.sample if isinstance(value, Opaque) else value.object
             known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))  # type: ignore[arg-type]
-        else:  # # what was stored into it, or what the loop's header pushed in earlier runs
+        else:  # what was stored into it, or what the loop's header pushed in earlier runs
             known = kinds_of_entries(value)
             seen = None if known else self.facts.feedback.get(self.instr.index + 1)
             known = known or (type_of(seen) if seen is not None else None,)
@@ -290,7 +291,7 @@ class ContainerReads:
         seen = self.facts.feedback.get(self.instr.index)
         if default == Const(None) and (seen is None or number_type(seen) is not None):
             like = self.expected(owner, self.constant(index))
-            return self.found(*self.keyed("load_key", owner, index), like)  # # it exits where the key is missing
+            return self.found(*self.keyed("load_key", owner, index), like)  # it exits where the key is missing
         self.expect_like(default)
         name, operands = self.keyed("get_key", owner, index)
         return self.found(name, operands + [self.stored_value(default)], default)

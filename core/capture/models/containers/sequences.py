@@ -1,4 +1,7 @@
-"""Tuples and lists: concatenation, repetition and unpacking."""
+"""Tuples and lists: concatenation, repetition and unpacking.
+
+Called by `literals` and by the models of builtins and methods.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
     if kind is list:
         return self.new_list(items[0] + items[1])  # type: ignore[no-any-return]
     if not items[0] or not items[1]:
-        return left if items[0] else right  # # CPython returns the other operand itself
+        return left if items[0] else right  # CPython returns the other operand itself
     return self.new_tuple(items[0] + items[1])  # type: ignore[no-any-return]
 
 
@@ -73,7 +76,7 @@ def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
         return None
     times = count.object if isinstance(count, Const) else None
     if times is None and is_short(self, owner) and any(class_of(item) is slice for item in self.items_of(owner)):
-        times = self.constant(count)  # # an index, whose length decides which axes the other items are for
+        times = self.constant(count)  # an index, whose length decides which axes the other items are for
     if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
         made = list_type(owner) if kind is list else Object(kind)
         return made_by(self, "operator.mul", made, [self.object_value(owner), self.number_value(count)])

@@ -1,4 +1,7 @@
-"""Sets: the type of their items as a list, and operators on two sets."""
+"""Sets: the type of their items as a list, and operators on two sets.
+
+Called by `sequences`, `sorting` and the consumers of iterables.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Slices that select no array elements: indices that NumPy makes, and parts of lists that are stored or deleted."""
+"""Slices that select no array elements: indices made by NumPy, and parts of lists.
+
+Called by the interpreter's subscripts and by `updates`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``sorted``: by the runtime, which compares as Python does, or at capture if the order is known."""
+"""``sorted``: by the runtime, which compares as Python does, or at capture if the order is known.
+
+Calls are dispatched by `SORTING_CALLS`.
+"""
 
 from __future__ import annotations
 

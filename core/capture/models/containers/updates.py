@@ -1,4 +1,7 @@
-"""Effects on lists, dicts and sets: instructions and methods that change them, done at once."""
+"""Effects on lists, dicts and sets: instructions and methods that change them, done at once.
+
+The interpreter inherits `ContainerEffects`; method calls are dispatched by `EFFECT_METHODS`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Callees: the Python function that a call runs, and the globals, builtins and cells which that function sees.
+"""Callees: the Python function that a call runs, and the names that the function sees.
 
-A callee is known by its code object. Its defaults, cells and globals are read through the function object. So
-closures of one code object share compiled code, and nothing keeps the function alive.
+Those names are globals, builtins and closure variables. A callee is known by its code object. Its defaults, cells
+and globals are read through the function object. So closures of one code object share compiled code, and nothing
+keeps the function alive. Called by the interpreter's calls and by the inliner.
 """
 
 from __future__ import annotations

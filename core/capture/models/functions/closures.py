@@ -2,7 +2,8 @@
 
 A sample of the function is made from the code constant, its constant defaults and the cells of the frame. A sample
 of the method is made from the class's function and the object. Samples are never called. Calls of the real function
-are inlined under a guard on its code. Its cells and its object are read through it.
+are inlined under a guard on its code. Its cells and its object are read through it. Called by the analysis for
+instructions that stay bytecode.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Function values: functions that captured code makes and that have other uses than a call on the spot.
+"""Function values: functions that captured code makes for more than a call on the spot.
 
 A `Closure` is an object with known parts. Variables that it shares with the function around it are in cells.
 Variables of the captured function are in cells of its frame, so they are read when they are needed (``late``).

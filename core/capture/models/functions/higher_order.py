@@ -1,4 +1,7 @@
-"""Functions that take or make functions: ``functools.reduce``, the getters of ``operator``, and ``next``."""
+"""Functions that take or make functions: ``functools.reduce``, getters of ``operator``, ``next``.
+
+Calls are dispatched by `GETTER_CALLS`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The operands of MAKE_FUNCTION. Up to CPython 3.10 the qualified name is on the stack, above the code."""
+"""The operands of MAKE_FUNCTION, and where they are on the operand stack.
+
+Up to CPython 3.10 the qualified name is on the stack, above the code. Used by the models of functions and
+comprehensions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``functools.partial`` objects that captured code makes, with known parts; ``functools.wraps`` of new functions."""
+"""``functools.partial`` objects with known parts, and ``functools.wraps`` of new functions.
+
+Calls are dispatched by `PARTIAL_CALLS` and `FUNCTIONS_BY_CODE`.
+"""
 
 from __future__ import annotations
 

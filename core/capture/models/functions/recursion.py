@@ -3,7 +3,7 @@
 A function that calls itself is inlined up to `max_inline_depth`, or less often where that makes too much code. At
 the next call of itself the kernel exits into the middle of the innermost callee, see `cold_paths`, and bytecode
 makes that call. The called function is compiled: it is jitted, or the callee's continuation, which bytecode runs as
-well, announces it.
+well, announces it. Called by the inliner.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Cells that captured code makes, for variables of inlined functions that several functions share.
 
 A cell is a `Record` with one attribute. It is the value of the function's variable, and a part of each function
-that shares the variable. So all of them read what one of them stores.
+that shares the variable. So all of them read what one of them stores. The inliner makes cells where it inlines a
+call; the interpreter reads and binds them.
 """
 
 from __future__ import annotations

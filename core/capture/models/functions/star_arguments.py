@@ -1,4 +1,7 @@
-"""``f(a, *array)``: as many items of an array or a long list as the called function takes."""
+"""``f(a, *array)``: as many items of an array or a long list as the called function takes.
+
+Called by the interpreter's calls and by `literals`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compensated summation: the steps of ``sum`` from CPython 3.12 on, see bytecode/rewrite/compensated_sum.py."""
+"""Compensated summation: the steps of ``sum`` from CPython 3.12 on.
+
+They are the operations of bytecode/rewrite/compensated_sum.py. Calls are dispatched by `SUM_STEPS`.
+"""
 
 from __future__ import annotations
 

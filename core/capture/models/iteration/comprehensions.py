@@ -2,7 +2,8 @@
 
 Making such a function leaves no trace, so it is captured. No segment can start with its value. A call of it is
 inlined with what its free variables hold. A side exit repeats all of it, because nothing has seen the list by then.
-A named function is made where the kernel exits, if it is still called after that.
+A named function is made where the kernel exits, if it is still called after that. The interpreter inherits
+`Comprehensions`.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
     behind = function.instructions[make.index + 1].opname
     if not isinstance(code, types.CodeType) or behind in STORES:
         return None
-    if behind == "STORE_FAST":  # # only where no code can observe that it is rebuilt when it is needed
+    if behind == "STORE_FAST":  # only where no code can observe that it is rebuilt when it is needed
         suits = not depth and not code.co_flags & GENERATOR and not reads_all_locals(function)
     else:
         suits = code.co_name.startswith("<")

@@ -1,8 +1,7 @@
-"""Builtins that take all items of an iterable: sum, any, all, min, max, list, tuple and others; also map and
-filter.
+"""Builtins that take all items of an iterable, such as sum, any, min and list; also map and filter.
 
 Each is a loop that is inlined, see `comprehensions`. A step that would raise exits to bytecode, which repeats the
-call.
+call. Calls are dispatched by `CONSUMING_CALLS`.
 """
 
 from __future__ import annotations

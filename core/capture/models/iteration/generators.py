@@ -2,7 +2,7 @@
 
 The loop steps a `Suspended` natively. Where the kernel exits, the generator, map or filter object is made in its
 current state. Until then its body has no frame. So bytecode makes each step that would raise, or that could exit
-after an effect of its own.
+after an effect of its own. The interpreter inherits `Generators`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _pair(self: Any, before: Suspended, after: Abstract) -> Sequence:
     maker = before.maker
     code = maker.code if isinstance(maker, Made) else maker.function.__code__
     if after.point in self.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
-        raise Break("PJ209", type="generator that waits inside a try statement")  # # its end may run code
+        raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
     item.born = self.instr.index
     following = Suspended(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore

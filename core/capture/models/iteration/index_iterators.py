@@ -1,4 +1,7 @@
-"""``np.ndindex`` and ``np.ndenumerate``: nested loops over the axes of a shape."""
+"""``np.ndindex`` and ``np.ndenumerate``: nested loops over the axes of a shape.
+
+Calls are dispatched by `INDEX_CALLS`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Builtins that make iterables: range, enumerate, zip, reversed, iter."""
+"""Builtins that make iterables: range, enumerate, zip, reversed, iter.
+
+Calls are dispatched by `ITERATION_CALLS`.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +116,7 @@ def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM and value.made.name is not None:
         raise Break("PJ209", type=value.made.name)
     kind = list_type(value) if class_of(value) is list and behind.opname == "STORE_FAST" else None
-    if isinstance(kind, (ListOf, Holding)):  # # a variable must not hold an iterator that is to be unrolled
+    if isinstance(kind, (ListOf, Holding)):  # a variable must not hold an iterator that is to be unrolled
         return LoopIterator("list", (self.word(Const(0)),), (Instance(kind, self.object_value(value)),))
     return iterator_over(self, arguments[0])
 

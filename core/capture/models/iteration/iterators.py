@@ -2,7 +2,8 @@
 
 An iterator is a tree. ``enumerate(zip(x, range(n)))`` is a count, and below it a sequence iterator (an index and
 the array) and a range iterator. A kernel holds the words and arrays of the tree. Where it exits, the iterator
-object is made at its position, or the object that came in is moved there.
+object is made at its position, or the object that came in is moved there. Called for GET_ITER and FOR_ITER, by the
+models of builtins, and at exits.
 """
 
 from __future__ import annotations
@@ -222,7 +223,7 @@ def _step_sequence(self: Any, value: LoopIterator) -> Step:
 def _step_list(self: Any, value: LoopIterator) -> Step:
     """A step over a list, a string or bytes."""
     index, owner = value.words[0], value.parts[0]
-    if value.kind == "list" and not hasattr(owner.type, "items"):  # # the paths that meet here expect different items
+    if value.kind == "list" and not hasattr(owner.type, "items"):  # the paths that meet here expect different items
         raise Break("PJ209", type=describe(owner))
     size = self.emit("list_size", [owner.value], WORD)
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
@@ -234,7 +235,7 @@ def _step_dict(self: Any, value: LoopIterator) -> Step:
     """A step over a dict or set. Exits where its size or keys are not those that the iterator expects: bytecode
     raises."""
     (position, left, used), owner = value.words, value.parts[0]
-    if not isinstance(owner.type, Holding):  # # the paths that meet here expect different entries
+    if not isinstance(owner.type, Holding):  # the paths that meet here expect different entries
         raise Break("PJ209", type=describe(owner))
     size = self.emit("list_size", [owner.value], WORD)
     self.emit("require", [self.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)

@@ -1,8 +1,9 @@
-"""Calls of itertools functions whose iterators are used at once, by a loop or by a builtin that takes all items.
+"""Calls of itertools functions whose iterators are used at once, by a loop or by a builtin.
 
 Each is a generator of `itertools_python`, whose steps the loop inlines. Nothing else holds it. So where a kernel
 exits, the loop goes on over that generator, or over an iterator of `resumed_iterators`. Bytecode makes an iterator
-that gets a name. If the items are known and the results are few, each result is known.
+that gets a name. If the items are known and the results are few, each result is known. Calls are dispatched by
+`ITERTOOL_CALLS`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of itertools, and ``reversed`` of a list, as generators in Python, which loops over them inline.
+"""Functions of itertools, and ``reversed`` of a list, as Python generators that loops inline.
 
 None of the generators has a global or a free variable, so a generator can be made wherever a kernel exits. The
 parameter ``R`` receives ``range``.

@@ -1,4 +1,7 @@
-"""Whether functions that are made here may use a list that a builtin is changing."""
+"""Whether functions that are made here may use a list that a builtin is changing.
+
+Called by the models of list methods and of stores into slices.
+"""
 
 from __future__ import annotations
 

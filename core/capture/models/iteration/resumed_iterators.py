@@ -1,6 +1,7 @@
-"""C iterators over which a loop goes on where a kernel exits, in place of the generators of `itertools_python`.
+"""C iterators over which a loop continues where a kernel exits.
 
-So an exception or warning of an iterable or a function has the frames and lines that it has in bytecode.
+They replace the generators of `itertools_python`. So an exception or warning of an iterable or a function has the
+frames and lines that it has in bytecode. Called by `generators` at exits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Calls of NumPy's array functions and array methods: constructors, reductions, copies, conversions."""
+"""Calls of NumPy's array functions and array methods: constructors, reductions, copies, conversions.
+
+Calls are dispatched by `ARRAY_CALLS` and `METHODS`.
+"""
 
 from __future__ import annotations
 

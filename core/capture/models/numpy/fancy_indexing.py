@@ -1,5 +1,7 @@
-"""Fancy indexing: subscripts by masks, and by arrays of integers with one element for each, in the kernel's own
-loops."""
+"""Fancy indexing: subscripts by masks and by arrays of integers, in the kernel's own loops.
+
+Called by the interpreter's subscripts and by `views`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Arrays from lists and tuples of numbers: ``np.array([[c, -s], [s, c]])``, ``np.asarray(found)``, ``x * [1, 2]``.
+"""Arrays from lists and tuples of numbers: ``np.array([[c, -s], [s, c]])``, ``x * [1, 2]``.
 
-The kernel stores the elements itself. It checks the exact type of each item, so no user code runs.
+The kernel stores the elements itself. It checks the exact type of each item, so no user code runs. Called by
+operators, subscripts and the models of array functions.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _of_many(self: Any, value: Abstract, expected: Any, dtype: Optional[np.dtype
         return None
     owner, width = self.object_value(value), _word(self, len(kinds))
     if rows is not None or dtype is None and chosen != np.float64:
-        _require_more(self, self.emit("list_size", [owner], WORD))  # # NumPy makes another array of an empty list
+        _require_more(self, self.emit("list_size", [owner], WORD))  # NumPy makes another array of an empty list
     if rows is list:
         first = self.item_of_list(Instance(expected, owner), _word(self, 0))
         width = self.emit("list_size", [first.value], WORD)

@@ -1,7 +1,7 @@
 """Calls of NumPy functions that kernels make unchanged; graph/library.py has a row for each function.
 
 The type of the result is found as typing/library_result_types.py says. The kernel checks it and exits where it
-differs.
+differs. The interpreter inherits `LibraryCalls`.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class LibraryCalls:
             return Operand(None, value.object, True)  # type: ignore[arg-type]
         if isinstance(value, Instance) and not isinstance(value, Known) and class_of(value) is list:
             question = self.list_question(value.type)
-            self.emit("plain_items", [self.object_value(value)], None, exits=True)  # # their types are only expected
+            self.emit("plain_items", [self.object_value(value)], None, exits=True)  # their types are only expected
             return question
         python, items = class_of(value), self.items_of(value)
         if not is_among(python, (tuple, list)) or items is None:

@@ -1,7 +1,8 @@
 """Library functions that write an array: those with ``out=``, and those that have no result.
 
 An output is computed separately and stored when nothing can fail any more, so a kernel may exit before. NumPy's
-ufuncs and their methods give the same result where the output is one of the operands.
+ufuncs and their methods give the same result where the output is one of the operands. Called by the interpreter's
+calls and subscripts, and by `views`.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def perform(self: Any, path: str, arguments: List[Abstract], keywords: Arguments
 
 def set_items(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> None:
     """``owner[index] = value`` by NumPy."""
-    row = FUNCTIONS["operator.getitem"]  # # same indices; a sample of the value would have to fit
+    row = FUNCTIONS["operator.getitem"]  # same indices; a sample of the value would have to fit
     result_types(row.path, self.questions_of(row, [owner, index], {}), ())
     _call(self, "operator.setitem", [owner, index, value], {})
 

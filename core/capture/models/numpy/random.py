@@ -1,4 +1,7 @@
-"""Random generators: methods that draw one number (graph/draws.py). The kernel draws as the generator does."""
+"""Random generators: methods that draw one number, see graph/draws.py.
+
+The kernel draws as the generator does. Called by the interpreter's calls, which get a handler from it.
+"""
 
 from __future__ import annotations
 

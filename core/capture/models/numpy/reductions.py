@@ -1,4 +1,7 @@
-"""Calls of NumPy's reductions and statistics on arrays: sums, means, variances, along some axes or all."""
+"""Calls of NumPy's reductions and statistics on arrays: sums, means, variances, along some axes or all.
+
+Calls are dispatched by `REDUCTIONS` and `REDUCTION_METHODS`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Cumulative sums and products: ``np.cumsum`` and ``np.cumprod``, as functions and as methods."""
+"""Cumulative sums and products: ``np.cumsum`` and ``np.cumprod``, as functions and as methods.
+
+Calls are dispatched by `SCANS` and `SCAN_METHODS`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions and methods that are equivalent to an attribute, a subscript or an operation on views of arrays."""
+"""Functions and methods that equal an attribute, a subscript or an operation on views of arrays.
+
+Calls are dispatched by `FORM_CALLS`, `FORM_METHODS` and `UFUNC_METHODS`.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ def _writing(path: str, position: int) -> Handler:
     """A function that writes its first argument; the argument at ``position`` becomes its elements."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         more = arguments[position + 1:] + list(keywords.values())
-        if len(arguments) <= position or Const(None) in more:  # # a flattened array is written element by element until one fails
+        if len(arguments) <= position or Const(None) in more:  # a flattened array is written until one element fails
             raise Break("PJ211", callee=path)
         target = _array(arguments[0], writes=True)
         value = held_by(self, target, arguments[position])

@@ -1,5 +1,7 @@
-"""Composites: objects with known parts, such as slices and methods of containers, that variables, tuples and calls
-hold."""
+"""Composites: objects with known parts, such as slices and methods of containers.
+
+Variables, tuples and calls hold them. Made by `literals`; the graph builder passes them from block to block.
+"""
 
 from __future__ import annotations
 

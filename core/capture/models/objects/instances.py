@@ -1,6 +1,7 @@
-"""Virtual objects: captured code makes instances of plain classes, and uses them without an object in memory.
+"""Virtual objects: instances of plain classes that captured code makes without an object in memory.
 
 The object is made where something else needs it: a container, a call that is not inlined, or bytecode at an exit.
+Called by the interpreter's calls, attribute reads and stores.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dic
     target = self.use(self.by_one_path(target))
     function = self.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
     count = len(arguments)
-    self.state.stack += [*arguments, *keywords.values()]  # # __init__ sees what it changes of them
+    self.state.stack += [*arguments, *keywords.values()]  # __init__ sees what it changes of them
     with self.deriving():
         made = self.call(function, [target, *arguments], keywords)
     first = len(self.state.stack) - count - len(keywords)

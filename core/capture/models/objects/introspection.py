@@ -1,4 +1,7 @@
-"""Builtins that inspect objects, and methods of dicts, lists and strings: answered under guards."""
+"""Builtins that inspect objects, and methods of dicts, lists and strings: answered under guards.
+
+Calls are dispatched by `OBJECT_CALLS` and `method_of`.
+"""
 
 from __future__ import annotations
 

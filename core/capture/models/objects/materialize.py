@@ -1,4 +1,7 @@
-"""Materialisation: values of graphs that stand for virtual objects, and the places where such an object is made."""
+"""Materialisation: graph values of virtual objects, and the places where such an object is made.
+
+Called by the graph builder, at exits, and by the models that store into objects.
+"""
 
 from __future__ import annotations
 
@@ -145,5 +148,5 @@ def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
         items=tuple(map(after_bytecode, record.items)), settled=True,
         writable=record.writable and not looks and record.token not in known))
     for name, value in after.locals.items():
-        if is_place(name):  # # it may hold another object now: guards say whether it is one of these
+        if is_place(name):  # it may hold another object now: guards say whether it is one of these
             after.locals[name] = mapped(value, lambda record: record.like(token=next(FRESH)))

@@ -1,7 +1,7 @@
 """Method binding: methods, class methods, properties and ``super()``, as attribute reads find or run them.
 
 Each attribute is found again through the class of the object, which is guarded like the object's type. So a method
-that the class or the instance gets later is noticed.
+that the class or the instance gets later is noticed. Called by the interpreter's attribute reads and stores.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def super_attribute(self: Any, found: Super, name: str) -> Abstract:
     position = next(k for k, one in enumerate(mro) if one is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
-        raise Break("PJ204", attribute=name, object="super")  # # the next class finds another value by its own bases
+        raise Break("PJ204", attribute=name, object="super")  # the next class finds another value by its own bases
     place = place_of(cls).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
     kind = None if of_class else cls.object  # type: ignore[attr-defined]
     bound = bind_attribute(self, raw, place, found.owner, kind)

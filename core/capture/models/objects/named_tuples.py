@@ -1,6 +1,7 @@
-"""Named tuples, and other instances of tuple classes, that captured code makes: virtual objects with fixed items.
+"""Named tuples and other tuple subclasses that captured code makes: virtual objects with fixed items.
 
-The methods that ``collections.namedtuple`` gives its classes are known by their code.
+The methods that ``collections.namedtuple`` gives its classes are known by their code. Calls are dispatched by
+`ROW_CALLS` and `ROW_METHODS`.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def field_of(self: Any, owner: Record, name: str) -> Optional[Abstract]:
     if position is None or not 0 <= position < len(owner.items):
         return None
     self.rely(self.use(owner.cls), Holds(name, found))
-    items = row_items(self, owner) if type(found) is property else owner.items  # # a property reads self[position]
+    items = row_items(self, owner) if type(found) is property else owner.items  # a property reads self[position]
     return self.use(items[position])  # type: ignore[no-any-return]
 
 

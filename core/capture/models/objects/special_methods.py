@@ -1,7 +1,7 @@
-"""Special methods: operators, subscripts, iteration and truth of objects whose classes define them in Python.
+"""Special methods: operators, subscripts, iteration and truth of classes that define them in Python.
 
 As in Python, a special method is looked up on the class alone. It is guarded like any callee: by its code, read
-through the class of the object.
+through the class of the object. Called by `operators` and by the models of builtins.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _called(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Abst
     result = self.call(self.known_object(special_method(owner, name), *place), [owner, *arguments], {})
     if result != DECLINED:
         return result  # type: ignore[no-any-return]
-    if self.wrote and not wrote:  # # an exit in the middle of it would use its result as that of the instruction
+    if self.wrote and not wrote:  # an exit in the middle of it would use its result as that of the instruction
         raise Break("PJ231")
     return DECLINED
 

@@ -2,7 +2,8 @@
 
 Arithmetic is in `operators`, as for other numbers. CPython and NumPy's scalars convert a real operand to a complex
 one with the imaginary part 0.0, and then treat both alike. An operation is not captured if the machine code of
-CPython or NumPy rounds it differently (:data:`ROUNDS_EACH`).
+CPython or NumPy rounds it differently (:data:`ROUNDS_EACH`). Calls are dispatched by `COMPLEX_CALLS` and
+`CONJUGATES`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Builtins, functions of ``math`` and NumPy's scalar types, called with numbers."""
+"""Builtins, functions of ``math`` and NumPy's scalar types, called with numbers.
+
+Calls are dispatched by `SCALAR_CALLS`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of ``operator``, and functions of ``math`` and builtins on numbers that the kernel calls unchanged."""
+"""Functions of ``operator``, and functions on numbers that the kernel calls unchanged.
+
+The latter are functions of ``math`` and builtins. Calls are dispatched by `NUMBER_CALLS` and `NUMBER_METHODS`.
+"""
 
 from __future__ import annotations
 

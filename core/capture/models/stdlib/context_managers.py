@@ -5,7 +5,8 @@ inside the block hands over the parts of that method. Linked code makes the meth
 inlined callee's continuation does. From then on nothing is known of the manager.
 
 Within ``np.errstate`` kernels do not check flags that are ignored. They exit for the other flags whatever NumPy's
-state is, because kernels do not set that state. Checking more flags than necessary only causes more exits.
+state is, because kernels do not set that state. Checking more flags than necessary only causes more exits. The
+interpreter inherits `Managers`.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class Managers:
             raise Break("PJ206", type=describe(value))
         place = class_place(self, value).then(Attr, "__exit__")
         self.push(Manager(self.known_object(function, *place), value, instr.index, self._apart()))
-        result = call_special(self, "__enter__", value)  # # this call may change what is known of the manager
+        result = call_special(self, "__enter__", value)  # this call may change what is known of the manager
         if result is None or isinstance(result, Outcomes):
             raise Break("PJ206", type=describe(value))
         self.push(result)

@@ -1,6 +1,7 @@
 """``os.environ`` and ``os.getenv``: kernels look up the variable at run time.
 
-Capture decides whether the variable exists; a kernel exits where that has changed.
+Capture decides whether the variable exists; a kernel exits where that has changed. Calls are dispatched by
+`ENVIRONMENT_CALLS`, by the code of the method.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def _is_there(self: Any, callee: Callee, owner: Any, name: Any) -> bool:
         raise Break("PJ201", callee="environ." + callee.function.__name__)
     try:
         found = name.object in os.environ
-    except UnicodeError:  # # not a valid name of a variable
+    except UnicodeError:  # not a valid name of a variable
         raise Break("PJ201", callee="environ." + callee.function.__name__)
     self.rely(callee.place, HasCode(callee.function.__code__))
     self.rely(owner, ClassHolds("__getitem__", READ))

@@ -1,6 +1,8 @@
-"""Context managers with a model: ``np.errstate``, those of contextlib, and generators under ``contextmanager``.
+"""Context managers with a model: ``np.errstate``, those of contextlib, and ``contextmanager``.
 
-The next instruction must enter the manager. So its object is needed only where a kernel exits inside the block.
+The model of ``contextmanager`` inlines the generator function that it wraps. The next instruction must enter the
+manager. So its object is needed only where a kernel exits inside the block. Calls are dispatched by
+`MANAGER_CALLS`.
 """
 
 from __future__ import annotations

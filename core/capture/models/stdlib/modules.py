@@ -1,4 +1,7 @@
-"""Import statements of loaded modules: modules and names are looked up as the import system would do."""
+"""Import statements of loaded modules: modules and names are looked up as the import system would do.
+
+The interpreter inherits `Imports`.
+"""
 
 from __future__ import annotations
 
