@@ -63,15 +63,15 @@ LARGEST_PRODUCT = 62
 """Largest exponent of an integer power that is computed by multiplications. With a larger one, only bases such as
 0, 1 and -1 have a power that fits a machine word."""
 LENGTHENING = (list, tuple, range, str, bytes, dict)
-"""Classes whose items ``list += value`` appends. A class that defines an addition is not listed: CPython calls that
-addition before the list's."""
+"""Classes whose items ``list += value`` appends.
+A class that defines an addition is not listed: CPython calls that addition before the list's."""
 DICTS_JOIN = sys.version_info >= (3, 9)
 UNARY_UFUNCS = {"neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute}
 
 
 def operand_of(value: Abstract) -> Operand:
-    """The operand that stands for a value when NumPy is asked for a result type; Break unless it is a number or an
-    array."""
+    """The operand that stands for a value when NumPy is asked for a result type;
+    Break unless it is a number or an array."""
     if isinstance(value, Tensor):
         return Operand(value.type)
     kind = number_type(value)
@@ -141,7 +141,7 @@ class Operators:
         return found if found is not None else self._scalar_binary(symbol, left, right)
 
     def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        """``left <symbol> right`` for the six rich comparisons, ``is`` and ``is not``."""
+        """``left <symbol> right`` for the six rich comparisons, ``is``, ``in`` and their negations."""
         if symbol in ("is", "is not"):
             return self._identity(symbol, left, right)
         if symbol in ("in", "not in"):
@@ -297,8 +297,8 @@ class Operators:
         raise Break("PJ203", operand="power of scalars")
 
     def _integer_power(self, left: Abstract, right: Abstract) -> Abstract:
-        """``x ** n`` of Python ints: multiplications for a known ``n``, a float power for a negative one, else
-        ``operator.pow``."""
+        """``x ** n`` of Python ints: multiplications for a known ``n``, a float power for a negative one,
+        else ``operator.pow``."""
         if not isinstance(right, Const):
             operands = [self.number_value(value) for value in (left, right)]
             attrs = {"function": "operator.pow", "keywords": ()}
@@ -392,8 +392,8 @@ class Operators:
         return Const(known == (symbol == "is"))
 
     def _identical_now(self, left: Abstract, right: Abstract) -> Optional[Value]:
-        """FLAG: two values are one object. Kernels can tell for arrays, objects in long lists and truth values;
-        else None."""
+        """FLAG: two values are one object. Kernels can tell for arrays,
+        objects in long lists and truth values; else None."""
         if isinstance(left, Tensor) and isinstance(right, Tensor):
             return self.emit("identical", [left.value, right.value], FLAG)
         if any(isinstance(value, Thing) for value in (left, right)) and has_class(left) and has_class(right):

@@ -28,8 +28,8 @@ from pijit.core.graph.types import FLAG, FLOAT, INT, WORD
 
 
 class Domain(NamedTuple):
-    """Where a function raises: ValueError if a comparison in ``outside`` holds, OverflowError for a finite number
-    above ``largest``."""
+    """Where a function raises: ValueError if a comparison in ``outside`` holds,
+    OverflowError for a finite number above ``largest``."""
 
     outside: Tuple[Tuple[str, float], ...] = ()
     largest: Optional[float] = None

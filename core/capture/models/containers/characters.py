@@ -111,7 +111,7 @@ class Characters:
         return value.code if isinstance(value, Char) else None
 
     def compare_texts(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """A comparison of two strings by their characters; None if there is no such comparison."""
+        """A comparison of two strings by their characters; None for orderings of longer strings."""
         codes = self.code_of(left), self.code_of(right)
         if codes[0] is not None and codes[1] is not None:
             return self._answer(self._is(codes[0], symbol, codes[1]))

@@ -80,8 +80,8 @@ class Containers:
     call: Callable[..., Abstract]
 
     def length_of(self, value: Abstract) -> Optional[int]:
-        """``len(value)`` of a tuple, list, dict or constant string; None for other values. A guard holds a length
-        from outside."""
+        """``len(value)`` of a tuple, list, dict or constant string; None for other values.
+        A guard holds a length from outside."""
         if is_row(value):
             return len(row_items(self, value))  # type: ignore[arg-type]
         if isinstance(value, (Sequence, Known)):
@@ -365,8 +365,8 @@ def _position(owner: Known, key: Any) -> Optional[int]:
 
 
 def _family(kind: Any) -> type:
-    """What stands for the items of containers of a class where changes are recorded: list, dict, or tuple for
-    containers that cannot change."""
+    """What stands for the items of containers of a class where changes are recorded:
+    list, dict, or tuple for containers that cannot change."""
     return kind if is_among(kind, (list, dict)) else tuple
 
 

@@ -48,8 +48,8 @@ def rely_if_counter(self: Any, owner: Abstract, *names: str) -> None:
 
 
 def rely_on_method(self: Any, owner: Abstract, name: str) -> None:
-    """Guard that ``owner.name`` of a Counter is the class's method, and that the object has no attribute of that
-    name."""
+    """Guard that ``owner.name`` of a Counter is the class's method,
+    and that the object has no attribute of that name."""
     rely_on_counter(self, "__getattribute__", name)
     flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
     self.emit("require", [flag], None, exits=True)

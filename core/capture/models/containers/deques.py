@@ -54,8 +54,8 @@ def _take(name: str, position: int) -> Handler:
 
 
 def row_of(like: Abstract) -> Optional[Object]:
-    """The type of a tuple of numbers, arrays and strings, or of a list of numbers, which may be freed here; else
-    None."""
+    """The type of a tuple of numbers, arrays and strings, or of a list of numbers,
+    which may be freed here; else None."""
     kind = type_of(like)
     if isinstance(kind, ListOf):
         return kind
@@ -66,8 +66,8 @@ def row_of(like: Abstract) -> Optional[Object]:
 
 
 def taken_tuple(self: Any, read: str, operands: List[Value], row: Object) -> Abstract:
-    """A tuple or list that will be removed from its container. A tuple that is unpacked at once need not be kept
-    alive."""
+    """A tuple or list that will be removed from its container.
+    A tuple that is unpacked at once need not be kept alive."""
     found = self.typed_item(read, *operands, row)
     if isinstance(found, Sequence) and self.function.instructions[self.instr.index + 1].opname == "UNPACK_SEQUENCE":
         return Sequence(list(found.items))

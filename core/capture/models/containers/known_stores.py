@@ -27,8 +27,8 @@ from pijit.core.graph.types import Type
 from pijit.guards.facts import is_among, is_exactly
 
 MOST_ITEMS = 16
-"""Most items of a container that stays known. In loops each item is a value that is carried from iteration to
-iteration."""
+"""Most items of a container that stays known.
+In loops each item is a value that is carried from iteration to iteration."""
 _SLICES = (Slice, SliceDisplay)
 
 
@@ -125,8 +125,8 @@ def lists_left(entry: State, left: State, instructions: Iterable[Instr]) -> Kind
 
 
 def expect_behind_call(state: State, entry: State, ways: Iterable[Kinds]) -> None:
-    """After a call that changes lists or dicts: lists that it received have items as it left them, others as
-    before."""
+    """After a call that changes lists or dicts:
+    lists that it received have items as it left them, others as before."""
     def alike(value: Abstract) -> Abstract:
         names = [name for name, given in entry.locals.items() if given == value and given.born == value.born]
         if not names or class_of(value) is not list or not isinstance(value, Instance):

@@ -95,8 +95,8 @@ class Displays:
         return made
 
     def new_tuple(self, items: List[Abstract]) -> Sequence:
-        """A new tuple of these values. One with slices is an index and one of cells is a closure; these are no
-        objects."""
+        """A new tuple of these values. One with slices is an index and one of cells is a closure;
+        these are no objects."""
         if any(isinstance(item, CellRef) or is_unmade(item) for item in items):
             return Sequence(items)
         items = shared(self, items)

@@ -36,8 +36,8 @@ def _take(name: str) -> Handler:
 
 
 def _expected(self: Any, owner: Abstract) -> List[Type]:
-    """The types of the key and the value, or of the member; Break for objects that only bytecode keeps alive long
-    enough."""
+    """The types of the key and the value, or of the member;
+    Break for objects that only bytecode keeps alive long enough."""
     kinds: List[Optional[Type]] = list(kinds_of_entries(Instance(expected_entries(owner))) or ())
     if not kinds:
         seen = self.facts.feedback.get(self.instr.index)

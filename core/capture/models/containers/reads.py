@@ -48,8 +48,8 @@ from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
 CHANGING = READABLE + (set, deque, defaultdict, Counter)
 KEYED = (dict, defaultdict, Counter)
-"""Classes whose entries are looked up in one way. Of a defaultdict only existing entries are read; bytecode makes
-the others."""
+"""Classes whose entries are looked up in one way.
+Of a defaultdict only existing entries are read; bytecode makes the others."""
 FACTORIES = (int, float, complex, list, dict, str)
 VIEWS = (("forwards", "items"), ("values", "items"))
 """The kinds of dict iteration that read keys, and those that read values."""
@@ -89,8 +89,8 @@ class ContainerReads:
         return not isinstance(owner, Opaque) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
     def asks_anew(self, owner: Abstract) -> bool:
-        """Whether the truth of a container decides here if a loop continues; the loop may well change the
-        container."""
+        """Whether the truth of a container decides here if a loop continues;
+        the loop may well change the container."""
         return (isinstance(owner, Opaque) and is_among(type(owner.sample), CHANGING)
                 and self.cfg.decides_loop(self.instr.index))
 
@@ -136,8 +136,8 @@ class ContainerReads:
         return self.object_value(index)
 
     def require_key(self, value: Abstract) -> None:
-        """Break unless dicts and sets find a value by its value, without user code. Exit for NaN, which they find
-        by its identity."""
+        """Break unless dicts and sets find a value by its value, without user code.
+        Exit for NaN, which they find by its identity."""
         kind = number_type(value)
         if isinstance(value, Sequence) or isinstance(value, Const) and type(value.object) is tuple:
             for item in self.items_of(value) or ():
@@ -149,8 +149,8 @@ class ContainerReads:
             raise Break("PJ205", index=describe(value))
 
     def items_expected(self, value: Abstract) -> Optional[Object]:
-        """Expected type of a list that is iterated natively; None for other values and for short lists of known
-        items."""
+        """Expected type of a list that is iterated natively;
+        None for other values and for short lists of known items."""
         if class_of(value) is not list or isinstance(value, Known):
             return None
         if isinstance(value, Opaque):

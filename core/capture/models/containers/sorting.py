@@ -83,8 +83,8 @@ def _known_order(made: Abstract) -> Optional[List[int]]:
 
 
 def _sorted_by(self: Any, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
-    """A new list, sorted by the results of ``key``, which is called once for each item in order, as ``sorted``
-    does."""
+    """A new list, sorted by the results of ``key``, which is called once for each item in order,
+    as ``sorted`` does."""
     kind = list_of_kinds(item_kinds(made))
     keys = call_list(self, [call_map(self, [key, made], {})], {})
     kinds = item_kinds(keys)

@@ -38,7 +38,7 @@ TEXT = Object(str)
 
 
 class Texts:
-    """Mixin of the interpreter: FORMAT_VALUE, BUILD_STRING, and what operators and calls do with strings."""
+    """Mixin of the interpreter: FORMAT_VALUE, BUILD_STRING, and operators and calls on strings."""
 
     emit: Callable[..., Optional[Value]]
     pop: Callable[[], Abstract]
@@ -121,8 +121,8 @@ class Texts:
 
 
     def _sum(self, left: Abstract, right: Abstract) -> Abstract:
-        """``left + right``; Break where a variable's string may grow in place, because only bytecode holds its one
-        reference."""
+        """``left + right``; Break where a variable's string may grow in place,
+        because only bytecode holds its one reference."""
         if isinstance(left, Const) and isinstance(right, Const):
             return self.made_text("operator.add", [left, right])
         behind = self.function.instructions[self.instr.index + 1]

@@ -50,8 +50,8 @@ from pijit.guards.source import UNBOUND, read_item
 
 
 class ContainerEffects:
-    """Mixin of the interpreter: DELETE_SUBSCR, stores into dicts, ``+=`` of lists, and code that their methods
-    share."""
+    """Mixin of the interpreter: DELETE_SUBSCR, stores into dicts, ``+=`` of lists,
+    and code that their methods share."""
 
     facts: Any
     emit: Callable[..., Optional[Value]]
@@ -212,8 +212,8 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
 
 
 def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abstract:
-    """``list.pop(...)`` of a tuple or a list of numbers: load and check it, then remove it; no exit follows the
-    removal."""
+    """``list.pop(...)`` of a tuple or a list of numbers: load and check it, then remove it;
+    no exit follows the removal."""
     operands = [self.object_value(owner), self.word(index)]
     item = taken_tuple(self, "load_item", operands, row)
     self.changing_container(owner)
@@ -272,8 +272,8 @@ def _without_arguments(name: str, operation: str) -> Handler:
 
 
 def _of_set(name: str) -> Handler:
-    """``add``, ``discard`` and ``remove`` of a member that compares without user code, and not by identity as NaN
-    does."""
+    """``add``, ``discard`` and ``remove`` of a member that compares without user code,
+    and not by identity as NaN does."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         self.require_key(arguments[1])

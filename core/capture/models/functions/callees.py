@@ -274,8 +274,8 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
 
 
 def _found(value: Abstract, interpreter: Any) -> Abstract:
-    """A callable on the path to the function. A function gets no guard on its type: the guard on its code says
-    more."""
+    """A callable on the path to the function. A function gets no guard on its type:
+    the guard on its code says more."""
     return (value if type(sample_of(value)) is types.FunctionType  # type: ignore[no-any-return]
             else interpreter.use(value))
 

@@ -42,8 +42,8 @@ def made_function(function: Function, facts: Facts, instr: Instr, name: Abstract
 
 
 def _defaults(function: Function, end: int, flags: int) -> Optional[Tuple[Any, Optional[Dict[str, Any]]]]:
-    """The positional and the named defaults that the instructions before ``end`` push; None unless they are
-    constants."""
+    """The positional and the named defaults that the instructions before ``end`` push;
+    None unless they are constants."""
     positional, named = None, None
     if not flags & (WITH_DEFAULTS | WITH_NAMED):
         return None, None
@@ -114,4 +114,4 @@ def made_method(function: Function, facts: Facts, instr: Instr, owner: Abstract)
 MADE_KNOWN: Dict[str, Callable[[Function, Facts, Instr, Abstract], Optional[Opaque]]] = {
     "MAKE_FUNCTION": made_function, "LOAD_ATTR": made_method,
 }
-"""By instruction: a function that gives what it pushes. Its last argument is the top of the stack before it."""
+"""By instruction: the function that finds the pushed object. Its last argument is the top of the stack before."""

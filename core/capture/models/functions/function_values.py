@@ -4,7 +4,8 @@ A `Closure` is an object with known parts. Variables that it shares with the fun
 Variables of the captured function are in cells of its frame, so they are read when they are needed (``late``).
 
 An inlined callee has no cells. If none of its code binds the variable again, the new function gets a cell of its
-own with the value. Otherwise captured code makes a cell for the variable, see `shared_cells`.
+own with the value. Otherwise captured code makes a cell for the variable, see `shared_cells`. The interpreter makes
+function values (`comprehensions`), and the inliner inlines their calls.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ SUSPENDING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENE
 
 
 class Wanted(Break):
-    """A function that is called on the spot, or a variable, has to be an object: the next run of the analysis makes
-    it one."""
+    """A function that is called on the spot, or a variable, has to be an object:
+    the next run of the analysis makes it one."""
 
 
 class Shape(NamedTuple):

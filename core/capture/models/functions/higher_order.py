@@ -78,8 +78,8 @@ def _is_path(name: str) -> bool:
 
 
 def call_next(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``next(iterator)`` and ``next(iterator, default)``, for the iterator of a variable or one that is made for
-    the call."""
+    """``next(iterator)`` and ``next(iterator, default)``,
+    for the iterator of a variable or one that is made for the call."""
     only(arguments, keywords, "next", 1, 2)
     value = arguments[0]
     if isinstance(value, Borrowed):

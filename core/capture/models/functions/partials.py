@@ -81,8 +81,8 @@ def call_partial(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
 
 
 def call_update_wrapper(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``functools.update_wrapper``, as ``functools.wraps`` calls it, for a function that nothing else refers to
-    yet."""
+    """``functools.update_wrapper``, as ``functools.wraps`` calls it,
+    for a function that nothing else refers to yet."""
     named = dict(zip(("wrapper", "wrapped"), arguments), **keywords)
     function, wrapped = named.get("wrapper"), named.get("wrapped")
     usual = all(getattr(named.get(name), "sample", default) is default for name, default in USUAL)

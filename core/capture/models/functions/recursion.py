@@ -19,8 +19,8 @@ from pijit.core.errors import Break
 MAX_RECURSIVE = 3000
 """Most instructions that are inlined at a function's calls of itself. Each level may double them."""
 HANDLING = frozenset(["SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH", "PUSH_EXC_INFO"])
-"""Instructions that handle exceptions. They are analysed twice at each level: for calls that raise and for calls
-that do not."""
+"""Instructions that handle exceptions. They are analysed twice at each level:
+for calls that raise and for calls that do not."""
 
 
 class Recursion:
@@ -51,8 +51,8 @@ class Recursion:
             raise refusal
 
     def note(self, interpreter: Any, callee: Callee) -> None:
-        """Note a recursive call in a callee: in the callee's continuation, it calls a function that is compiled on
-        its own."""
+        """Note a recursive call in a callee: in the callee's continuation,
+        it calls a function that is compiled on its own."""
         code, facts = callee.function.__code__, interpreter.facts
         if facts.depth and not callee.jitted and code in facts.within:
             known = self.calls.setdefault(facts.function.code, {}).setdefault(interpreter.instr.index, [])
@@ -65,8 +65,8 @@ class Recursion:
         return tuple((index, tuple(noted[index])) for index in sorted(noted))
 
     def by_one_path(self, interpreter: Any, callee: Callee) -> Callee:
-        """A callee, with the place of the same function around the call: one path is enough to guard all that it
-        leads to."""
+        """A callee, with the place of the same function around the call:
+        one path is enough to guard all that it leads to."""
         for known in interpreter.facts.around:
             if known.function is callee.function and None not in (known.place.root, callee.place.root):
                 interpreter.same_object(*[_found_at(one.place, callee.function) for one in (known, callee)])
@@ -74,8 +74,8 @@ class Recursion:
         return callee
 
     def analyse(self, interpreter: Any, facts: Facts, analyse: Callable[[], Any]) -> Any:
-        """The analysis of a callee, which sees ``facts``; repeated with fewer levels if the callees are too large
-        together."""
+        """The analysis of a callee, which sees ``facts``;
+        repeated with fewer levels if the callees are too large together."""
         code, sizes = facts.within[-1], interpreter.facts.sizes
         analysis = analyse()
         sizes[interpreter.instr.index] = analysis.size

@@ -25,8 +25,8 @@ def _compared(self: Any, operator: str, first: Abstract, second: Abstract) -> An
 
 
 def call_add_item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """The sum and its rounding error after an item. Break for an item that is neither float nor int: CPython then
-    stops compensating."""
+    """The sum and its rounding error after an item.
+    Break for an item that is neither float nor int: CPython then stops compensating."""
     total, lost, item = arguments
     added = self.binary("+", total, item)
     kind = number_type(item)

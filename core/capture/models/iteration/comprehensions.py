@@ -94,8 +94,8 @@ class Comprehensions:
         return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
 
     def makes_object(self, instr: Instr) -> bool:
-        """Whether an instruction helps to make, as an object, a function that was first taken to be called on the
-        spot."""
+        """Whether an instruction helps to make, as an object,
+        a function that was first taken to be called on the spot."""
         following = self.function.instructions[instr.index:instr.index + CLOSURE + 1]
         if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
             return False
@@ -109,8 +109,8 @@ class Comprehensions:
         raise Wanted("PJ203", operand=describe(made))
 
     def call_closure(self, callee: Closure, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """A call of a function value. If it is not inlined, bytecode makes the function, so that more can be done
-        with it."""
+        """A call of a function value. If it is not inlined, bytecode makes the function,
+        so that more can be done with it."""
         try:
             return self.facts.inliner.call_closure(self, callee, arguments, keywords)  # type: ignore[no-any-return]
         except Break:
@@ -198,8 +198,8 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
 
 
 def _writes_around(code: types.CodeType) -> bool:
-    """Whether a function writes a variable of the function around it. Most have no such instruction and are not
-    decoded."""
+    """Whether a function writes a variable of the function around it.
+    Most have no such instruction and are not decoded."""
     if not code.co_freevars or WRITING.isdisjoint(code.co_code[::2]):
         return False
     return any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)

@@ -66,8 +66,8 @@ from pijit.guards.facts import is_among, is_exactly
 
 
 def _codes(f: Any) -> Tuple[CodeType, ...]:
-    """Generator code of ``map`` with one iterable and with several, and of ``filter`` with a function and with
-    None."""
+    """Generator code of ``map`` with one iterable and with several,
+    and of ``filter`` with a function and with None."""
     return tuple(made.gi_code for made in (  # type: ignore[attr-defined]
         (f(item) for item in ()), (f(*items) for items in ()), (item for item in () if f(item)),
         (item for item in () if item)))
@@ -141,8 +141,8 @@ def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``set(iterable)``. A dict or set is converted in one call, which reserves room for all items: that decides
-    their order."""
+    """``set(iterable)``. A dict or set is converted in one call, which reserves room for all items:
+    that decides their order."""
     only(arguments, keywords, "set", 0, 1)
     if arguments and (class_of(arguments[0]) is dict or is_plain_set(arguments[0])):
         if class_of(arguments[0]) is dict:

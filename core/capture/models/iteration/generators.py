@@ -48,8 +48,8 @@ class Generators:
     liveness: Liveness
 
     def step_generator(self, value: Abstract) -> None:
-        """FOR_ITER on a generator, or on an enumerate above one: the outcomes of the step decide how the loop goes
-        on."""
+        """FOR_ITER on a generator, or on an enumerate above one:
+        the outcomes of the step decide how the loop continues."""
         result = _step(self, value)
         if isinstance(result, Outcomes):
             self.state.stack.append(result)
@@ -63,8 +63,8 @@ class Generators:
         return fresh(self, made)
 
     def handed_out(self, yields: Optional[Dict[int, int]]) -> Abstract:
-        """The value that a function returns; for a generator's step, its suspended state with the item that it has
-        yielded."""
+        """The value that a function returns; for a generator's step,
+        its suspended state with the item that it has yielded."""
         value = self.pop()
         if yields is None:
             return value
@@ -178,8 +178,8 @@ def _planned(plans: Dict[Any, Any], code: CodeType, value: Suspended) -> Any:
 
 
 def function_output(self: Any, value: Any) -> Output:
-    """The output for a function that the loop's iterator calls. One that captured code makes has no object before
-    the exit."""
+    """The output for a function that the loop's iterator calls.
+    One that captured code makes has no object before the exit."""
     if not isinstance(value, Abstract):
         if value.place.root is None:
             raise Break("PJ209", type="generator")

@@ -21,8 +21,8 @@ from pijit.core.graph.types import FLAG, INT, WORD
 
 
 def call_ndindex(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.ndindex(shape)`` and ``np.ndindex(n, m, ...)``. Exits where a length is negative, so that bytecode
-    raises."""
+    """``np.ndindex(shape)`` and ``np.ndindex(n, m, ...)``.
+    Exits where a length is negative, so that bytecode raises."""
     lengths = arguments
     if len(arguments) == 1 and class_of(arguments[0]) is tuple:
         lengths = [self.use(item) for item in self.items_of(arguments[0]) or []]

@@ -52,7 +52,7 @@ ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", 
                     "dict_values": "dict_values", "dict_items": "dict_items", "set": "set_iterator",
                     "text": "text_iterator", "bytes": "bytes_iterator"}
 EACH_ITEM = (item for item in ()).gi_code
-"""What stands for something that is iterated as it is."""
+"""Code of a generator that stands for its iterable: the iterable is iterated directly."""
 DICT_KINDS = {"forwards": "dict_keys", "values": "dict_values", "items": "dict_items"}
 UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "values": "stepped_values",
                     "items": "stepped_items"}
@@ -232,8 +232,8 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
 
 
 def _step_dict(self: Any, value: LoopIterator) -> Step:
-    """A step over a dict or set. Exits where its size or keys are not those that the iterator expects: bytecode
-    raises."""
+    """A step over a dict or set. Exits where its size or keys are not those that
+    the iterator expects: bytecode raises."""
     (position, left, used), owner = value.words, value.parts[0]
     if not isinstance(owner.type, Holding):  # the paths that meet here expect different entries
         raise Break("PJ209", type=describe(owner))

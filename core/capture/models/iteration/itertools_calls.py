@@ -51,7 +51,7 @@ ENDLESS = 2 ** 61
 
 
 def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
-    """An iterable that yields what the generator of this code yields."""
+    """An iterable with the items of the generator of this code."""
     made = Made(code, (), self.facts, name="%s.%s" % (module, name))
     parts = tuple(self.as_object(value) for value in arguments)
     waiting = Suspended(made, START, code.co_varnames[:code.co_argcount], parts, born=self.instr.index)
@@ -59,8 +59,8 @@ def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], mo
 
 
 def _at_once(self: Any, iterator: Abstract) -> Lazy:
-    """An iterable whose iterator a loop takes at once. Any other user would see that it does not come from
-    itertools."""
+    """An iterable whose iterator a loop takes at once.
+    Any other user would see that it does not come from itertools."""
     return Lazy(Made(EACH_ITEM, (), self.facts, name="itertools"), iterator)
 
 

@@ -207,8 +207,8 @@ def chosen_from(count: int, ordered: bool, item: str) -> CodeType:
 
 @functools.lru_cache(maxsize=None)
 def zipped_with(kinds: Tuple[str, ...]) -> CodeType:
-    """``zip`` of iterables ("each"), of values that are repeated ("repeat"), and of pools whose items come in an
-    endless cycle ("cycle")."""
+    """``zip`` of iterables ("each"), of values that are repeated ("repeat"),
+    and of pools whose items come in an endless cycle ("cycle")."""
     each = ["i%d" % k for k, kind in enumerate(kinds) if kind == "each"]
     cycles = [k for k, kind in enumerate(kinds) if kind == "cycle"]
     items = ["a%d[k%d]" % (k, k) if kind == "cycle" else "a%d" % k if kind == "repeat" else "i%d" % k

@@ -21,8 +21,10 @@ PLAIN = (int, float, bool, complex, str, bytes, type(None), types.BuiltinFunctio
 
 
 def sees_no_list(value: Abstract, globals: Dict[str, Any]) -> bool:
-    """Whether a key function, or an iterator with code that is made here, reads no list or dict and runs no other
-    code of the program."""
+    """Whether a key function, or an iterator with code made here, reads no list or dict.
+
+    It must run no other code of the program either.
+    """
     if isinstance(value, Const):
         return _is_plain(value.object)
     plain = number_type(value) is not None or isinstance(value, (Tensor, Range))

@@ -16,8 +16,8 @@ from pijit.core.graph.ir import Output
 Named = Dict[str, Callable[[], Output]]
 Stack = List[Output]
 Resume = Callable[[bool, Named, Stack], Output]
-"""Gives the output for a generator from three facts: whether it has not begun, its variables, and its operand
-stack."""
+"""Gives the output for a generator from three facts:
+whether it has not begun, its variables, and its operand stack."""
 
 
 def _called(function: Any, *arguments: Output) -> Output:

@@ -113,8 +113,8 @@ def require_apart(self: Any, *arrays: Tensor) -> None:
 
 
 def add_at(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> bool:
-    """``np.add.at(owner, index, value)`` of vectors of one dtype; the value may be a number. False for other
-    operands."""
+    """``np.add.at(owner, index, value)`` of vectors of one dtype; the value may be a number.
+    False for other operands."""
     kind = value.type if isinstance(value, Tensor) else number_type(value)
     if (owner.type.ndim != 1 or not is_index_vector(index) or index.type.layout != "C"  # type: ignore[attr-defined]
             or owner.type.dtype.kind not in "iuf" or kind is None or kind.dtype != owner.type.dtype

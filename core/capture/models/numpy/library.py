@@ -232,7 +232,7 @@ def method_row(name: str) -> Optional[Function]:
     return FUNCTIONS.get("ndarray." + name)
 
 
-_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if row.object is row.object  # no bound method
+_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if row.object is row.object  # not a bound method
                 if all(row.path not in table for table in (CLOCKS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS,
                                                            WRITES))}
 

@@ -47,8 +47,8 @@ def split_output(row: Optional[Function], arguments: List[Abstract],
 
 def call_into(self: Any, row: Function, out: Abstract, arguments: List[Abstract], keywords: Arguments,
               call: Callable[[], Abstract]) -> Abstract:
-    """A call with an output. ``call`` makes it without one, which is equivalent where the result is of the same
-    type."""
+    """A call with an output. ``call`` makes it without one,
+    which is equivalent where the result is of the same type."""
     if not isinstance(out, Tensor) or out.type.ndim == 0 or not out.type.writeable:
         raise Break("PJ203", operand=describe(out))
     names = [name for name in row.path.split(".") if name != "ndarray"]

@@ -44,10 +44,9 @@ def _found(owner: str, name: str) -> Optional[Handler]:
 
 
 def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
-    """The handler of a method that a program has taken from a generator of NumPy, or from Python's class of
-    generators.
+    """The handler of a method that a program has taken from a random generator; None for other callables.
 
-    The functions of ``np.random`` are such methods. None for other callables.
+    Examples are the functions of ``np.random``, and methods of Python's class of random generators.
     """
     target = sample_of(callee) if isinstance(callee, (Const, Opaque)) else None
     if isinstance(callee, Const) and is_pythons_draw(target):
@@ -67,12 +66,12 @@ def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
 
 
 def pythons_draw(kind: Optional[type], name: str) -> Optional[Handler]:
-    """The handler of a method of one of Python's generators that a variable holds, such as ``random.random``."""
+    """The handler of a method of Python's random generator that a variable holds, such as ``random.random``."""
     return _found(PYTHONS, name) if kind is not None and is_pythons_generator(kind) else None
 
 
 def is_pythons_draw(target: Any) -> bool:
-    """Whether an object is a drawing method of Python's class of generators."""
+    """Whether an object is a method of Python's class of random generators that draws a number."""
     return (type(target) is types.MethodDescriptorType and class_path(target.__objclass__) == PYTHONS
             and (PYTHONS, target.__name__) in BY_NAME)
 

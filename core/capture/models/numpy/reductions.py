@@ -120,8 +120,8 @@ def _count(self: Any, array: Tensor, axis: Axes, keepdims: bool, less: int = 0) 
 
 
 def _mean(self: Any, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value) -> Abstract:
-    """The sum divided by ``count``. NumPy may divide float32 as float64: the result is the same where both are
-    exact in float32."""
+    """The sum divided by ``count``. NumPy may divide float32 as float64:
+    the result is the same where both are exact in float32."""
     total = _reduce(self, name, np.add, array, axis, keepdims)
     if isinstance(total, Tensor):
         kind = numpy_scalar(total.type.dtype)

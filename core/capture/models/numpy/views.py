@@ -52,8 +52,8 @@ def call_copyto(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
 
 
 def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.put(x, indices, number)`` on one axis: ``x[indices] = number``, while the store cannot change the
-    indices."""
+    """``np.put(x, indices, number)`` on one axis:
+    ``x[indices] = number``, while the store cannot change the indices."""
     if len(arguments) < 3:
         raise Break("PJ211", callee="put")
     target, index, value = _array(arguments[0], writes=True), arguments[1], arguments[2]

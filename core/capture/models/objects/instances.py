@@ -55,7 +55,7 @@ def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dic
     target = self.use(self.by_one_path(target))
     function = self.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
     count = len(arguments)
-    self.state.stack += [*arguments, *keywords.values()]  # __init__ sees what it changes of them
+    self.state.stack += [*arguments, *keywords.values()]  # __init__ sees the changes that __new__ makes to them
     with self.deriving():
         made = self.call(function, [target, *arguments], keywords)
     first = len(self.state.stack) - count - len(keywords)
@@ -114,8 +114,8 @@ def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
 
 
 def _is_written_outside(self: Any, kind: type, name: str) -> bool:
-    """Whether captured code stores into objects of a class that it has not made; one of these may have been made
-    earlier."""
+    """Whether captured code stores into objects of a class that it has not made;
+    one of these may have been made earlier."""
     return is_stored_in_things(self.facts.changed, kind, name) or any(
         isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
         for place in self.facts.places.values())
@@ -148,7 +148,7 @@ def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainl
 
 
 def as_left(left: Any) -> Any:
-    """A function that gives a record the known state of the same object after stores."""
+    """A function that gives a record the known contents of the same object after stores."""
     return lambda record: record.like(names=left.names, items=left.items, origin=left.origin, changed=left.changed,
                                       root=left.root, value=left.value)
 

@@ -98,8 +98,8 @@ def _is_builtin(kind: type) -> bool:
 
 
 def _isinstance_abstract(self: Any, arguments: List[Abstract], kind: type, classes: List[type]) -> Abstract:
-    """``isinstance`` with Python's own abstract classes. A registered class stays registered; for others the kernel
-    asks."""
+    """``isinstance`` with Python's own abstract classes.
+    A registered class stays registered; for others the kernel asks."""
     plain = all(type(cls) is type or type(cls) is abc.ABCMeta and type_module(cls) in ABSTRACT for cls in classes)
     if not plain or not _is_builtin(kind):
         raise Break("PJ201", callee="isinstance")

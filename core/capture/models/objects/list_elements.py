@@ -28,8 +28,8 @@ from pijit.guards.source import UNBOUND, ClassAttr
 
 
 def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]:
-    """The type of a list of objects like these samples, which the instruction iterates or takes an item of; else
-    None."""
+    """The type of a list of objects like these samples,
+    which the instruction iterates or takes an item of; else None."""
     found_by = id(owner), self.function.code, self.instr.index
     if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
         return Holding(list, self.facts.base.seen.entries(samples, found_by))
@@ -98,8 +98,8 @@ def thing_items(self: Any, owner: Thing, only: Optional[int] = None) -> List[Abs
 
 
 def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:
-    """``owner.name = value``. It may be any object with this attribute, so the attribute must not be known of
-    another one."""
+    """``owner.name = value``. It may be any object with this attribute,
+    so the attribute must not be known of another one."""
     python = owner.type.python
     self.facts.base.seen.store(owner.type, name, kind_of_attribute(value))
     for known in list(self.state.locals.values()) + self.state.stack:

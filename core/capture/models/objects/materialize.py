@@ -108,8 +108,8 @@ def _new_object(self: Any, record: Record) -> Value:
 
 
 def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
-    """A value that the segment has found, with an object inside that is about to change, so its parts are not read
-    from its path again."""
+    """A value that the segment has found, with an object inside that will change,
+    so its parts are not read from its path again."""
     if not any(record.token == token for record in records_in(value)):
         return value
     if value.root is not None and isinstance(value, Record):
@@ -138,8 +138,8 @@ def change_record(self: Any, token: int, change: Callable[[Record], Record]) -> 
 
 
 def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:
-    """Objects after an instruction that stays bytecode. It may have changed them, and other code may now hold those
-    that it took."""
+    """Objects after an instruction that stays bytecode.
+    It may have changed them, and other code may now hold those that it took."""
     count = pops(instr)
     taken = before.stack[-count:] if count else before.stack if count is None else []
     looks = any(isinstance(value, Const) and any(value.object is one for one in LOOK_AROUND) for value in taken)

@@ -42,8 +42,8 @@ def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optio
 
 
 def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
-    """The result of reading ``raw``, found on a class, from ``owner``: an object of class ``kind``, or a class if
-    that is None."""
+    """The result of reading ``raw``, found on a class, from ``owner``:
+    an object of class ``kind``, or a class if that is None."""
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = self.known_object(raw, *place)
         return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]

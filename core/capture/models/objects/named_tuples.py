@@ -36,8 +36,8 @@ NEVER = ("__del__", "__getattr__")
 
 
 def why_not_plain(kind: type, base: type) -> Optional[str]:
-    """Why objects of a class, all of the builtin class ``base``, cannot be known by their contents; None if they
-    can."""
+    """Why objects of a class, all of the builtin class ``base``, cannot be known by their contents;
+    None if they can."""
     above = mro_of(base)
     if type(kind) is not type or not all(map(is_heap_type, mro_of(kind)[:-len(above)])):
         return "its class, or a base, is written in C or has a metaclass"

@@ -47,8 +47,8 @@ def _commutes(types: str) -> bool:
 
 
 COMMUTING = frozenset([loop for loop in np.multiply.types if loop not in ("FF->F", "DD->D") or _commutes(loop)])
-"""Loops of products whose result does not depend on the order of operands. NumPy swaps operands to multiply into a
-large temporary array."""
+"""Loops of products whose result does not depend on the order of operands.
+NumPy swaps operands to multiply into a large temporary array."""
 
 
 def require_plain_products(kind: Scalar) -> None:
@@ -74,8 +74,8 @@ _REPORTS_TOO_MUCH = _reports_too_much()
 
 
 def require_quiet_products(kinds: Tuple[Scalar, Scalar]) -> None:
-    """Break where NumPy computes a product of scalars by its ufunc, which reports overflows that kernels do not
-    report."""
+    """Break where NumPy computes a product of scalars by its ufunc,
+    which reports overflows that kernels do not report."""
     if _REPORTS_TOO_MUCH and COMPLEX in kinds and any(
             kind.family == "np" and kind.dtype != COMPLEX.dtype for kind in kinds):
         raise Break("PJ203", operand="a product of a Python complex and a NumPy scalar, "
@@ -111,8 +111,8 @@ def conjugated(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
 
 
 def conjugated_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``x.conj()`` of a complex array; of a real one NumPy's method returns the array itself, which is not
-    captured."""
+    """``x.conj()`` of a complex array; of a real one NumPy's method returns the array itself,
+    which is not captured."""
     only(arguments, keywords, "conj", 1)
     if not isinstance(arguments[0], Tensor) or arguments[0].type.dtype.kind != "c":
         raise Break("PJ210", callee="conj of real numbers")
@@ -146,8 +146,8 @@ def _part_function(name: str) -> Handler:
 # ---- functions of cmath that need little more than the C library ----
 
 EXP_LIMIT = 708.0
-"""Limit of the real part. From there on CPython computes differently, because parts of the result may still be
-finite."""
+"""Limit of the real part. From there on CPython computes differently,
+because parts of the result may still be finite."""
 
 
 def _libm(self: Any, function: str, *args: Value) -> Value:
@@ -170,8 +170,8 @@ def _phase(self: Any, re: Value, im: Value, number: Value) -> Number:
 
 
 def _written_out(path: str, write: Callable[..., Number]) -> Handler:
-    """A function that kernels compute themselves from Python numbers and doubles; for other numbers they call
-    CPython's."""
+    """A function that kernels compute themselves from Python numbers and doubles;
+    for other numbers they call CPython's."""
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, path, 1)
         kind = number_type(arguments[0])

@@ -57,7 +57,7 @@ def call_abs(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
 
 
 def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``float`` of a number, or of a known string."""
+    """``float`` of a number or a string."""
     only(arguments, keywords, "float", 1)
     if class_of(arguments[0]) is str:
         return _parsed(self, float, arguments[0])

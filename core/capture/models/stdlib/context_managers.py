@@ -29,8 +29,8 @@ from pijit.guards.source import Attr
 
 
 class Errors(NamedTuple):
-    """Flags that no operation checks (``ignored``), and flags that each one checks, whatever the state around is
-    (``heeded``)."""
+    """Flags that no operation checks (``ignored``), and flags that each one checks,
+    whatever the state around is (``heeded``)."""
 
     ignored: int = 0
     heeded: int = 0
@@ -105,7 +105,7 @@ class Managers:
             raise Break("PJ206", type=describe(value))
         place = class_place(self, value).then(Attr, "__exit__")
         self.push(Manager(self.known_object(function, *place), value, instr.index, self._apart()))
-        result = call_special(self, "__enter__", value)  # this call may change what is known of the manager
+        result = call_special(self, "__enter__", value)  # this call may change the known contents of the manager
         if result is None or isinstance(result, Outcomes):
             raise Break("PJ206", type=describe(value))
         self.push(result)
@@ -176,8 +176,7 @@ def stranded(instr: Instr, stack: List[Abstract]) -> List[Abstract]:
 
 
 def forget_managers(state: Any) -> None:
-    """After bytecode has run, nothing is known of pending ``__exit__`` calls, and their managers are no longer
-    writable."""
+    """Forget pending ``__exit__`` calls after bytecode has run; other code may now hold their managers."""
     entered = [value for value in state.stack if isinstance(value, Manager)]
     if not entered:
         return

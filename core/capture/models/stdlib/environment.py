@@ -25,8 +25,8 @@ READ = class_value(type(os.environ), "__getitem__")
 
 
 def call_get(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``os.environ.get(name, default)`` for a known name. Whether the variable exists is taken from the capture;
-    the kernel exits where that differs."""
+    """``os.environ.get(name, default)`` for a known name.
+    Whether the variable exists is taken from the capture; the kernel exits where that differs."""
     if not _is_environment(arguments):
         return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
     named, count = dict(zip(PARAMETERS, arguments), **keywords), len(arguments)

@@ -28,8 +28,8 @@ SETTINGS = frozenset(["ignore", "warn", "raise", "print"])
 
 
 def entered(*settings: str) -> Any:
-    """The ``__exit__`` of an error state that was entered; ``settings`` alternates kinds of errors and their
-    handling."""
+    """The ``__exit__`` of an error state that was entered;
+    ``settings`` alternates kinds of errors and their handling."""
     state = np.errstate(**dict(zip(settings[::2], settings[1::2])))
     state.__enter__()
     return state.__exit__
@@ -72,8 +72,8 @@ def _leave_generator(self: Any, owner: Abstract) -> None:
 
 
 class Ready(NamedTuple):
-    """Model of a manager: ``make`` builds its ``__exit__`` from its parts; ``enter`` and ``leave`` are the ends of
-    its block."""
+    """Model of a manager: ``make`` builds its ``__exit__`` from its parts;
+    ``enter`` and ``leave`` are the ends of its block."""
 
     make: Callable[..., Any]
     enter: Callable[[Any, Any], Tuple[Abstract, Abstract]] = lambda self, owner: (owner, Const(None))
