@@ -1,5 +1,8 @@
-"""Frame words of a kernel: where inputs are, where exits leave their values, and the launcher's codes for
-both."""
+"""Frame layout of a kernel: the words of inputs, outputs and scratch memory, and the launcher's codes for them.
+
+`Kernel` makes one `Layout` for each graph, and both emitters follow it. core/native/launcher/abi.h describes the same
+words for the launcher, so both files must agree.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ _COMPLEX_NUMBERS = frozenset(np.dtype(code).num for code in "FD")
 
 
 def input_code(kind: Any) -> Tuple[Any, ...]:
-    """The launcher's input code of a type."""
+    """The launcher's input code for a type."""
     if isinstance(kind, Opaque):
         return (kind.kind,)
     if isinstance(kind, Object):
@@ -60,19 +63,20 @@ def input_code(kind: Any) -> Tuple[Any, ...]:
 
 
 def _part_code(kind: Any) -> Tuple[Any, ...]:
-    """The code of what an iterator iterates: no guard sees it, so the launcher checks all of an array's type."""
+    """The code of an object that an iterator walks over. No guard checks it, so the launcher checks an array's full
+    type."""
     if isinstance(kind, Array):
         return ("typed_array", kind.dtype.num, kind.ndim, kind.layout, kind.writeable)
     return input_code(kind)
 
 
 def value_words(kind: Any) -> int:
-    """How many frame words an output of this type takes."""
+    """The number of frame words that an output of this type takes."""
     return 2 if isinstance(kind, Scalar) and kind.dtype.kind == "c" else 1
 
 
 def input_words(code: Tuple[Any, ...]) -> int:
-    """How many frame words an input takes."""
+    """The number of frame words that an input takes."""
     if code[0] in ("array", "typed_array"):
         return 2 + 2 * int(code[-1] if code[0] == "array" else code[2])
     if code[0] in _ITERATOR_KINDS:
@@ -84,7 +88,7 @@ def input_words(code: Tuple[Any, ...]) -> int:
 
 
 def part_word(kind: IteratorType, path: Tuple[Any, ...]) -> int:
-    """Where a part of an iterator input is, counted from the input's first word."""
+    """The offset of a part of an iterator input, in words from the input's first word."""
     names = ITERATOR_WORDS[kind.kind]
     if isinstance(path[0], str):
         return names.index(path[0])
@@ -93,11 +97,13 @@ def part_word(kind: IteratorType, path: Tuple[Any, ...]) -> int:
 
 
 class Layout:
-    """The frame of one graph: ``inputs`` (codes), ``input_word`` per input, ``output_word``, ``words``,
-    ``exits``.
+    """The frame of one graph.
 
-    Exits are numbered as they are met: each distinct pair of graph exit and output codes is one kernel
-    exit. The output area is as long as the longest exit needs; scratch words are behind it.
+    ``inputs`` are the launcher's input codes, and ``input_word`` has the first word of each input. ``output_word`` is
+    the first output word, ``words`` the length of the frame. ``exits`` has (graph exit, output codes) by kernel exit.
+
+    Exits are numbered in the order in which they are met. Each distinct pair of graph exit and output codes is one
+    kernel exit. The output area is as long as the longest exit needs; scratch words follow it.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -127,18 +133,18 @@ class Layout:
         return self.output_word + self.output_words + self._scratch_words
 
     def scratch(self, words: int) -> int:
-        """The number of the first of ``words`` scratch words, until ``reuse_scratch``."""
+        """Reserve ``words`` scratch words until ``reuse_scratch`` is called. Returns the number of the first one."""
         word = self.output_word + self.output_words + self._scratch_used
         self._scratch_used += words
         self._scratch_words = max(self._scratch_words, self._scratch_used)
         return word
 
     def reuse_scratch(self) -> None:
-        """What was in scratch words is no longer needed: an operation is complete."""
+        """Free all scratch words, because the operation that used them is complete."""
         self._scratch_used = 0
 
     def exit(self, exit: SideExit) -> Tuple[int, List[Value]]:
-        """The kernel exit id and the values to leave in consecutive output words, in order."""
+        """The kernel exit id, and the values to store in consecutive output words, in order."""
         codes, values = [], []  # type: Tuple[List[Any], List[Value]]
         word = self.output_word
         self._instances = []
@@ -190,7 +196,7 @@ def _value_code(kind: Any, word: int) -> Tuple[Any, ...]:
 
 
 def _comparable(code: Tuple[Any, ...]) -> Any:
-    """A key under which codes are equal exactly when the launcher does the same for them."""
+    """A key for an output code. Two codes have equal keys exactly when the launcher treats them alike."""
     if code[0] == "const":
         return ("const", id(code[1]))
     if code[0] in MADE_OF_PARTS:

@@ -1,8 +1,8 @@
-"""Finds what kernels need to draw from random generators, and proves that they draw the same numbers.
+"""Random generators: finds the internals that kernels draw from, and tests that kernels draw the same numbers.
 
-NumPy documents that a generator's functions are in a ``bitgen_t`` and that ``numpy.random._generator`` exports its
-distributions ("Extending" in the manual of numpy.random). Where a generator keeps its ``bitgen_t`` and its lock is
-found by looking for them in its memory.
+The capturer asks `is_drawn` before it puts a method of a generator into a graph. NumPy documents that a generator's
+functions are in a ``bitgen_t``, and that ``numpy.random._generator`` exports its distributions ("Extending" in the
+manual of numpy.random). The offsets of a generator's ``bitgen_t`` and lock are found by a search of its memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pijit.core import _launcher
 from pijit.core.graph.draws import LEGACY, NEW, Draw
 
 _SAMPLES = 100
-"""Numbers that are drawn to compare."""
+"""Numbers that are drawn with each set of arguments for a comparison."""
 _DISTRIBUTIONS = ("random_standard_normal", "random_normal", "random_standard_exponential", "random_exponential",
                   "random_bounded_uint64_fill")
 _BOUNDS = [(0, 6), (-5, 2 ** 40), (3, 4)]
@@ -26,18 +26,18 @@ _EXAMPLES = {"uniform": [(0.0, 1.0), (-2.5, 1e3)], "normal": [(0.0, 1.0), (3.0, 
 
 
 class _Missing(Exception):
-    """Something is not where it is looked for."""
+    """The search for an offset found no match, or several."""
 
 
 @functools.lru_cache(maxsize=None)
 def is_drawn(row: Draw) -> bool:
-    """Whether kernels of this process draw bit for bit what the method draws."""
+    """Whether kernels of this process draw the same numbers as the method, bit for bit."""
     return _is_ready() and _is_same(row)
 
 
 @functools.lru_cache(maxsize=None)
 def _is_ready() -> bool:
-    """Whether everything was found that kernels need; they know of it then."""
+    """Whether all internals that kernels need were found. If so, the launcher has been told where they are."""
     try:
         _launcher.draws_configure(_words())
     except (ImportError, AttributeError, OSError, _Missing):
@@ -46,7 +46,7 @@ def _is_ready() -> bool:
 
 
 def _words() -> Tuple[int, ...]:
-    """What native/runtime/ufuncs/random.h wants to know, in its order."""
+    """The offsets and addresses that native/runtime/ufuncs/random.h needs, in the order of its enumeration."""
     import random
 
     import numpy.random._generator as module
@@ -63,7 +63,7 @@ def _words() -> Tuple[int, ...]:
 
 
 def _fresh(owner: str) -> Any:
-    """A generator of this class, always in the same state."""
+    """A new generator of this class, always in the same state."""
     import random
 
     import numpy as np
@@ -88,7 +88,7 @@ def _bits_of(generator: Any) -> List[int]:
 
 
 def _offset(thing: Any, wanted: Sequence[int]) -> int:
-    """Where in an object's memory these words are, once."""
+    """The offset of these words in an object's memory, in bytes. Raises `_Missing` unless they occur exactly once."""
     words = _memory(thing)
     found = [k for k in range(len(words)) if words[k:k + len(wanted)] == list(wanted)]
     if len(found) != 1:
@@ -97,7 +97,10 @@ def _offset(thing: Any, wanted: Sequence[int]) -> int:
 
 
 def _taken_offset(lock: Any) -> int:
-    """The byte of a lock that is zero where nobody has it; of one that a thread may take again (NumPy 2.5), it is how often."""
+    """The offset of the byte of a lock that is zero while no thread has the lock.
+
+    A lock that its thread may take again (NumPy 2.5) counts in this byte how often it is taken.
+    """
     size, header = type(lock).__basicsize__, object.__basicsize__
     again = lock if hasattr(lock, "_is_owned") else contextlib.nullcontext()
     states = [ctypes.string_at(id(lock), size)]
@@ -113,7 +116,7 @@ def _taken_offset(lock: Any) -> int:
 
 
 def _is_same(row: Draw) -> bool:
-    """Whether a kernel would draw what the method draws."""
+    """Whether a kernel draws the same numbers as the method, for all example arguments."""
     one, other = _fresh(row.owner), _fresh(row.owner)
     method = getattr(one, row.method)
     for arguments in _EXAMPLES.get(row.method, [()]):
@@ -124,7 +127,7 @@ def _is_same(row: Draw) -> bool:
 
 
 def drawn(generator: Any, row: Draw, arguments: Sequence[Any]) -> Optional[Any]:
-    """The number that a kernel draws, None where it leaves instead."""
+    """The number that a kernel draws; None where the kernel leaves instead."""
     kind = ctypes.c_double if all(isinstance(one, float) for one in arguments) else ctypes.c_int64
     words = (kind * 2)(*arguments)
     if not _launcher.draw(generator, row.number, ctypes.addressof(words)):

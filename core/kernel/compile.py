@@ -1,4 +1,8 @@
-"""Graph in, kernel out: the one entry point of the kernel compiler."""
+"""Entry point of the kernel compiler: `compile_graph` turns a graph into a `Kernel`.
+
+`core/entries.py` calls it for the graphs of an entry. The emitters write the source, and `llvm/codegen.py` makes
+machine code of it.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,9 @@ from pijit.core.kernel.reference import emitter as python_backend
 __all__ = ["Kernel", "compile_graph", "supports", "CompileError", "ForkedError", "TooDeep"]
 
 MEMO_SIZE = 256
+"""The number of compiled sources that a process remembers."""
 MOST_INDENTED = "\n" + 100 * "    "
-"""How far Python's parser reads no further."""
+"""Indentation of 100 levels, the limit of Python's parser."""
 
 _numbers = itertools.count()
 _compiled: "OrderedDict[Any, Tuple[int, Any]]" = OrderedDict()
@@ -34,14 +39,15 @@ _watch: Optional[Watch] = None
 
 
 def set_watch(watch: Optional[Watch]) -> Optional[Watch]:
-    """Have each compiling of a kernel run inside ``watch(its name)``; None: nothing. Returns the previous one."""
+    """Run each compilation of a kernel inside ``watch(its name)``; None: without a watch. Returns the previous
+    watch."""
     global _watch
     previous, _watch = _watch, watch
     return previous
 
 
 class Written(NamedTuple):
-    """The text of a kernel, how many words its frame has, and what makes (kernel, owner) of the text."""
+    """The source of a kernel, the words of its frame, a function that makes (kernel, owner), and the exit causes."""
 
     source: str
     words: int
@@ -50,12 +56,14 @@ class Written(NamedTuple):
 
 
 class Kernel:
-    """A compiled graph: what the launcher needs, and the text it was made from.
+    """A compiled graph: what the launcher needs, and the source that it was made from.
 
-    ``inputs`` are the launcher's input codes, ``words`` and ``output_word`` describe the frame, ``exits``
-    is a tuple of (graph exit number, output codes) by exit id, ``kernel`` is an address or a callable,
-    ``owner`` keeps it alive; both are None until ``compile`` is called. ``flavour`` is how it was made. Until something needs the text, it is not
-    written, and ``words`` are without the scratch words that it needs.
+    ``inputs`` are the launcher's input codes; ``words`` and ``output_word`` describe the frame. ``exits`` has (graph
+    exit number, output codes) by exit id. ``kernel`` is an address or a callable, and ``owner`` keeps it alive; both
+    are None until ``compile`` is called. ``flavour`` has the options that it was made with.
+
+    A kernel for later has no source until something needs it. Until then ``words`` lacks the scratch words of the
+    source.
     """
 
     __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "flavour", "_graph",
@@ -80,7 +88,7 @@ class Kernel:
 
     @property
     def source(self) -> str:
-        """The text; of a kernel that is made when it is needed and cannot be, why not."""
+        """The source. If a kernel for later cannot be compiled, the reason as a comment."""
         try:
             return self._text().source
         except CompileError as error:
@@ -88,12 +96,12 @@ class Kernel:
 
     @property
     def causes(self) -> Tuple[Cause, ...]:
-        """Why the kernel may leave, by the numbers that launchers count; nothing as long as it is not written."""
+        """The exit causes, by the numbers that launchers count; empty until the source is written."""
         written = self._written
         return written.causes if written is not None else ()
 
     def compile(self) -> Tuple[Union[int, Any], Any, int]:
-        """Compile unless that is done; returns (kernel, owner, words). Raises CompileError."""
+        """Compile the kernel unless that is done. Returns (kernel, owner, words). Raises CompileError."""
         if self.kernel is None:
             start, make = time.perf_counter(), self._text().make
             if _watch is None:
@@ -105,8 +113,10 @@ class Kernel:
         return self.kernel, self.owner, self.words
 
     def _text(self) -> Written:
-        """The text of a kernel that was left for later is that of an improved graph, with the exits that it had
-        before: linked code knows these. Several threads may want it."""
+        """The source, which is written on the first call. Several threads may call this.
+
+        The graph of a kernel for later is improved first. It must keep its exits, because linked code knows them.
+        """
         with fork_safety.writing:
             graph, written = self._graph, self._written
             if written is None:
@@ -136,17 +146,17 @@ class Kernel:
 
 def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False,
                   flavour: Flavour = PLAIN) -> Kernel:
-    """Compile a verified graph, or with ``later`` only prepare to.
+    """Compile a verified graph; with ``later`` only prepare the compilation.
 
     Arguments:
         graph: the captured segment.
         backend: "numba" (machine code) or "python" (a Python function over the real objects).
-        later: leave the compiling to ``Kernel.compile``.
+        later: leave the compilation to ``Kernel.compile``.
         on_disk: look for machine code in the user's cache folder first, and keep it there.
-        flavour: what the function's options ask for.
+        flavour: the options of the function.
     Returns: a :class:`Kernel`.
-    Raises: :class:`CompileError` with a sentence when this back end cannot do it; ValueError on an unknown
-    back end.
+    Raises: :class:`CompileError` with a sentence when this back end cannot compile the graph; ValueError on an
+    unknown back end.
     Example: ``kernel = compile_graph(graph); Launcher(..., kernel.inputs, kernel.words, ...)``
     """
     if backend not in ("numba", "python"):
@@ -168,9 +178,10 @@ def _function(source: str, names: Dict[str, Any], name: str) -> Tuple[Any, Any]:
 
 
 def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_disk: bool) -> Tuple[int, Any]:
-    """(address, owner) of the compiled source, compiled once per text and symbols.
+    """(address, owner) of the compiled source; each pair of source and symbols is compiled once.
 
-    The text has every type and constant that steers the compile; what leaves by identity is in the launcher.
+    The source has every type and constant that affects the machine code. Objects that leave by identity are in the
+    launcher.
     """
     key = (source, tuple(sorted(symbols.items())))
     with fork_safety.remembering:
@@ -186,7 +197,7 @@ def _machine_code(source: str, names: Dict[str, Any], symbols: Dict[str, str], o
 
 
 def _remember_source(source: str, name: str) -> str:
-    """A file name under which tracebacks find the source."""
+    """Store the source where tracebacks find it. Returns the file name for it."""
     filename = "<pijit kernel %s %d>" % (name, next(_numbers))
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     return filename

@@ -1,4 +1,8 @@
-"""Whether a kernel may be compiled now: programs that `python -m pijit` runs compile what has earned it."""
+"""Compile permission: a hook that may postpone the compilation of a kernel.
+
+`core/warm_up.py` sets it for programs that `python -m pijit` runs: they compile only kernels that have earned it.
+`llvm/codegen.py` asks for permission before it compiles a kernel that is not on disk.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ _permission: Optional[Permission] = None
 
 
 class TooEarly(Exception):
-    """A kernel is not compiled now; ``seconds`` is what compiling it is expected to take."""
+    """A kernel is not compiled yet; ``seconds`` is the expected compile time."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -17,9 +21,9 @@ class TooEarly(Exception):
 
 
 def set_permission(permission: Optional[Permission]) -> Optional[Permission]:
-    """Have this asked before each kernel is compiled that is not on disk; it gets the source and may raise `TooEarly`.
+    """Set the function that is called before each compilation of a kernel that is not on disk.
 
-    None: each may be compiled. Returns the previous one.
+    It gets the source and may raise `TooEarly`. None: every kernel may be compiled. Returns the previous function.
     """
     global _permission
     previous, _permission = _permission, permission
@@ -27,6 +31,6 @@ def set_permission(permission: Optional[Permission]) -> Optional[Permission]:
 
 
 def ask_permission(source: str) -> None:
-    """Raise `TooEarly` if the kernel with this source is not to be compiled now."""
+    """Raise `TooEarly` if the kernel with this source must not be compiled yet."""
     if _permission is not None:
         _permission(source)

@@ -1,10 +1,10 @@
-"""Kernels on disk: one object file per kernel in the user's cache folder, under a key of all that decides its bytes.
+"""Disk cache of kernels: one object file per kernel in the user's cache folder, under a key of all its inputs.
 
-Machine code is input that runs. So a folder or a file that anybody else owns or may write to is never read. The same
-holds for a folder that others can replace by another one (see `trust`). A file that is not whole is not read either: its
-kernel is compiled again and the file replaced. Files appear as a whole, by a rename, so readers and writers need no
-lock; who removes the oldest files has one. Nothing that happens here may fail a call: what cannot be read or written is
-noted once in the log `pijit.cache`.
+The process runs the machine code that it reads. So it never reads a file or folder that another user owns, may write
+to, or may replace (file_ownership.py). A damaged file is not used: its kernel is compiled again and the file replaced.
+
+A file appears complete, by a rename, so readers and writers need no lock; only the removal of the oldest files takes
+one. An error here must never make a call fail. Each kind of error is noted once in the log `pijit.cache`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ from pijit.core.kernel.file_ownership import Distrust, check_folders_above, chec
 MAGIC = b"pijit kernel 1\n"
 SUFFIX = ".kernel"
 SIZE_CAP = 256 * 2 ** 20
+"""Bytes that the kernels of a folder may have in all before the oldest ones are removed."""
 KEPT_PART = 0.75
-"""How much of SIZE_CAP is left when the oldest have gone."""
+"""The part of SIZE_CAP that stays when the oldest kernels are removed."""
 
 SUPPORTED = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 """Whether this system can tell who may have written a file."""
 
 _DIGEST = hashlib.sha256().digest_size
 _FILE_LIMIT = 2 ** 26
+"""Bytes of the largest file that is read."""
 _DAY, _HOUR = 86400.0, 3600.0
 
 logger = logging.getLogger("pijit.cache")
@@ -46,7 +48,7 @@ _noted: Set[Tuple[str, str]] = set()
 
 
 class Contents(NamedTuple):
-    """What a folder holds; ``problem`` says why it is not used, or is ""."""
+    """The number and total size of the kernels in a folder; ``problem`` says why the folder is not used, or is ""."""
 
     path: str
     kernels: int
@@ -68,7 +70,7 @@ def _digest(what: Any) -> bytes:
 
 @functools.lru_cache(maxsize=None)
 def _makers() -> Tuple[Any, ...]:
-    """What makes machine code of a source: all that is the same for each kernel of a process."""
+    """The parts of a key that are the same for all kernels of a process: versions, processor and settings."""
     settings = tuple(sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_")))
     return (sys.version, sys.implementation.name, np.__version__, llvmlite.__version__, llvm.llvm_version_info,
             numba_version(), __version__, compiler_digest(), llvm.get_process_triple(), llvm.get_host_cpu_name(),
@@ -76,7 +78,7 @@ def _makers() -> Tuple[Any, ...]:
 
 
 def numba_version() -> str:
-    """What says which numba is installed, without importing it."""
+    """A text that identifies the installed version of numba. If possible, it is found without an import of numba."""
     spec = importlib.util.find_spec("numba")
     with contextlib.suppress(OSError, AttributeError, TypeError):
         with open(os.path.join(os.path.dirname(spec.origin), "_version.py"), "rb") as file:  # type: ignore
@@ -87,7 +89,7 @@ def numba_version() -> str:
 
 
 def compiler_digest() -> str:
-    """A digest of the modules that write machine code, which change from one version to the next and in between."""
+    """A digest of the kernel compiler's Python files, which change between versions and during development."""
     digest, folder = hashlib.sha256(), os.path.dirname(__file__)
     with contextlib.suppress(OSError):
         for below, _, names in sorted(os.walk(folder)):
@@ -102,13 +104,13 @@ def compiler_digest() -> str:
 
 
 def packed(key: str, code: bytes) -> bytes:
-    """The contents of the file of a kernel."""
+    """The contents of a kernel's file."""
     body = bytes.fromhex(key) + code
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
 def unpacked(key: str, data: bytes) -> bytes:
-    """The object file in the contents of a kernel's file. Raises Distrust."""
+    """The object file in the contents of a kernel's file. Raises Distrust if they are damaged or have another key."""
     head = len(MAGIC) + _DIGEST
     body = data[head:]
     if not data.startswith(MAGIC) or data[len(MAGIC):head] != hashlib.sha256(body).digest():
@@ -129,13 +131,13 @@ def default_path() -> str:
 
 
 class Store:
-    """The kernels in a folder. All methods but ``clear`` answer whatever the file system says.
+    """The kernels in a folder. Only ``clear`` raises errors of the file system.
 
     Example: ``code = Store().load(key)``
     """
 
     __slots__ = ("path",)
-    _written = SIZE_CAP  # the first that a process writes looks at the size of the folder
+    _written = SIZE_CAP  # so the first kernel that a process writes makes it check the size of the folder
 
     def __init__(self, path: Optional[str] = None) -> None:
         self.path = default_path() if path is None else path
@@ -168,7 +170,7 @@ class Store:
             _note("not kept", self.path, key, error)
 
     def contents(self) -> Contents:
-        """How much is there."""
+        """The number and total size of the kernels."""
         try:
             with self._folder() as folder:
                 rows = _rows(folder)
@@ -179,7 +181,7 @@ class Store:
         return Contents(self.path, len(rows), sum(size for _, size, _ in rows), "")
 
     def clear(self) -> int:
-        """Remove all kernels; returns how many went. Raises OSError or Distrust if none can be removed."""
+        """Remove all kernels. Returns the number of removed ones. Raises OSError or Distrust if none can be removed."""
         errors: List[OSError] = []
         try:
             with self._folder() as folder:
@@ -199,7 +201,7 @@ class Store:
 
     @contextlib.contextmanager
     def _folder(self) -> Iterator[int]:
-        """A descriptor of the folder, to which nobody else can write, and which nobody else can replace."""
+        """A descriptor of the folder. Raises Distrust if another user can write to the folder or replace it."""
         try:
             folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -214,7 +216,7 @@ class Store:
 
 
 def _read(folder: int, name: str) -> bytes:
-    """The contents of a file that nobody else can have written. Raises OSError or Distrust."""
+    """The contents of a file that no other user can have written. Raises OSError or Distrust."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
@@ -223,12 +225,12 @@ def _read(folder: int, name: str) -> bytes:
         check_owner(found, "it")
         if time.time() - found.st_mtime > _DAY:
             with contextlib.suppress(OSError):
-                os.utime(descriptor)  # what is used is not old
+                os.utime(descriptor)  # the time of the last use decides which kernels are removed
         return file.read(_FILE_LIMIT)
 
 
 def _write(folder: int, name: str, data: bytes) -> None:
-    """Make a file that is there as a whole or not at all. Raises OSError."""
+    """Write a file that appears complete or not at all. Raises OSError."""
     temporary = ".%s.%s" % (name, os.urandom(6).hex())
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
     try:
@@ -241,7 +243,7 @@ def _write(folder: int, name: str, data: bytes) -> None:
 
 
 def _rows(folder: int) -> List[Tuple[float, int, str]]:
-    """(time of last use, size, name) of each kernel; what interrupted processes have left for an hour is removed."""
+    """(time of last use, size, name) of each kernel. Removes files that interrupted writers left over an hour ago."""
     rows = []
     for name in os.listdir(folder):
         with contextlib.suppress(OSError):
@@ -254,20 +256,20 @@ def _rows(folder: int) -> List[Tuple[float, int, str]]:
 
 
 def _is_locked(folder: int) -> bool:
-    """Whether another process trims the folder; else this one has the lock until it closes the descriptor."""
+    """Whether another process trims the folder. If not, this process holds the lock until it closes the descriptor."""
     import fcntl
 
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # a file system without locks: at worst two processes remove more than one would
+    except OSError:  # a file system without locks: at worst, two processes remove more files than one would
         pass
     return False
 
 
 def _trim(folder: int) -> None:
-    """Remove the kernels that were not used for the longest time, if all together are too large."""
+    """Remove the least recently used kernels if all together are too large."""
     if _is_locked(folder):
         return
     rows = _rows(folder)
@@ -287,7 +289,7 @@ def _remove(folder: int, name: str) -> None:
 
 
 def _note(what: str, path: str, key: str, error: Exception) -> None:
-    """One line per folder and kind of trouble."""
+    """Log an error once per folder and kind of error."""
     kind = type(error).__name__ if isinstance(error, OSError) else str(error)
     if (path, kind) not in _noted:
         _noted.add((path, kind))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class CompileError(Exception):
-    """A graph cannot become a kernel; the message is a sentence that says why."""
+    """A graph cannot become a kernel; the message is a sentence with the reason."""
 
 
 class ForkedError(CompileError):
-    """This process was forked while another thread compiled: LLVM cannot be called in it."""
+    """This process was forked while another thread compiled or imported modules, so it cannot call LLVM."""
 
 
 class TooDeep(CompileError):

@@ -1,7 +1,8 @@
-"""Why kernels leave: the operations that may, by numbers which kernels answer beside those of their exits.
+"""Exit causes: the operations because of which a kernel leaves, as numbers that launchers count.
 
-A kernel answers the number of the exit and, ``SHIFT`` bits above, that of the cause: 0 where it comes to the end of what
-was captured. Both are constants, so counting costs nothing before a kernel leaves.
+A kernel returns the number of its exit and, ``SHIFT`` bits above, that of the cause. The cause is 0 at the end of the
+captured code. Both are constants, so a kernel that does not leave spends no time on them. `core/exit_counts.py` turns
+the launchers' counters into records.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from pijit.core.graph.ir import HERE, Op
 
 SHIFT = 48
 MOST = 2 ** 15 - 1
-"""Causes beyond these are not counted."""
+"""The largest number of a cause, as 15 bits are left for it. Further causes are not counted."""
 
 
 class Cause(NamedTuple):
-    """Operations because of which a kernel may leave through an exit; the line is 0 in an inlined function."""
+    """An exit, and the operations because of which a kernel may take it. The line is 0 in an inlined function."""
 
     exit: int
     line: int
@@ -30,10 +31,12 @@ _DIVISIONS = ("truediv", "floordiv", "mod")
 
 _WHY = {
     **dict.fromkeys(("load", "store", "view", "gather", "list_item", "item", "char_at", "byte_at", "char_code",
-                     "store_byte", "rows", "scatter", "add_at"), "an index is out of range, or an item of another type"),
+                     "store_byte", "rows", "scatter", "add_at"),
+                    "an index is out of range, or an item of another type"),
     **dict.fromkeys(("reshape", "assign", "where"), "shapes do not fit"),
     **dict.fromkeys(("shl", "shr"), "the result does not fit 64 bits, or the count is negative"),
-    **dict.fromkeys(("dict_item", "find_key", "remove_key", "has_key"), "a key is missing, or its value of another type"),
+    **dict.fromkeys(("dict_item", "find_key", "remove_key", "has_key"),
+                    "a key is missing, or its value of another type"),
     "power": "Python or NumPy may raise or warn, or the result is subnormal",
     "libm": "the argument has no finite result",
     "cast": "the value does not fit the type",
@@ -49,7 +52,7 @@ _OTHERWISE = "what it needs is missing or of another type, or it would raise"
 
 
 def cause_of(ops: Sequence[Op], exit: int) -> Cause:
-    """What operations say of themselves where a kernel leaves because of one of them: the line is the first one's."""
+    """The cause for an exit that one of these operations takes. Its line is the first known one."""
     line = next((op.lineno for op in ops if op.origin == HERE and op.lineno), 0)
     name = " or ".join(dict.fromkeys(map(_operation, ops)))
     return Cause(exit, line, name, " or ".join(dict.fromkeys(map(_why, ops))))
@@ -90,7 +93,8 @@ class Causes:
         return tuple(self._found)
 
     def answer(self, exit: int, ops: Sequence[Op]) -> int:
-        """What a kernel gives where it leaves through an exit because of one of these operations, or of none."""
+        """The value that a kernel returns when it leaves through an exit because of one of these operations, or of
+        none."""
         if not ops:
             return exit
         cause = cause_of(ops, exit)

@@ -1,4 +1,7 @@
-"""Which files of machine code are the user's own: who may write to them, and who may replace their folder."""
+"""File ownership: checks that only this user can write to a file of machine code, or replace its folder.
+
+`disk_cache.Store` makes these checks before it reads or writes.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ _ROOT = 0
 
 
 class Distrust(Exception):
-    """Why something in the file system is not used, as a sentence."""
+    """The reason why a file or folder is not used, as a sentence."""
 
 
 def check_owner(found: os.stat_result, what: str) -> None:
-    """Raises Distrust unless only this user can write to what was found."""
+    """Raise Distrust unless only this user can write to the file or folder."""
     if found.st_uid != os.geteuid():
         raise Distrust("%s belongs to another user" % what)
     if found.st_mode & _OTHERS_WRITE:
@@ -26,10 +29,10 @@ def check_owner(found: os.stat_result, what: str) -> None:
 
 
 def check_folders_above(path: str) -> None:
-    """Raises Distrust if another user may rename a folder on the way to a path, OSError if the way ends before it.
+    """Raise Distrust if another user may rename a folder on the way to a path, OSError if the path does not exist.
 
-    Each folder on the way must belong to root or to this user. Others may write to it only if it is sticky, as /tmp is:
-    there each user renames only their own files. So links on the way must belong to root or to this user too.
+    Each folder on the way must belong to root or to this user. Others may write to it only if it is sticky, as /tmp
+    is: there, users can rename only their own files. So links on the way must belong to root or to this user, too.
     """
     for step, found in _way(os.path.join(os.getcwd(), path)):
         link = stat.S_ISLNK(found.st_mode)
@@ -60,11 +63,11 @@ def _way(path: str) -> Iterator[Tuple[str, os.stat_result]]:
 
 
 def make_private(path: str) -> None:
-    """Make a folder that only this user can use, and those above it that are not there. Raises OSError."""
+    """Make a folder that only this user can use, and its missing parents. Raises OSError."""
     above = os.path.dirname(path)
     if above != path and not os.path.isdir(above):
         make_private(above)
     try:
         os.mkdir(path, 0o700)
-    except FileExistsError:  # it was there, or another process has made it meanwhile
+    except FileExistsError:  # it existed before, or another process has just made it
         pass

@@ -1,8 +1,8 @@
-"""What keeps forked children from waiting for threads that they do not have.
+"""Fork safety: forks take the compiler's locks first, so that a child waits for no thread that it lacks.
 
-A child has the forking thread alone. A lock that another thread holds stays locked in the child, and what that lock
+A child has only the forking thread. A lock that another thread holds stays locked in the child. The data that it
 protects may be half changed: pijit's graphs, numba's modules, LLVM. So a fork first takes the locks of the compiler,
-for `WAIT` seconds at most. A child whose parent did not get them compiles nothing and says so (PJ406).
+for at most `WAIT` seconds. A child whose parent did not get them compiles nothing and logs PJ406.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from pijit.core.kernel.errors import ForkedError
 logger = logging.getLogger("pijit")
 
 WAIT = 10.0
-"""Seconds that a fork waits for threads that compile."""
+"""Seconds that a fork waits, at most, for threads that compile."""
 
 _loading = threading.RLock()
 writing = threading.RLock()
 """Held while a thread improves a graph and writes its source."""
 remembering = threading.RLock()
-"""Held while a thread looks into the memo of kernels, or changes it."""
+"""Held while a thread reads or changes the memo of kernels."""
 
 _FOREIGN = (("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.binding.ffi", "lib"))
-"""Where locks of other libraries are, in the order in which threads take them."""
+"""The locks of other libraries, as (module, attribute), in the order in which threads take them."""
 
 
 class _Here(threading.local):
@@ -42,7 +42,11 @@ class _Here(threading.local):
 
 
 class _Status:
-    """Why this process compiles nothing, or None; whether all that compiling needs is imported."""
+    """The state of this process.
+
+    ``refusal`` says why it compiles nothing, or is None; ``told`` says whether that was logged. ``loaded`` says
+    whether all modules that compiling needs are imported.
+    """
 
     refusal: Optional[str] = None
     told = False
@@ -57,8 +61,7 @@ _ending: Set[str] = set()
 
 
 class Turn:
-    """A lock that one thread has at a time, that nobody waits for, and that is free in a child if another thread had
-    it."""
+    """A lock that no thread waits for. In a forked child it is free if another thread held it."""
 
     __slots__ = ("_lock", "_thread", "__weakref__")
 
@@ -68,35 +71,35 @@ class Turn:
         in_child(self)
 
     def take(self) -> bool:
-        """Whether it was free; it is taken then."""
+        """Take the lock if it is free; returns whether it was."""
         taken = self._lock.acquire(blocking=False)
         if taken:
             self._thread = threading.get_ident()
         return taken
 
     def give_back(self) -> None:
-        """Let another thread have it."""
+        """Release the lock."""
         self._thread = 0
         self._lock.release()
 
     def forked(self) -> None:
-        """Called in the child."""
+        """Free the lock in a child if another thread held it."""
         if self._thread != threading.get_ident():
             self._lock, self._thread = threading.Lock(), 0
 
 
 def in_child(one: Any) -> None:
-    """Have the method ``forked`` of an object called in each forked child, as long as the object lives."""
+    """Call the method ``forked`` of an object in each forked child, as long as the object lives."""
     _children.add(one)
 
 
 def keep_in_child(owner: Any) -> None:
-    """Have an owner of machine code stay alive in a child where LLVM cannot be called to release it."""
+    """Keep an owner of machine code alive in a child that cannot call LLVM to release it."""
     _owners.add(owner)
 
 
 def load(imports: Callable[[], None]) -> None:
-    """Run what imports numba. Raises ForkedError in a child that cannot."""
+    """Run a function that imports numba. Raises ForkedError in a child that must not compile."""
     ensure_usable()
     if not _Status.loaded:
         with loading():
@@ -106,9 +109,9 @@ def load(imports: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """Have forks wait while this thread imports modules of pijit or numba that were not imported before.
+    """Make forks wait while this thread imports modules of pijit or numba for the first time.
 
-    Two threads that import modules may need each other, so this lock is not waited for without end.
+    Two threads that import modules may wait for each other, so this lock is taken with a time limit.
     """
     lock = _loading
     taken = lock.acquire(timeout=WAIT)
@@ -120,7 +123,7 @@ def loading() -> Iterator[None]:
 
 
 def ensure_usable() -> None:
-    """Raise ForkedError in a child whose parent was compiling in another thread when it forked."""
+    """Raise ForkedError in a child whose parent was compiling or importing in another thread when it forked."""
     if _Status.refusal is None:
         return
     if not _Status.told:
@@ -130,12 +133,12 @@ def ensure_usable() -> None:
 
 
 def ending() -> None:
-    """Have forks wait until the system's thread that calls this has ended.
+    """Make forks wait until the operating system's thread that calls this has ended.
 
-    CPython 3.7 and 3.8 end a thread by unwinding its stack. That takes a lock of the C library's, after the thread
-    counts as joined. A child that is forked then waits for that lock when LLVM registers what it compiled.
+    CPython 3.7 and 3.8 end a thread by unwinding its stack. That takes a lock of the C library, after the thread
+    counts as joined. A child that is forked meanwhile waits for that lock when LLVM registers machine code.
     """
-    with contextlib.suppress(OSError):  # no Linux
+    with contextlib.suppress(OSError):  # systems other than Linux
         _ending.add(os.readlink("/proc/thread-self"))
 
 
@@ -194,7 +197,7 @@ def _refuse(because: str) -> None:
 
 
 def _import_owners() -> List[int]:
-    """The threads that import modules now."""
+    """The identifiers of the threads that are importing modules."""
     locks = getattr(importlib._bootstrap, "_module_locks", {})  # type: ignore[attr-defined]
     found = [getattr(reference(), "owner", None) for reference in list(locks.values())]
     return [owner for owner in found if owner is not None]
@@ -205,9 +208,9 @@ def _imports_of_others() -> bool:
 
 
 def importing() -> bool:
-    """Whether this thread is importing a module, or any thread has the lock of all imports.
+    """Whether this thread is importing a module, or any thread has the global import lock.
 
-    Such a thread must not wait for one that may import.
+    Then this thread must not wait for a thread that may import.
     """
     return imp.lock_held() or threading.get_ident() in _import_owners()
 

@@ -1,4 +1,4 @@
-"""Kernels that every function made from one code object uses."""
+"""Kernel sharing: all functions that are made from one code object use the same kernels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _kernels: Dict[int, Dict[Any, Kernel]] = {}
 
 
 def kernels_of(code: types.CodeType) -> Dict[Any, Kernel]:
-    """The kernels of a code object; they live as long as it does and serve every function that is made from it.
+    """The kernels of a code object, for every function that is made from it. They live as long as the code object.
 
-    So a function that is jitted anew whenever its outer function runs is compiled once.
+    So a function that is jitted each time its outer function runs is compiled once.
     """
     if id(code) not in _kernels:
         _kernels[id(code)] = {}

@@ -1,6 +1,6 @@
-"""Names under which machine code reaches what is outside of it: libm functions, tables of ufunc loops.
+"""Symbols: the names by which machine code refers to libm functions, tables of ufunc loops and other addresses.
 
-A name is resolved when the code is linked, so code cached on disk finds the addresses of its own process.
+A name is resolved when the code is linked. So machine code from the disk cache gets the addresses of its own process.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import numpy as np
 from pijit.core.graph.gufuncs import LINALG
 
 _HERE = "pijit.here."
-"""With this begin names that mean something in this process alone."""
+"""The prefix of names that are valid in this process only."""
 _CORE = "numpy._core" if int(np.__version__.split(".")[0]) > 1 else "numpy.core"
 _UMATH: Any = importlib.import_module(_CORE + ".umath")
 _SYMBOLS: Dict[str, Any] = {}
 
 
 def symbol(name: str, address: int, keep: Any = None) -> str:
-    """Make ``address`` known to LLVM under ``name``, once per process, and keep ``keep`` alive. Returns the
-    name."""
+    """Tell LLVM that ``name`` is ``address``, once per process, and keep ``keep`` alive. Returns the name."""
     if name not in _SYMBOLS:
         llvm.add_symbol(name, address)
         _SYMBOLS[name] = (address, keep)
@@ -31,7 +30,7 @@ def symbol(name: str, address: int, keep: Any = None) -> str:
 
 
 def table_symbol(name: str, words: Sequence[int]) -> str:
-    """A symbol for an immortal table of 64-bit words: the name, if no other table has it."""
+    """A symbol for a table of 64-bit words that is never freed. It is the name, unless another table has it."""
     if name in _SYMBOLS:
         known = list(_SYMBOLS[name][1])
         return name if known == list(words) else table_symbol(_HERE + "%s.%r" % (name, tuple(words)), words)
@@ -40,12 +39,12 @@ def table_symbol(name: str, words: Sequence[int]) -> str:
 
 
 def is_numpys(ufunc: np.ufunc) -> bool:
-    """Whether NumPy knows the ufunc by its name."""
+    """Whether the ufunc is the one that NumPy has under its name."""
     return getattr(_UMATH, ufunc.__name__, None) is ufunc
 
 
 def loop_symbol(ufunc: np.ufunc, index: int, words: Tuple[int, int]) -> str:
-    """A symbol for [function, data] of an inner loop; it lasts if NumPy knows the ufunc by its name."""
+    """A symbol for [function, data] of an inner loop. It is the same in every process if the ufunc is NumPy's own."""
     name = ufunc.__name__
     for prefix, module in (("", _UMATH), ("linalg.", LINALG)):
         if getattr(module, name, None) is ufunc:
