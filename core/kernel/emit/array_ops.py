@@ -1,4 +1,7 @@
-"""Array operations that compute elements: allocation, ufuncs through NumPy's inner loops, assignment."""
+"""Array operations that compute elements: allocation, ufuncs through NumPy's inner loops, and assignment.
+
+The numba emitter looks writers up in ARRAY_OPERATIONS, for operations that no loop nest of a group computes.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def write_alloc(emitter: Any, op: Op) -> None:
 
 
 def _fill_new(emitter: Any, array: ArrayVariable, value: str) -> None:
-    """Fill a new array, which is contiguous in some order."""
+    """Fill a new array, which is contiguous in C or Fortran order, with one number."""
     dtype, count = array.type.dtype, "(1)"
     for size in array.shape:
         count = "imul(%s, %s)" % (count, size)
@@ -60,8 +63,11 @@ def _literal(dtype: np.dtype, value: int) -> str:
 
 
 class _Operand:
-    """An operand as the inner loop reads it: descriptor address, ndim, and the item size or 0 if it was
-    cast; ``like`` is the descriptor of the operand before the cast, which decides the result's layout."""
+    """An operand as NumPy's inner loop reads it.
+
+    ``address`` is that of its descriptor. ``itemsize`` is 0 if the operand was cast. ``array`` is None for a scalar.
+    ``like`` is the address of the descriptor before the cast, which decides the result's layout.
+    """
 
     __slots__ = ("address", "ndim", "itemsize", "array", "like")
 
@@ -90,7 +96,7 @@ def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
 
 
 def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> ArrayVariable:
-    """A new array with the elements as another dtype; leaves when an element does not fit."""
+    """A new array with the elements converted to another dtype; leaves when an element does not fit."""
     kind = Array(dtype, len(array.shape), "C")
     copy = new_private(emitter, op, kind, emitter.fresh(), array.shape)
 
@@ -105,7 +111,7 @@ def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> Arra
 
 
 def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[str]:
-    """The common shape; leaves when there is none."""
+    """The shape that shapes broadcast to; leaves when they do not broadcast."""
     ndim = max(len(shape) for shape in shapes)
     result: List[str] = []
     for axis in range(ndim):
@@ -119,8 +125,7 @@ def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[s
 
 
 def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str], strip: bool) -> None:
-    """Leave unless ``shape`` broadcasts to ``target``; ``strip``: leading axes of length 1 may be too
-    many."""
+    """Leave unless ``shape`` broadcasts to ``target``. With ``strip``, surplus leading axes of length 1 are allowed."""
     extra = len(shape) - len(target)
     if extra > 0 and not strip:
         raise CompileError("more axes than the output has")
@@ -134,7 +139,7 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
 
 
 def require_fit(emitter: Any, leaving: Op, op: Op, shapes: Sequence[Sequence[str]]) -> None:
-    """Leave unless the result has the shape of the operand that an operation ``fits``, if it does."""
+    """Leave unless the result has the shape of the operand that the attribute ``fits`` names, if there is one."""
     if "fits" in op.attrs:
         for shape in shapes:
             fits_into(emitter, leaving, shape, shapes[op.attrs["fits"]], False)
@@ -179,11 +184,11 @@ def write_ufunc(emitter: Any, op: Op) -> None:
 
 def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
                        shape: List[str]) -> Optional[ArrayVariable]:
-    """The results in the memory of an operand that nobody needs any more, if one has the result's type and shape."""
+    """The results in the memory of an operand that is dead afterwards, if one has the result's type and shape."""
     kind = op.result.type
     for value in emitter.given_up(op):
         array = emitter.arrays[value]
-        # loops of complex numbers may choose another way when they write to an operand
+        # loops of complex numbers may take another path when they write to an operand
         if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape) \
                 and emitter.privacy.hands_on(value, op.result):
             emitter.inherited.add(value)
@@ -195,7 +200,7 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
 
 
 def _computed_in_block(emitter: Any, op: Op, operands: List[_Operand], shape: List[str]) -> Optional[ArrayVariable]:
-    """The results in the memory that there is for a block of them (tiled_loops.py)."""
+    """The results in the memory for a block of rows, inside a tiled loop (tiled_loops.py); else None."""
     array: Optional[ArrayVariable] = emitter.blocking.prepared(op.result, shape)
     if array is not None:
         address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
@@ -206,7 +211,7 @@ def _computed_in_block(emitter: Any, op: Op, operands: List[_Operand], shape: Li
 
 def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,
               name: str, private: bool, wanted: int = 0) -> ArrayVariable:
-    """A new array with the loop's results, ``wanted`` by so many side exits; leaves when a flag was raised."""
+    """A new array with the loop's results, which ``wanted`` side exits need; leaves when a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
     words = [str(item) for k, operand in enumerate(operands)
@@ -228,7 +233,10 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
 
 def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, shape: List[str], flags: int,
               undo: Optional[Tuple[ArrayVariable, ArrayVariable]] = None) -> None:
-    """Run it; leaves when a flag was raised. ``undo``: an array that is written, and what was there before."""
+    """Call the runtime to run the loop; leaves when a flag was raised.
+
+    ``undo`` is (a written array, a copy of its previous contents); the contents are put back before leaving.
+    """
     ufunc, index = op.attrs["ufunc"], op.attrs["loop"]
     table = emitter.let("%s()" % emitter.loop_table(ufunc, index))
     flags |= (_EXACT if is_exact(op) else 0) + _LEAST * (emitter.flavour.least if _may_share(op) else 0)
@@ -263,7 +271,7 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
         fits_into(emitter, op, operand.array.shape if operand.array else (), target.shape, False)
     if is_exact(op):
         shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
-        # The loop may raise a flag at its last element, when nothing may have been written yet.
+        # The loop may raise a flag at its last element. The target must be unchanged then, so it is copied to later.
         kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
         apart = _computed(emitter, op, operands, shape, kind, emitter.fresh(), True)
         copy_into(emitter, op, target, apart)
@@ -275,8 +283,11 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
 
 def _computed_there(emitter: Any, op: Op, operands: List[_Operand], target: ArrayVariable,
                     dtype: np.dtype) -> ArrayVariable:
-    """The loop's results go to target, for bits depend on its strides; leaves with what was there before when a flag
-    was raised. Returns a temporary."""
+    """Run the loop with the target as output, because the bits depend on its strides. Returns a temporary array.
+
+    When a flag was raised, the previous contents are put back before leaving. If the dtypes differ, the output is the
+    temporary array, which is converted into the target.
+    """
     apart = new_private(emitter, op, Array(dtype, len(target.shape), "C"), emitter.fresh(), target.shape)
     converts = target.type.dtype != dtype
     if not converts:

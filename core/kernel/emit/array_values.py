@@ -1,5 +1,7 @@
-"""Arrays in kernel source: the variables of an array value, descriptors in scratch words, runtime calls,
-loop nests."""
+"""Array values in kernel source: variables of an array, descriptors in scratch words, runtime calls and loop nests.
+
+`ArrayWriter` is a base class of the numba emitter, and the other modules of this package call its methods.
+"""
 
 from __future__ import annotations
 
@@ -21,25 +23,28 @@ from pijit.core.kernel.llvm.nest import nest as nests
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
 
 PRIVATE = 1 << 16
-"""Beside the type number of an array that never leaves the kernel: it may have spare memory."""
+"""Added to the type number of an array that never leaves the kernel: its memory may come from the buffer pool."""
 
 LISTENING = 1 | 2 | 4 | 8
-"""All floating-point flags: the runtime leaves out those that np.errstate ignores."""
+"""The mask of all floating-point flags. The runtime leaves out those that np.errstate ignores."""
 HEEDED = 4
-"""How far up in a mask those are that it does not leave out."""
+"""The shift in a mask for flags that the runtime does not leave out."""
 
 
 class ArrayVariable:
     """The source texts of one array value: data address, object, shape and strides.
 
-    ``object`` of a view is a variable that is 0 until the ndarray object is made; ``base`` is then the text
-    of the object that it is a view of. So is that of an array ``in_slot`` (stack_arrays.py), until a copy is made. For any
-    other array ``base`` is the object itself.
+    A view has no object at first: ``object`` is a variable that is 0 until the ndarray object is made. ``base`` is
+    then the text of the object that it is a view of. The ``object`` of a stack array (``in_slot``, stack_arrays.py) is
+    0 until a copy is made. For any other array ``base`` is the object itself.
 
-    ``strides`` lead to elements; ``shown`` are those that NumPy shows. They differ where the layout says what a
-    stride is: NumPy calls an array contiguous whatever the strides of an axis of length 1, or of an empty array,
-    are. ``origin`` is another data address and how many bytes behind it the elements are, if there are any.
-    ``rolled`` is (axis, places) where only a nest reads elements, and finds them so far back along an axis.
+    ``strides`` lead to elements; ``shown`` are the strides that NumPy shows. They may differ in an axis of length 1
+    and in empty arrays: NumPy calls these contiguous with any strides, and the layout then gives a literal for
+    ``strides``.
+
+    ``origin`` is (another data address, the offset of the elements from it in bytes), valid if there are elements.
+    ``rolled`` is (axis, places) for an array that only loop nests read: elements lie that many places back on the
+    axis.
     """
 
     __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot", "origin", "rolled")
@@ -60,14 +65,14 @@ class ArrayVariable:
         self.rolled: Optional[Tuple[int, str]] = None
 
     def rolled_by(self, axis: int, places: str) -> "ArrayVariable":
-        """The same elements rolled along an axis, for nests."""
+        """The same elements rolled along an axis, for loop nests only."""
         array = ArrayVariable(self.type, self.data, "0", self.shape, self.strides)
         array.rolled = axis, places
         return array
 
     @property
     def last_stride(self) -> str:
-        """What is certain of the last stride, as nests want to know it."""
+        """What is certain about the last stride, as one of the kinds that nests know."""
         if not self.shape or self.shape[-1] == "(1)" or self.strides[-1] == "(0)":
             return nests.ZERO
         known = self.strides[-1].strip("()")
@@ -75,30 +80,30 @@ class ArrayVariable:
 
     @property
     def is_adjacent(self) -> bool:
-        """Whether it is certain to be a vector of elements one behind the other."""
+        """Whether the array is certain to be a vector of adjacent elements."""
         return len(self.shape) == 1 and self.strides[0] == "(%d)" % self.type.dtype.itemsize and not self.rolled
 
     @property
     def goes_by_columns(self) -> bool:
-        """Whether elements along another axis than the last one are certain to lie side by side."""
+        """Whether the elements along an axis other than the last one are certain to be adjacent."""
         side_by_side = "(%d)" % self.type.dtype.itemsize
         return self.rolled is None and self.last_stride == nests.ANY and side_by_side in self.strides
 
     @classmethod
     def named(cls, value: Value) -> "ArrayVariable":
-        """Plain variables for a block parameter."""
+        """The variables of a block parameter."""
         name, kind = "v%d" % value.id, value.type
         axes = range(kind.ndim)
         return cls.of_layout(kind, name, [name + "_s%d" % axis for axis in axes])
 
     @classmethod
     def of_layout(cls, kind: Array, name: str, shape: Sequence[str]) -> "ArrayVariable":
-        """An array that is no view, with variables of this name for all but the shape."""
+        """An array that is no view, with variables of this name for everything except the shape."""
         shown = [name + "_t%d" % axis for axis in range(kind.ndim)]
         return cls(kind, name + "_d", name + "_o", shape, contiguous_last(kind, shown), None, shown)
 
     def moves_from(self, other: "ArrayVariable") -> List[Tuple[str, str]]:
-        """(variable, source) pairs that make this variable hold the other array."""
+        """(variable, source) pairs that assign the other array to this variable."""
         pairs = [(self.data, other.data), (self.object, other.object)]
         pairs += zip(self.shape, other.shape)
         return pairs + list(zip(self.shown, other.shown))
@@ -109,8 +114,7 @@ def is_literal(text: str) -> bool:
 
 
 def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
-    """The strides, the last one as a literal where the layout says what it is: loops can be vectorised
-    then."""
+    """The strides, with a literal for the one that the layout determines, so that loops can be vectorised."""
     strides = list(strides)
     if strides and kind.layout == "C":
         strides[-1] = "(%d)" % kind.dtype.itemsize
@@ -120,7 +124,7 @@ def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
 
 
 def type_number(dtype: np.dtype, private: bool) -> int:
-    """What alloc and alloc_like want to know of a new array."""
+    """The number by which alloc and alloc_like know the type of a new array."""
     return dtype.num + (PRIVATE if private else 0)
 
 
@@ -132,7 +136,7 @@ def memory_code(dtype: np.dtype) -> str:
 
 
 class ArrayWriter:
-    """The part of the numba emitter that writes about arrays; see numba_backend.NumbaEmitter."""
+    """The part of `kernel_emitter.NumbaEmitter` that writes about arrays."""
 
     names: Dict[str, Any]
     symbols: Dict[str, str]
@@ -149,15 +153,15 @@ class ArrayWriter:
         self.roots = roots(graph)
         self.inputs = set(graph.inputs)
         self.params = {param for block in graph.blocks[1:] for param in block.params}
-        self.inherited: Set[Value] = set()  # arrays whose memory has become another value
+        self.inherited: Set[Value] = set()  # arrays whose memory another value has taken over
         self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
-        self.by_rows = likely_by_rows(graph)  # arrays whose last stride is the smallest but for odd shapes
+        self.by_rows = likely_by_rows(graph)  # arrays whose last stride is the smallest, except for odd shapes
         self.buffered = False
         self.slots = 0
-        self.reports_own = False  # whether only the kernel's own arithmetic raises what the next ``raised`` looks for
-        self.watches: List[str] = []  # variables that are 0 until a watched nest has seen something odd
+        self.reports_own = False  # whether the next ``raised`` checks flags of the kernel's own arithmetic only
+        self.watches: List[str] = []  # variables that are 0 until a watched nest has found a suspicious result
         self._known: Dict[str, str] = {}
-        self._fitting: Dict[str, Set[str]] = {}  # by size of an axis, sizes that are the same or 1
+        self._fitting: Dict[str, Set[str]] = {}  # size of an axis: sizes that are equal to it, or 1
         self._block_depth = 0
         self.arrays: Dict[Value, ArrayVariable] = {}
         self.constants: Dict[Value, Any] = {}
@@ -165,17 +169,17 @@ class ArrayWriter:
     # ---- small writers ----
 
     def let(self, source: str) -> str:
-        """A new variable with this value; literals and variables stand for themselves."""
+        """A variable with this value; a literal or variable stands for itself."""
         return source if is_literal(source) or source.isidentifier() else self.renamed(source)
 
     def renamed(self, source: str) -> str:
-        """A variable of its own with this value."""
+        """A new variable with this value."""
         name = self.fresh()
         self.line("%s = %s" % (name, source))
         return name
 
     def pure(self, source: str) -> str:
-        """As ``let`` for a source that means the same everywhere in the block: it is written once."""
+        """As ``let``, for a source with the same value everywhere in the block: it is written once."""
         if source in self._known:
             return self._known[source]
         name = self.let(source)
@@ -184,7 +188,7 @@ class ArrayWriter:
         return name
 
     def guard_once(self, op: Op, condition: str) -> None:
-        """As ``guard`` for a pure condition: it cannot hold behind an earlier guard of the block."""
+        """As ``guard``, for a pure condition: it cannot hold after an earlier guard of the block."""
         if condition in self._known:
             return
         self.guard(op, condition)
@@ -192,11 +196,12 @@ class ArrayWriter:
             self._known[condition] = ""
 
     def fits(self, size: str, wanted: str) -> bool:
-        """Whether the size of an axis is known to be 1 or another one."""
+        """Whether the size of an axis is known to be 1 or equal to another size."""
         return size in (wanted, "(1)") or size in self._fitting.get(wanted, ())
 
     def common_size(self, op: Op, size: str, other: str) -> str:
-        """What two axes broadcast to; leaves where they do not. Behind that, all of which it was made fits it."""
+        """The size that two axes broadcast to; leaves where they do not broadcast. Both are known to fit it
+        afterwards."""
         if self.fits(other, size):
             return size
         if self.fits(size, other):
@@ -209,13 +214,14 @@ class ArrayWriter:
         return common
 
     def start_block(self) -> None:
-        """Forget what was written for another block, whose variables may have changed."""
+        """Forget what is known in another block, because its variables may have changed."""
         self._known.clear()
         self._fitting.clear()
         self._block_depth = self.depth
 
     def enter_scope(self) -> Any:
-        """Go on inside a loop, of which nothing is known behind it; what leave_scope needs."""
+        """Begin a scope such as a loop body; what is known there is not known after it. Returns the state for
+        leave_scope."""
         outside = dict(self._known), dict(self._fitting), self._block_depth
         self.depth += 1
         self._block_depth = self.depth
@@ -244,13 +250,14 @@ class ArrayWriter:
         return "ld_i8(ld_i8(frame, 0), %d)" % (8 * index)
 
     def clear_flags(self, own: bool = False) -> None:
-        """Before what may raise floating-point flags that NumPy reports; ``own`` if no called function does."""
+        """Clear the floating-point flags, before operations whose flags NumPy reports. ``own``: no called function
+        raises any."""
         if not self.flavour.fast:
             own_clear = "clear_raised(%s)" % self.runtime_address("own_flags_clear")
             self.line(own_clear if own else self.runtime("flags_clear"))
 
     def raised_flags(self, *ops: Op, own: bool = False) -> str:
-        """The condition that some were raised since then by these operations, "" where nobody wants to know."""
+        """The condition that these operations have raised flags since `clear_flags`; "" if nothing reports them."""
         ignored, heeded = LISTENING, 0
         for op in ops:
             heeded |= op.attrs.get("heeded", 0)
@@ -261,19 +268,18 @@ class ArrayWriter:
         return "%s != 0" % self.flags_raised(mask, own)
 
     def underflow_listened(self, ops: Sequence[Op]) -> str:
-        """The source of what is not 0 if underflows of these operations are reported."""
+        """The source of a number that is not 0 if underflows of these operations are reported."""
         heeded = any(op.attrs.get("heeded", 0) & UNDERFLOW for op in ops)
         return self.runtime("flags_listened", UNDERFLOW | UNDERFLOW << HEEDED if heeded else UNDERFLOW)
 
     def flags_raised(self, mask: int, own: bool) -> str:
-        """The source that gives those flags of a mask that were raised since then and that somebody wants to know."""
+        """The source of a number: the reported flags of a mask that were raised since `clear_flags`."""
         if own:
             return "flags_raised(%s, %d)" % (self.runtime_address("own_flags_test"), mask)
         return self.runtime("flags_test", mask)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
-        """A call of a runtime function; when it fails, leave by the operation's exit, which repeats it, or
-        raise."""
+        """Call a runtime function. When it fails, leave by the operation's exit, which repeats it, or raise."""
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1
         if op is not None and op.exit is not None:
@@ -284,7 +290,7 @@ class ArrayWriter:
         self.depth -= 1
 
     def libm(self, function: str, arity: int, single: bool = False) -> str:
-        """The name of a global that calls the process's libm function, of ``single`` floats or of doubles."""
+        """The name of a global that calls the process's libm function, for ``single`` floats or for doubles."""
         if function in ("sqrt", "fabs"):
             return "fsqrt" if function == "sqrt" else "fabs"
         function += "f" if single else ""
@@ -295,30 +301,32 @@ class ArrayWriter:
         return name
 
     def breaker(self, signals: bool) -> str:
-        """The name of a global that reads the eval breaker, or the word for ``signals`` alone, that all threads share."""
+        """The name of a global that reads the eval breaker, or the word for ``signals`` alone. All threads share both
+        words."""
         name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
         symbol = symbols.symbol("pijit." + name, address)
         self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
         return name
 
     def asks(self, signals: bool) -> str:
-        """A condition: the interpreter has something to do, or only ``signals`` to handle, for which a kernel leaves."""
+        """The condition under which a poll leaves: the interpreter has requests, or with ``signals``, signals to
+        handle."""
         if _launcher.THREAD_POLLS is None:
             return "%s() != 0" % self.breaker(signals)
         place, bits, of_signals = _launcher.THREAD_POLLS
         return "bits_set(ld_i8(ld_i8(frame, 8), %d), %d) != 0" % (place, of_signals if signals else bits)
 
     def loop_table(self, ufunc: np.ufunc, index: int) -> str:
-        """The name of a global that gives the address of [function, data] of a ufunc's inner loop."""
+        """The name of a global that returns the address of [function, data] of a ufunc's inner loop."""
         words = _launcher.ufunc_loop(ufunc, index, symbols.is_numpys(ufunc))
         return self.address_of(symbols.loop_symbol(ufunc, index, words), "loop_")
 
     def object_address(self, symbol: str, known: Any) -> str:
-        """The name of a global that gives the address of an object, which lives as long as the process."""
+        """The name of a global that returns the address of an object, which lives as long as the process."""
         return self.address_of(symbols.symbol(symbol, id(known), known), "object_")
 
     def address_of(self, symbol: str, prefix: str) -> str:
-        """The name of a global that gives the address under a symbol."""
+        """The name of a global that returns the address of a symbol."""
         for name, known in self.symbols.items():
             if known == symbol:
                 return name
@@ -337,22 +345,22 @@ class ArrayWriter:
         self.line("# %s: %r" % (name, nest))
         return name
 
-    # ---- what arrays may share ----
+    # ---- memory of arrays ----
 
     def is_apart(self, one: Value, other: Value) -> bool:
-        """Whether two roots never share memory: one was made here, and so was the other, or it came in.
+        """Whether two roots never share memory: one was made here, and the other was made here or is an input.
 
-        Anything else - a block parameter, an item that was read, what a library function answers - may be a view.
+        Anything else may be a view: a block parameter, an item that was read, the result of a library function.
         """
         known = all(value in self.made or value in self.inputs for value in (one, other))
         return one is not other and known and (one in self.made or other in self.made)
 
     def goes_by_rows(self, value: Value) -> bool:
-        """Whether the last stride of an array is the smallest one, for certain or most likely."""
+        """Whether the last stride of an array is the smallest one, for certain or by the guess of `likely_by_rows`."""
         return self.arrays[value].last_stride != nests.ANY or value in self.by_rows
 
     def need_buffer(self, op: Op, size: str) -> None:
-        """Make ``buffer_d`` the address of at least ``size`` bytes that the frame keeps for statements.
+        """Make ``buffer_d`` the address of at least ``size`` bytes, in a buffer of the frame for single statements.
 
         The buffer stays between iterations of a loop, so that its pages are touched once.
         """
@@ -382,7 +390,7 @@ class ArrayWriter:
         return self.describe_at(kind, name, "address_of_word(frame, %d)" % at, shape)
 
     def describe_at(self, kind: Array, name: str, address: str, shape: Sequence[str]) -> ArrayVariable:
-        """Variables for the array whose descriptor the runtime has completed."""
+        """Variables for an array whose descriptor the runtime has completed."""
         address = self.let(address)
         array = ArrayVariable.of_layout(kind, name, shape)
         self.line("%s = ld_i8(%s, 0)" % (array.data, address))
@@ -392,12 +400,14 @@ class ArrayWriter:
         return array
 
     def descriptor(self, array: ArrayVariable, at: int) -> str:
-        """Write the descriptor at scratch word ``at``; the text of its address. The object word stays 0."""
+        """Write the array's descriptor at scratch word ``at``. Returns the text of its address. The object word stays
+        0."""
         return self.let("set_words(frame, %d, %s)" % (at, ", ".join(
             (array.data, "0") + array.shape + array.shown)))
 
     def with_object(self, value: Value) -> ArrayVariable:
-        """The array, after writing what makes its object if it is a view or in a slot and has none yet."""
+        """The array. If it is a view or a stack array without an object, code that makes the object is written
+        first."""
         array = self.arrays[value]
         if array.lazy:
             self.line("if %s == 0:" % array.object)
@@ -411,7 +421,7 @@ class ArrayWriter:
         return array
 
     def release(self, array: ArrayVariable) -> None:
-        """Give up the frame's reference to the array's object, if the object was made."""
+        """Release the frame's reference to the array's object, if the object was made."""
         call = self.runtime("release", "frame", array.object)
         if array.lazy:
             self.indented("if %s != 0:" % array.object, call)
@@ -430,7 +440,7 @@ class ArrayWriter:
 
     def nest(self, shape: Sequence[str], arrays: Sequence[ArrayVariable],
              body: Callable[[List[Tuple[str, str]]], None]) -> None:
-        """A loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
+        """Write a loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
 
         The arrays broadcast to the shape.
         """
@@ -457,7 +467,7 @@ class ArrayWriter:
         self.depth = depth
 
     def broadcast_stride(self, array: ArrayVariable, axis: int, shape: Sequence[str]) -> str:
-        """The stride of an axis, 0 where its length 1 is repeated."""
+        """The stride of an axis; 0 where an axis of length 1 is repeated."""
         target = shape[len(shape) - len(array.shape) + axis]
         if array.shape[axis] == target or array.strides[axis] == "(0)":
             return array.strides[axis]
@@ -466,14 +476,14 @@ class ArrayWriter:
     # ---- scalars and elements ----
 
     def element(self, dtype: np.dtype, place: Tuple[str, str]) -> str:
-        """The source that reads one element as a scalar variable holds it."""
+        """The source that reads one element, in the form of a scalar variable."""
         return "ld_%s(%s, %s)" % ((memory_code(dtype),) + place)
 
     def converted(self, source: str, kind: Scalar, dtype: np.dtype, op: Op,
                   unchecked: bool = False) -> str:
-        """A scalar's text as another dtype, leaving by the operation's exit when it does not fit.
+        """A scalar's text converted to another dtype; leaves by the operation's exit when it does not fit.
 
-        ``unchecked``: integers wrap, as those in NumPy arrays do.
+        ``unchecked``: integers wrap, as in NumPy arrays.
         """
         if kind.dtype == dtype:
             return source

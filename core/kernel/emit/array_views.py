@@ -1,4 +1,4 @@
-"""Array operations that compute no elements: facts, views, and single elements."""
+"""Array operations that compute no elements: sizes, views, and single elements."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def write_transpose(emitter: Any, op: Op) -> None:
 
 
 def write_reshape(emitter: Any, op: Op) -> None:
-    """In C order: NumPy keeps the strides where all sizes are given and are those of the array."""
+    """Reshape in C order. NumPy keeps the strides where all sizes are given and equal to those of the array."""
     array, kind, unknown = emitter.arrays[op.args[0]], op.result.type, op.attrs["unknown"]
     given, count = [emitter.text[value] for value in op.args[1:]], "(1)"
     for size in array.shape:
         count = emitter.pure("imul(%s, %s)" % (count, size)) if count != "(1)" else size
-    late = [] if unknown is not None else [axis for axis, value in enumerate(op.args[1:]) if value not in emitter.constants]
+    late = [] if unknown is not None else [axis for axis, value in enumerate(op.args[1:])
+                                           if value not in emitter.constants]
     for axis, (value, size) in enumerate(zip(op.args[1:], given)):
         if axis != unknown and emitter.constants.get(value, -1) < 0:
             emitter.guard(op, "%s < %d" % (size, -1 if late else 0))
@@ -55,7 +56,7 @@ def write_reshape(emitter: Any, op: Op) -> None:
 
 
 def _product(emitter: Any, op: Op, sizes: List[str]) -> str:
-    """The product of sizes; leaves where it is too large."""
+    """The product of sizes; leaves where it overflows."""
     product = "(1)"
     for size in sizes:
         if product != "(1)":
@@ -64,8 +65,10 @@ def _product(emitter: Any, op: Op, sizes: List[str]) -> str:
     return product
 
 
-def _resolve(emitter: Any, op: Op, given: List[str], shape: List[str], late: List[int], wanted: str, count: str) -> None:
-    """Sizes that are known at run time alone: one may be -1, and follows from the others; ``shape`` has 1 in its place."""
+def _resolve(emitter: Any, op: Op, given: List[str], shape: List[str], late: List[int], wanted: str,
+             count: str) -> None:
+    """Sizes that are known only at run time: one may be -1 and follows from the others. ``shape`` has 1 in its
+    place."""
     missing = "(0)"
     for axis in late:
         one = "choose(%s == -1, 1, 0)" % given[axis]
@@ -103,7 +106,7 @@ def write_identical(emitter: Any, op: Op) -> None:
 def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List[str]:
     """The indices counted from the front; leaves when one is out of range.
 
-    Most indices count from the front anyway: only what is out of range as it is gets counted anew.
+    Most indices count from the front already. So only an index that is out of range as it is gets converted.
     """
     positions, conditions, counted = [], [], []
     inside = "inside" in op.attrs or emitter.unchecked is not None and op in emitter.unchecked.inside
@@ -207,7 +210,7 @@ def write_view(emitter: Any, op: Op) -> None:
 
 
 def _known_origin(emitter: Any, op: Op, array: ArrayVariable) -> Optional[Tuple[str, int]]:
-    """Where the elements of a view are, if constants say how many bytes behind those of the array."""
+    """The origin of a view, if constants give the distance of its elements from those of the array; else None."""
     values, axis, (root, offset) = iter(op.args[1:]), 0, array.origin
     for item in op.attrs["index"]:
         if item == "n":
@@ -225,15 +228,17 @@ def _known_origin(emitter: Any, op: Op, array: ArrayVariable) -> Optional[Tuple[
 
 
 def _scaled(emitter: Any, stride: str, step: str) -> str:
-    """The stride behind a slice with this step: a literal where both are."""
+    """The stride after a slice with this step: a literal if both are."""
     if is_literal(stride) and is_literal(step):
         return "(%d)" % (int(stride.strip("()")) * int(step.strip("()")))
     return stride if step == "(1)" else emitter.pure("imul(%s, %s)" % (stride, step))  # type: ignore[no-any-return]
 
 
 def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) -> Tuple[str, str, str, str]:
-    """(start, length, step, shown step) as NumPy's indexing has them: start 0 and shown step 1 when nothing is
-    selected."""
+    """(start, length, step, shown step) of a slice, as NumPy's indexing has them.
+
+    When nothing is selected, the start is 0 and the shown step 1.
+    """
     start, stop, step = (next(values) if part == "v" else None for part in item[1:])
     known = 1 if step is None else emitter.constants.get(step)
     if known == 1:
@@ -260,9 +265,10 @@ def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) 
 
 
 def _constant_cut(emitter: Any, start: Any, stop: Any) -> Optional[Tuple[int, int]]:
-    """How many elements ``[start:stop]`` leaves out in front and behind, if constants say so for any length.
+    """(number of elements that ``[start:stop]`` drops at the front, number at the end), if constants tell for any
+    length.
 
-    Slices that leave out as many have textually equal lengths then, which needs no question about shapes.
+    Slices that drop equally many elements then have textually equal lengths, so their shapes need no check.
     """
     front = 0 if start is None else emitter.constants.get(start)
     end = 0 if stop is None else emitter.constants.get(stop)
@@ -273,7 +279,7 @@ def _constant_cut(emitter: Any, start: Any, stop: Any) -> Optional[Tuple[int, in
 
 
 def _end(emitter: Any, value: Any, down: str, size: str, absent_down: str, absent_up: str) -> str:
-    """One end of a slice, for either direction."""
+    """One end of a slice, for both directions."""
     if value is None:
         return "choose(%s, %s, %s)" % (down, absent_down, absent_up)
     text = emitter.text[value]

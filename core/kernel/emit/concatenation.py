@@ -1,5 +1,7 @@
-"""Arrays behind each other, as ``np.concatenate`` and its kin make them of those in C order, and parts the other way round, as
-``np.roll`` does."""
+"""Concatenation: arrays in C order joined along an axis, for ``np.concatenate``, related functions, and ``np.roll``.
+
+The numba emitter calls these writers through ARRAY_OPERATIONS.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from pijit.core.kernel.emit.stack_arrays import made_array
 
 
 def write_concatenate(emitter: Any, op: Op) -> None:
-    """Leaves where there is no element: versions of NumPy have other strides then."""
+    """Join arrays. Leaves if the result has no elements, because its strides differ among versions of NumPy."""
     axis, arrays = op.attrs["axis"], [emitter.arrays[value] for value in op.args]
     shape: List[str] = list(arrays[0].shape)
     for array in arrays[1:]:
@@ -25,7 +27,7 @@ def write_concatenate(emitter: Any, op: Op) -> None:
 
 
 def write_roll(emitter: Any, op: Op) -> None:
-    """Leaves where there is no element, as `write_concatenate`."""
+    """Join the two parts of an axis in the other order. Leaves if there are no elements, as `write_concatenate`."""
     source, places, axis = emitter.arrays[op.args[0]], emitter.text[op.args[1]], op.attrs["axis"]
     shape, size, stride = list(source.shape), source.shape[axis], source.strides[axis]
     for other in dict.fromkeys(shape if len(shape) > 1 else ()):
@@ -40,7 +42,7 @@ def write_roll(emitter: Any, op: Op) -> None:
 
 
 def _join(emitter: Any, op: Op, shape: List[str], axis: int, arrays: Sequence[ArrayVariable]) -> None:
-    """A new array of a shape, of arrays behind each other."""
+    """A new array of a shape, with the elements of arrays one after the other along an axis."""
     result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
     data = result.data
     for array in arrays:

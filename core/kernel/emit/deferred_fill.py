@@ -1,9 +1,11 @@
-"""New arrays whose first contents wait for the store that replaces most of them.
+"""Deferred fill: the first contents of a new array wait for the store that replaces most of them.
 
-``new = u.copy(); new[1:-1] = f(u)`` writes the inner elements twice, and nobody sees them in between but who is
-handed the array at a side exit. So a copy of an input, zeros, or one number everywhere, are written behind the store,
-around what it has written, or before leaving. Nor does it matter that NumPy looks at floating-point flags before it stores:
-where one is raised, the first contents are written over what the nest has left, and the exit repeats the statement.
+``new = u.copy(); new[1:-1] = f(u)`` writes the inner elements twice. In between, only a side exit lets others see the
+array. So the first contents are written after the store, around the stored elements, or before leaving. They are a
+copy of an input, zeros, or one number everywhere.
+
+NumPy checks floating-point flags before it stores. If one is raised, the first contents are written over the nest's
+results, and the exit repeats the statement.
 """
 
 from __future__ import annotations
@@ -19,18 +21,18 @@ from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.llvm.nest.row_ends import ANYTHING, COPY, LONGEST, NO_ENDS, NUMBER, SHORTEST, Ends
 
 Contents = Union[ArrayVariable, str, None]
-"""An array of the same shape, the source of one number for all elements, or whatever is there."""
+"""First contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
 
 
 class Fills:
-    """Of one kernel: which operations wait for which group, and what waits where the emitter is."""
+    """The deferred fills of one kernel, and those that are pending where the emitter is."""
 
     __slots__ = ("emitter", "_waiting", "_stores", "_pending")
 
     def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
         self.emitter = emitter
-        self._waiting: Dict[Op, Value] = {}  # the operation that gives an array its first contents, and the array
-        self._stores: Dict[Op, Value] = {}  # the last operation of the group that stores there
+        self._waiting: Dict[Op, Value] = {}  # the operation that gives an array its first contents: the array
+        self._stores: Dict[Op, Value] = {}  # the last operation of the group that stores: the array
         self._pending: Dict[Value, Contents] = {}
         for block in graph.blocks:
             position = {op: number for number, op in enumerate(block.ops)}
@@ -63,7 +65,11 @@ class Fills:
         return self.emitter.roots.get(value, value)  # type: ignore[no-any-return]
 
     def _can_wait(self, source: Value, root: Value) -> bool:
-        """Whether the source of a copy is the same until the store: no effect is between, and the caller has it."""
+        """Whether the source of a copy is still available and unchanged at the store.
+
+        An array must be an input with the dtype and the number of axes of the copy. `_plan` excludes effects in
+        between.
+        """
         if not self.emitter.made.issuperset((root,)):
             return False
         if not isinstance(source.type, Array):
@@ -74,7 +80,7 @@ class Fills:
     # ---- in order of the operations ----
 
     def wait(self, op: Op, contents: Contents) -> bool:
-        """Whether what the operation writes to a new array may wait."""
+        """Defer what the operation writes to a new array, if possible; returns whether it is deferred."""
         root = self._waiting.get(op)
         if root is None or isinstance(contents, ArrayVariable) and (
                 contents.shape != self.emitter.arrays[root].shape):
@@ -83,19 +89,20 @@ class Fills:
         return True
 
     def awaits(self, last: Op, target: ArrayVariable) -> bool:
-        """Whether a store replaces what waits, and can be done before it."""
+        """Whether a store replaces pending contents, and can be done before they are written."""
         root = self._stores.get(last)
         return root in self._pending and target.strides == self.emitter.arrays[root].strides
 
     def settle(self, last: Op) -> None:
-        """Before a store for which nothing can wait."""
+        """Write pending contents before a store that must follow them."""
         root = self._stores.get(last)
         if root is not None:
             self._write(root)
             self._pending.pop(root, None)
 
     def ends(self, last: Op, target: ArrayVariable) -> Ends:
-        """What the nest that stores is to write beside its rows if it goes past the caches."""
+        """The row ends that the nest of a store writes beside its rows, if it uses non-temporal stores
+        (row_ends.py)."""
         emitter, root = self.emitter, self._stores[last]
         array, contents = emitter.arrays[root], self._pending[root]
         itemsize = array.type.dtype.itemsize
@@ -115,7 +122,8 @@ class Fills:
         for variable in (allowed, left, right):
             emitter.line("%s = 0" % variable)
         depth, size = emitter.depth, target.shape[-1]
-        for condition in ("%d <= imul(%s, %d)" % (max(nontemporal.LEAST, 1), count_elements(emitter, target.shape), itemsize),
+        for condition in ("%d <= imul(%s, %d)" % (max(nontemporal.LEAST, 1), count_elements(emitter, target.shape),
+                                                  itemsize),
                           "%d <= %s" % (SHORTEST // itemsize, size),
                           "isub(%s, %s) <= %d" % (array.shape[-1], size, LONGEST // itemsize)):
             emitter.line("if %s:" % condition)
@@ -128,7 +136,7 @@ class Fills:
         return Ends(kind, [allowed, left, right, source], written)
 
     def finish(self, last: Op, target: ArrayVariable, ends: Ends = NO_ENDS) -> None:
-        """Write what has waited around the stored elements, and around the ends of their rows if the nest has written those."""
+        """Write pending contents around the stored elements, and around the row ends, if the nest has written those."""
         root = self._stores[last]
         if ends.kind and self._pending[root] is not None:
             target = self._with_ends(target, ends)
@@ -143,7 +151,7 @@ class Fills:
         return ArrayVariable(target.type, data, "0", [*target.shape[:-1], size], target.strides)
 
     def before_leaving(self, values: Sequence[Value]) -> None:
-        """Somebody gets these arrays at a side exit."""
+        """Write the pending contents of arrays that a side exit hands out."""
         for root in dict.fromkeys(map(self._root, values)):
             self._write(root)
 
@@ -163,7 +171,7 @@ class Fills:
             emitter.line(emitter.runtime("copy_around", *words, *numbers))
 
     def _number(self, array: ArrayVariable, text: str) -> ArrayVariable:
-        """An array that has a number everywhere, in one place."""
+        """An array that has one number everywhere: a single element, with strides of 0."""
         emitter = self.emitter
         place = emitter.let("address_of_word(frame, %d)" % emitter.layout.scratch(2))
         emitter.line("st_%s(%s, 0, %s)" % (memory_code(array.type.dtype), place, text))

@@ -1,4 +1,7 @@
-"""What both back ends share: lines with indentation, the walk over the structured tree, parallel moves."""
+"""Base class of both emitters: indented lines, the walk over the control tree, and parallel moves.
+
+The numba emitter and the Python emitter derive from `Emitter`. It must not assume what their sources look like.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ FLAG_NAME = "_jump"
 
 
 def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, str]]:
-    """Assignments in an order that does what assigning all at once would.
+    """Order assignments so that they have the effect of one simultaneous assignment.
 
-    ``pairs`` are (target variable, source text); sources that are variables are compared by name, others
-    are constants. ``fresh()`` names a new variable, taken to break a cycle.
+    ``pairs`` are (target variable, source text). Sources that are variables are compared by name; others are
+    constants. ``fresh()`` names a new variable, which breaks a cycle.
     """
     waiting = [(target, source) for target, source in pairs if target != source]
     ordered: List[Tuple[str, str]] = []
@@ -36,8 +39,8 @@ def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, 
 class Emitter:
     """Writes the body of one function from a graph.
 
-    A back end gives ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` are the operations because of
-    one of which the next exit is taken; ``together`` are those that are written at once.
+    A back end implements ``operation``, ``condition``, ``moves`` and ``take``. ``leaving`` are the operations that may
+    cause the next exit. ``together`` are the operations that are written at once.
     """
 
     def __init__(self, graph: Graph, layout: Layout) -> None:
@@ -76,17 +79,17 @@ class Emitter:
         raise NotImplementedError
 
     def take_because(self, ops: Sequence[Op], exit: SideExit) -> None:
-        """Leave through an exit because of what one of these operations has met."""
+        """Leave through an exit because of one of these operations."""
         before, self.leaving = self.leaving, self.together if ops[0] in self.together else ops
         self.take(exit)
         self.leaving = before
 
     def answer(self, number: int) -> int:
-        """What the function gives where it leaves through a kernel exit: its number, and that of the cause."""
+        """The value that the function returns at a kernel exit: the exit's number and that of the cause."""
         return self.causes.answer(number, self.leaving)
 
     def before_jump(self, jump: Jump) -> None:
-        """Write what must happen before the parameters of the jump's target change."""
+        """Write the code that must run before the parameters of the jump's target change."""
 
     # ---- the walk ----
 
@@ -98,14 +101,14 @@ class Emitter:
             self._WRITERS[type(node)](self, node)
 
     def start_block(self) -> None:
-        """A block's operations follow."""
+        """Called before a block's operations are written."""
 
     def operations(self, ops: List[Op]) -> None:
         for op in ops:
             self.operation(op)
 
     def end_block(self) -> None:
-        """A block's operations are written."""
+        """Called after a block's operations are written."""
 
     def _run(self, node: control_tree.Run) -> None:
         self.start_block()
@@ -121,7 +124,7 @@ class Emitter:
         self.take(node.exit)
 
     def _if(self, node: control_tree.If) -> None:
-        """An arm that never completes comes first, so that the other one needs no further indentation."""
+        """The arm that never completes comes first, so that the other one needs no indentation."""
         condition, then, other = self.condition(node.condition), node.then, node.other
         if control_tree.completes(then) and (not control_tree.completes(other) or not then):
             condition, then, other = "not %s" % condition, other, then
@@ -132,7 +135,7 @@ class Emitter:
             self._indented("else:", other)
 
     def loop(self, node: control_tree.Loop) -> None:
-        """Write a loop; a back end may do it in another way."""
+        """Write a loop; a back end may write it in another way."""
         self.write_loop(node)
 
     def write_loop(self, node: control_tree.Loop) -> None:
