@@ -1,6 +1,6 @@
 """Base class of both emitters: indented lines, the walk over the control tree, and parallel moves.
 
-The numba emitter and the Python emitter derive from `Emitter`. It must not assume what their sources look like.
+The numba emitter and the Python emitter derive from `Emitter`. It writes control flow; they write operations.
 """
 
 from __future__ import annotations

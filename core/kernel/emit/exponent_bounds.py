@@ -1,13 +1,15 @@
-"""Operands so small that no operation of a group raises a floating-point flag.
+"""Exponent bounds: prove that a fused group cannot raise a floating-point flag.
 
-NumPy computes the value of a statement, reports flags, and only then writes; a nest that may raise one would have to
-compute into a buffer first. But sums and products of small numbers cannot overflow, and without infinities nothing is
-invalid. So exponents of operands are looked at, which takes much less than a second pass over a buffer, and bounds of
-results are computed from them: the bound ``e`` says that all numbers are below ``2 ** e``. No operand and no result
-may be infinite, whatever comes of it later. Bounds of the kernel's inputs are kept, and change with what is written,
-so that loops of many steps look once in many rounds. Arrays that the kernel computes for such a store have the
-bounds of what they are computed from; others that it makes are looked at once, zeros and ones not at all.
-Underflows may happen: NumPy ignores them unless it is told not to, and it is asked.
+NumPy computes the value of a statement, reports flags, and only then writes. So a nest that may raise a flag must
+first compute into a buffer. But sums and products of small numbers cannot overflow, and without infinities no
+operation is invalid. Therefore exponents of operands are scanned, which takes much less time than a second pass over a
+buffer. Bounds of results are computed from them. The bound ``e`` says that all magnitudes are below ``2 ** e``. No
+operand and no result may be infinite, even if later results are finite.
+
+Bounds of the kernel's inputs are kept and change with each store, so that long loops scan only once in many
+iterations. Arrays that the kernel computes for such a store get their bounds from their operands. Other arrays that it
+makes are scanned once, those of zeros or ones never. Underflows may happen: NumPy ignores them unless it is told not
+to, and the kernel asks whether it is.
 """
 
 from __future__ import annotations
@@ -29,26 +31,29 @@ from pijit.core.kernel.llvm.nest.threads import write_shared
 from pijit.core.kernel.plan.group_operands import CHOICES, EXPONENTS, can_look, float_arrays
 
 FEW = 64
-"""Elements of a result for which a buffer costs less than asking."""
+"""Elements of a result for which a buffer costs less than a scan."""
 
 SPARE = 4
-"""An array with more than so many times the elements of the result is not looked at."""
+"""An array is not scanned if it has more than this many times the elements of the result."""
 
 UNKNOWN = 4096
-"""The bound of what nobody has looked at."""
+"""Bound of an array whose exponents were not scanned."""
 
 _BEGINNING = frozenset(("alloc", "ufunc", "where"))
 
 
 class Calm:
-    """The bounds that one kernel keeps, in a variable for each input that groups read or write, for each array in
-    ``made``, which groups compute and stores read, and for each one in ``begun``, of which nothing is known at first."""
+    """The bounds of one kernel's arrays, each in a variable.
+
+    There is one for each input that groups read or write. ``made`` has the arrays that groups compute and stores read.
+    ``begun`` has arrays that the kernel makes otherwise; nothing is known of these at first.
+    """
 
     __slots__ = ("emitter", "bounds", "made", "begun", "assumed")
 
     def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
         self.emitter = emitter
-        self.assumed = ""  # a variable: 1 where all groups are known to be calm, and their results are noted
+        self.assumed = ""  # a variable: 1 if no group can raise a flag, and the bounds of all results are noted
         touched: Set[Value] = set()
         for last, group in groups.items():
             if last.name not in MAKING:
@@ -67,12 +72,12 @@ class Calm:
         self.bounds.update(self.begun)
 
     def head(self) -> List[str]:
-        """What the kernel begins with."""
+        """The lines that the kernel begins with: all bounds are unknown."""
         return ["    %s = %d" % (name, UNKNOWN) for name in self.bounds.values()]
 
     @contextlib.contextmanager
     def _unless_assumed(self) -> Iterator[None]:
-        """What is written meanwhile is done unless all is known."""
+        """Code that is written inside this context is skipped if the variable ``assumed`` is 1."""
         emitter, depth = self.emitter, self.emitter.depth
         if self.assumed and self.bounds:
             emitter.line("if %s == 0:" % self.assumed)
@@ -81,23 +86,26 @@ class Calm:
         emitter.depth = depth
 
     def forget(self) -> None:
-        """Any array may have been written to."""
+        """Make all bounds unknown, because any array may have been written to."""
         with self._unless_assumed():
             for name in self.bounds.values():
                 self.emitter.line("%s = %d" % (name, UNKNOWN))
 
     def begin(self, op: Op) -> None:
-        """An operation has made an array."""
+        """Set the first bound of an array that an operation has made."""
         if op.result in self.begun:
             self.emitter.line("%s = %d" % (self.begun[op.result], UNKNOWN if op.attrs.get("fill") is None else 1))
 
     def lose(self, root: Value) -> None:
-        """An array that nobody else has was written to."""
+        """Make the bound of an array unknown after a store to it; no other array shares its memory."""
         if root in self.bounds:
             self.emitter.line("%s = %d" % (self.bounds[root], UNKNOWN))
 
     def note(self, root: Value, calm: str, result: str) -> None:
-        """An array, and what may share its memory, holds results with a bound if ``calm`` is 1."""
+        """Set the bounds after a store: the array, and those that may share its memory, hold results with a bound.
+
+        The bounds are unknown if ``calm`` is not 1.
+        """
         emitter = self.emitter
         touched = [(value, name) for value, name in self.bounds.items()
                    if value is root or not emitter.is_apart(value, root)]
@@ -113,11 +121,12 @@ class Calm:
     def write(self, group: Sequence[Op], shape: Sequence[str],
               scalars: Dict[Tuple[Value, str], str],
               unless: Optional[Callable[[], str]] = None) -> Tuple[str, str]:
-        """Variables: 1 where no operation can raise a flag that NumPy reports, else 0, and the bound of the group's
-        result; ("", "") where the first would always be 0.
+        """Write the scan and the propagation of bounds. Returns two variables, or ("", "") if the first would always
+        be 0.
 
-        ``shape`` is that of the result, ``scalars`` are the sources of the group's scalars by their dtypes; ``unless``
-        writes a condition under which nobody is to look at arrays.
+        The first is 1 if no operation can raise a flag that NumPy reports, else 0; the second is the bound of the
+        group's result. ``shape`` is that of the result. ``scalars`` are the sources of the group's scalars, by value
+        and dtype. ``unless`` writes a condition under which no array is scanned.
         """
         emitter, arrays = self.emitter, float_arrays(group)
         roots = list(dict.fromkeys(emitter.roots.get(value, value) for value in arrays or ()))
@@ -161,7 +170,7 @@ class Calm:
         return calm, result
 
     def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
-        """As `write`, by what is known of a group's arrays, for one that never leaves for a flag."""
+        """As `write`, without a scan, for a group that never leaves because of a flag."""
         arrays, roots = float_arrays(group), self.emitter.roots
         if not arrays or any(roots.get(value, value) not in self.bounds for value in arrays):
             return "", ""
@@ -170,7 +179,7 @@ class Calm:
         return self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result
 
     def make(self, group: Sequence[Op], shape: Sequence[str], scalars: Dict[Tuple[Value, str], str]) -> None:
-        """Before a group computes a new array: its bound, if a store reads it."""
+        """Before a group computes a new array: write its bound, if a store reads the array."""
         name = self.made.get(group[-1].result)
         if name is None:
             return
@@ -179,8 +188,10 @@ class Calm:
 
     def propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
                    scalars: Dict[Tuple[Value, str], str], result: str) -> str:
-        """Write the bounds of all results; a variable that is above 0 where an operand, a divisor's reciprocal or a
-        result may be infinite."""
+        """Write the bounds of all results. Returns a variable that is above 0 if something may be infinite.
+
+        That is an operand, a divisor's reciprocal, or a result.
+        """
         emitter, bounds, last = self.emitter, dict(arrays), str(UNKNOWN)
         limits = {name: EXPONENTS[value.type.dtype.char] for value, name in arrays.items()}
 
@@ -202,7 +213,7 @@ class Calm:
         worst = str(-UNKNOWN)
         for bound in limits:
             if is_literal(bound):
-                continue  # far from any limit
+                continue  # a literal, which is far from any limit
             over = emitter.let("isub(%s, %d)" % (bound, limits[bound]))
             worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, over, over, worst))
         emitter.line("%s = %s" % (result, last))
@@ -235,7 +246,7 @@ def _larger(one: str, other: str) -> str:
 
 
 def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
-    """The arrays that groups compute for others that write in place, or for such arrays, if all have bounds."""
+    """The arrays that groups compute for stores in place, or for other such arrays, if all have bounds."""
     last = {op.result: group for op, group in groups.items()
             if op.name == "ufunc" and float_arrays(group) is not None}
     found: Dict[Value, None] = {}
@@ -249,7 +260,7 @@ def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
 
 
 def count_elements(emitter: Any, shape: Sequence[str]) -> str:
-    """How many elements an array of a shape has."""
+    """The number of elements of an array with a shape."""
     count = shape[0]
     for size in shape[1:]:
         count = emitter.pure("imul(%s, %s)" % (count, size))
@@ -260,12 +271,12 @@ def count_elements(emitter: Any, shape: Sequence[str]) -> str:
 
 
 def _bias(dtype: np.dtype) -> Tuple[int, int]:
-    """(bits of the fraction, what the exponent's field is above the bound) of floats."""
+    """(bits of the fraction, difference between the exponent's field and the bound) of floats."""
     return (52, 1022) if dtype.itemsize == 8 else (23, 126)
 
 
 def _bound_of(builder: Any, args: Any) -> Any:
-    """``bound_of(number)``: above all bounds that count for infinity and NaN."""
+    """``bound_of(number)``: the bound of a number. That of infinity and NaN is above all limits."""
     (_, value), = args
     bits = 64 if isinstance(value.type, ir.DoubleType) else 32
     shift, bias = _bias(np.dtype("f%d" % (bits // 8)))
@@ -279,7 +290,7 @@ BOUNDS = {"bound_of": Intrinsic(INT, None, _bound_of)}
 
 
 def look(emitter: Any, array: ArrayVariable, count: str) -> str:
-    """The source of the bound of all elements of a contiguous array."""
+    """The source that scans a contiguous array and gives the bound of all its elements."""
     code, least = array.type.dtype.char, emitter.flavour.least
     name = "below_all_%s" % code
     emitter.names[name] = below_all(array.type.dtype, least)
@@ -290,10 +301,11 @@ def look(emitter: Any, array: ArrayVariable, count: str) -> str:
 
 
 def below_all(dtype: np.dtype, least: int) -> Intrinsic:
-    """``below_all(size, address, itemsize)``; threads may share it, with the address of ``parallel`` before these.
+    """``below_all(size, address, itemsize)``: the bound of all elements of an array.
 
-    The answers of threads are joined by "or", so an answer is a word whose lowest bits are set, each for as many
-    exponents as 64 of them need.
+    Threads may share the scan; then the address of ``parallel`` comes first. The answers of threads are joined by
+    "or". So an answer is a word in which as many of the lowest bits are set as there are steps up to the bound. A step
+    is as many exponents as 64 steps need for all.
     """
     bits = 8 * dtype.itemsize
     kind, (shift, bias) = ir.IntType(bits), _bias(dtype)

@@ -1,13 +1,15 @@
-"""Checks of floating-point flags that wait for those of later operations, so that few compares serve all.
+"""Deferred floating-point checks: one comparison tests the results of several operations for raised flags.
 
-What is infinite or NaN stays so in the sums, products and quotients that are made of it (but not in a quotient by it,
-so divisors are looked at), and of a chain of operations only the last result is compared. Products and quotients
-that are too small show in the smallest of them; those of complex numbers have several inside. If either is suspicious,
-each operation is asked whether it raised a flag. As zeros are as small, and NumPy ignores underflows unless it is told
-not to, a kernel that has met enough of them asks NumPy, and does not look any more where nobody wants to know.
+Infinity and NaN persist in sums, products and quotients, so only the last result of a chain of operations is compared.
+A quotient by infinity is finite, so divisors are compared, too. Products and quotients that are too small show in the
+smallest of them; those of complex numbers have several inside.
 
-An operation that has an effect, or must not see such values, does not begin before what waits. One that leaves
-elsewhere, as those of the next statement do, leaves to where the first of those that wait does: nothing was done since.
+If a result is suspicious, each operation is checked for a raised flag. Zeros are suspicious, too, and NumPy ignores
+underflows unless it is told not to. So a kernel that has met enough of them asks NumPy, and stops these checks if
+NumPy ignores underflows.
+
+Pending checks are written before an operation that has an effect or must not see infinity or NaN. An operation with
+another exit, such as one of the next statement, takes the exit of the first pending check: nothing was done since.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ from pijit.core.kernel.llvm.fp_check_codes import CODES, LAST, QUOTIENTS, UNDERF
 
 WAITING_FOR = frozenset(("add sub mul truediv neg abs same const compare flag truth not and or select load "
                          "dim real imag complex").split())
-"""Operations before which checks may wait: none of them has an effect, or a result that is no number at all."""
+"""Operations that may precede a pending check: they have no effect, and their results are numbers or truth values."""
 
 ENOUGH = 16
-"""How many checks wait at most."""
+"""The largest number of pending checks."""
 
 
 class Check(NamedTuple):
-    """An operation that may have raised a flag: what it is, and the variables of its result and operands."""
+    """A pending check: an operation that may have raised a flag, and the variables of its result and operands."""
 
     what: str
     result: str
@@ -38,7 +40,7 @@ class Check(NamedTuple):
 
 
 class FloatChecks:
-    """The checks that wait in one kernel."""
+    """The pending checks of one kernel."""
 
     __slots__ = ("emitter", "waiting", "exit")
 
@@ -58,7 +60,7 @@ class FloatChecks:
         self.waiting.append(Check(what, result, operands, kind, op.attrs.get("heeded", 0), op))
 
     def make_way(self, op: Op) -> Op:
-        """Write what cannot wait for an operation; the operation, which leaves to where those that wait do."""
+        """Write the checks that must precede an operation. Returns the operation, with the exit of pending checks."""
         if self.waiting and op.name not in WAITING_FOR:
             self.write()
         if not self.waiting or op.exit is None or op.exit.is_same(self.exit):
@@ -66,7 +68,7 @@ class FloatChecks:
         return Op(op.name, op.args, op.attrs, op.result, self.exit, op.lineno, op.origin)
 
     def write(self) -> None:
-        """Write the check of all that wait."""
+        """Write the check of all pending operations."""
         checks, exit = self.waiting, self.exit
         if not checks or exit is None:
             return

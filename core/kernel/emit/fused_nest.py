@@ -1,9 +1,11 @@
-"""One loop nest for a group of elementwise operations; see graph/passes/fusion.py for what a group is and when
-it may write in place.
+"""Fused loop nests: one nest computes a group of elementwise operations.
 
-The floating-point flags are cleared before the nest and tested after it: each element's operations are the
-IEEE operations that NumPy does, so a flag is raised whenever NumPy would raise it, and then the group leaves
-before anything can be seen.
+graph/passes/fusion.py says what a group is and when it may write in place. The numba emitter calls `write_group` for
+groups that make a new array or a scalar; inplace_store.py writes the others.
+
+The floating-point flags are cleared before the nest and tested after it. Each element's operations are the IEEE
+operations that NumPy does, so a flag is raised whenever NumPy would raise it. The group then leaves before its results
+can be seen.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ from pijit.core.kernel.plan.transposed_operands import turned_leaves
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
-    """Whether the nest does what NumPy does, and better: last strides are the smallest ones, or most likely."""
+    """Whether a nest computes what NumPy computes, and faster: last strides are the smallest ones, certainly or
+    probably."""
     place_rolled(emitter, group)
     arrays, scalars = find_leaves(group)
     last, turned = group[-1], turned_leaves(emitter, group, arrays)
@@ -56,27 +59,29 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
                          and (value.type.ndim > 1 or len(group) == 1) for value in arrays + written):
         return False
     if written and (max(value.type.ndim for value in arrays) > written[0].type.ndim or any(
-            value.type.turned for value in arrays + written)):  # a buffer has rows
+            value.type.turned for value in arrays + written)):  # a buffer is in row order
         return False
     listens = not emitter.flavour.fast and any(map(raises_flags, group))
     if listens and any("f8_bits" in emitter.text[value] for value, _ in scalars):
-        return False  # LLVM knows what comes of a NaN, and would drop the rest with its flags
+        return False  # LLVM folds operations on a NaN constant, and would drop the others with their flags
     if any(not can_convert(array.type.dtype, array.type.dtype) for array in _tables(emitter, group)):
         return False
     return all(can_convert(source, target) for source, target in _conversions(group))
 
 
 def _tables(emitter: Any, group: List[Op]) -> List[ArrayVariable]:
-    """The arrays that the group finds elements in, one for each time."""
+    """The arrays in which the group finds elements by index, one for each operation that does so."""
     return [emitter.arrays[op.args[0]] for op in group if op.name == "gather"]
 
 
 def _require_elements(emitter: Any, group: List[Op], shape: Sequence[str], tables: List[ArrayVariable]) -> List[str]:
-    """The words of the arrays in which elements are found; leaves where one has none, for no index is in range, and where
-    a nest without elements would not look at indices."""
+    """The words of the arrays in which elements are found. Leaves where such an array or the nest has no elements.
+
+    No index is in range of an empty array, and a nest without elements would not check its indices.
+    """
     sizes = dict.fromkeys(size for table in tables for size in table.shape)
     if any(emitter.arrays[value].shape != tuple(shape) for value in find_leaves(group)[0]):
-        sizes.update(dict.fromkeys(shape))  # only the broadcast of another is empty
+        sizes.update(dict.fromkeys(shape))  # an operand with elements may broadcast to an empty shape
     for size in sizes if tables else ():
         emitter.guard(group[0], "%s < 1" % size)
     return [word for table in tables for word in (table.data,) + table.strides + table.shape]
@@ -98,7 +103,7 @@ def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
 
 
 def write_group(emitter: Any, group: List[Op]) -> None:
-    """Write a whole group that makes something new; leaves by the first operation's exit."""
+    """Write a whole group that makes a new array or a scalar; leaves by the first operation's exit."""
     first, last = group[0], group[-1]
     values, wanted = find_leaves(group)
     arrays = [emitter.arrays[value] for value in values]
@@ -116,7 +121,7 @@ def write_group(emitter: Any, group: List[Op]) -> None:
         emitter.by_rows.add(last.result)
         write_watched(emitter, group, lambda odd: compute(
             emitter, group, shape, arrays, scalars, result, odd=odd, new=True))
-        emitter.arrays[last.result] = result  # both ways leave it in the same variables
+        emitter.arrays[last.result] = result  # both paths leave it in the same variables
         return
     flags = any(map(finds if emitter.flavour.fast else may_leave, group)) and any(map(raises_flags, group))
     emitter.calm.make(group, shape, dict(zip(wanted, scalars)))
@@ -132,8 +137,8 @@ def write_group(emitter: Any, group: List[Op]) -> None:
 
 
 def require_shapes(emitter: Any, group: List[Op]) -> None:
-    """Leave where an operand is too large for the array that an operation takes the place of, or a mask has another shape
-    than what is written under it."""
+    """Leave where an operand does not fit the array that an operation replaces, or a mask differs in shape from its
+    array."""
     if not any("fits" in op.attrs or op.name == "put_mask" for op in group):
         return
 
@@ -156,9 +161,9 @@ def require_shapes(emitter: Any, group: List[Op]) -> None:
 
 
 def write_watched(emitter: Any, group: List[Op], write: Callable[[str], None]) -> None:
-    """The nest, and behind it the operations one by one, from when on it has seen what flags would have told.
+    """Write a watched nest, and after it the single operations, which run once the nest has found a suspicious result.
 
-    ``write`` writes the nest, with the variable for what it tells.
+    ``write`` writes the nest, with the variable for what it finds. While the variable is not 0 the nest is skipped.
     """
     first, last, odd, depth = group[0], group[-1], "odd_%d" % len(emitter.watches), emitter.depth
     emitter.watches.append(odd)
@@ -183,7 +188,7 @@ def write_watched(emitter: Any, group: List[Op], write: Callable[[str], None]) -
 
 def count_true(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
                scalars: List[str]) -> None:
-    """How many elements of what the group computes are true, along all axes, or whether any or all are."""
+    """Count the true elements of what the group computes, along all axes, or test whether any or all are true."""
     first, last, dtype = group[0], group[-1], np.dtype(np.int64)
     steps = _watched_steps(emitter, group)
     shape, arrays = _as_one_axis(emitter, group, shape, arrays)
@@ -221,15 +226,22 @@ def finds(op: Op) -> bool:
 
 
 def asked(group: List[Op]) -> List[Op]:
-    """The operations whose flags must be known at the end of the nest: another one asks for a last that reports."""
+    """The operations whose flags must be known at the end of the nest.
+
+    If the last one has the attribute ``reports``, another operation asks for its flags.
+    """
     return group[:-1] if group[-1].attrs.get("reports") else group
 
 
 def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
             scalars: List[str], result: ArrayVariable, block: Tuple[str, ...] = (), odd: str = "",
             new: bool = False, slides: bool = False, ends: Ends = NO_ENDS) -> None:
-    """The nest, of all rows or of a block of them: where it begins, and how many it has. ``odd`` is the variable for what a
-    watched one tells; ``new`` whether the result is memory that nobody else has; ``slides`` whether it is read near by."""
+    """Write the nest, for all rows or for a block of them.
+
+    ``block`` is (the first row, the number of rows). ``odd`` is the variable for what a watched nest finds. ``new``:
+    the result is memory that no other array has. ``slides``: operands are elements of the result near by, so stores
+    are delayed. ``ends`` are row ends that the nest writes.
+    """
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if not block:
         shape, (*arrays, result) = _as_one_axis(emitter, group, shape, arrays + [result])
@@ -253,15 +265,17 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
 
 
 def _families(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
-    """The number of the array that each operand is part of."""
+    """For each operand, the number of the first operand that is part of the same array."""
     found = [emitter.roots.get(value, value) for value in find_leaves(group)[0]]
     return tuple(map(found.index, found))
 
 
 def _as_one_axis(emitter: Any, group: List[Op], shape: Sequence[str],
                  arrays: List[ArrayVariable]) -> Tuple[List[str], List[ArrayVariable]]:
-    """The shape and the arrays, along one axis where all are certain to be in C order and have that shape: short rows
-    leave much to be done behind the last whole vector."""
+    """The shape and the arrays along one axis, if all are certain to be in C order and have that shape.
+
+    With short rows, too many elements would be left after the last whole vector of each row.
+    """
     if len(shape) < 2 or _tables(emitter, group) or any(
             array.rolled or array.type.layout != "C" or tuple(array.shape) != tuple(shape) for array in arrays):
         return list(shape), arrays
@@ -280,7 +294,7 @@ def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
 
 def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], words: List[str],
               tables: List[ArrayVariable], odd: str = "", places: Sequence[str] = ()) -> None:
-    """Call the nest; leaves where an index was out of range."""
+    """Write the call of the nest; leaves where an index was out of range."""
     words = list(shape) + words + _require_elements(emitter, group, shape, tables) + list(places)
     if nest.least:
         words.insert(0, emitter.runtime_address("parallel"))
@@ -293,9 +307,10 @@ def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], w
 
 def _operands(emitter: Any, shape: Sequence[str],
               arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str], Tuple[int, ...]]:
-    """(kinds of last strides, data and strides of each array, which are parts of others) for a nest over a shape."""
+    """(kinds of last strides, data and strides of each array, the array that each one is part of) for a nest over a
+    shape."""
     lasts, words, beside = "", [], []  # type: str, List[str], List[int]
-    alike = [array.strides[-1] for array in arrays if array.last_stride == ANY]  # as parts of one array are
+    alike = [array.strides[-1] for array in arrays if array.last_stride == ANY]  # parts of one array have equal ones
     for array in arrays:
         strides = ["(0)"] * (len(shape) - len(array.shape))
         strides += ["(0)" if size == "(1)" else emitter.broadcast_stride(array, axis, shape)
@@ -314,7 +329,7 @@ def _operands(emitter: Any, shape: Sequence[str],
 
 
 def _part_of(array: ArrayVariable, others: Sequence[ArrayVariable]) -> int:
-    """The number of the first one that steps alike and is known to be some bytes from this array, or -1."""
+    """The number of the first array with equal strides at a known distance from this one, or -1."""
     def facts(one: ArrayVariable) -> Tuple[Any, ...]:
         return one.origin[0], one.strides, one.shape, one.type.dtype, one.rolled
 
@@ -323,7 +338,7 @@ def _part_of(array: ArrayVariable, others: Sequence[ArrayVariable]) -> int:
 
 def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[ArrayVariable],
              scalars: List[str]) -> None:
-    """The sums along the last axis of what the group computes, a new array or a scalar."""
+    """Write the sums, along the last axis, of what the group computes: a new array or a scalar."""
     first, last = group[0], group[-1]
     dtype = last.args[0].type.dtype
     is_scalar = isinstance(last.result.type, Scalar)
@@ -355,7 +370,7 @@ def sum_rows(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[A
 
 
 def _watched_steps(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
-    """The numbers of the steps that are watched; where nobody looks at flags only extremes are."""
+    """The numbers of the watched steps. If flags are not checked, these are only extremes and conversions."""
     wanted = watched(group)
     return tuple(number for number, op in enumerate(group)
                  if op in wanted and (picks_floats(op) or converts(op) or not emitter.flavour.fast))
@@ -377,7 +392,7 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
                         for value, code in zip(operands(op), codes))
         name = scalar_operation(op)
         if picked and name in TOUCHY and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
-            # what the ones that are not picked have come to may raise a flag
+            # operands that are not picked could raise a flag, so 1 takes their place
             steps.append(("picked", "?" + codes[-1], (number[group[-1].args[1]], numbers[-1])))
             numbers = numbers[:-1] + (len(arrays) + len(scalars) + len(steps) - 1,)
         number[op.result] = len(arrays) + len(scalars) + len(steps)
@@ -395,8 +410,10 @@ _ONE_BY_ONE: Dict[str, Callable[[Any, Op], None]] = {"where": lambda emitter, op
 
 
 def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[ArrayVariable]:
-    """An operand that nobody needs any more and that has the result's type and shape: each element is read before it
-    is written."""
+    """A dead operand whose memory the result may take, if one has the result's type and shape; else None.
+
+    Each element is read before it is written.
+    """
     last = group[-1]
     kind = last.result.type
     if any(finds(op) or op.name in PLACING for op in group) or kind.layout != "C" or turned_leaves(
@@ -412,7 +429,7 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
 
 
 def allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
-    """The result, with the strides that NumPy would have come to step by step."""
+    """The result array, with the strides that NumPy would compute for it step by step."""
     last, known = group[-1], {}  # type: Op, Dict[Value, Tuple[str, int]]
     if len(shape) == 1 or converts(last):
         return made_array(emitter, group[0], last.result, shape, Array(last.result.type.dtype, len(shape), "C"))
@@ -456,7 +473,7 @@ def _asks_for_temporaries(emitter: Any, group: List[Op]) -> bool:
 
 
 def _described(emitter: Any, value: Value, known: Dict[Value, Any]) -> Tuple[str, int]:
-    """Descriptor address and ndim of an operand."""
+    """The descriptor address and the number of axes of an operand."""
     if isinstance(value.type, Scalar):
         at = emitter.layout.scratch(2)
         return emitter.let("set_words(frame, %d, 0, 0)" % at), 0

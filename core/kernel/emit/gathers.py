@@ -1,4 +1,4 @@
-"""Elements that are found by index, in kernel source, where no nest of a group does it."""
+"""Gathers in kernel source: elements found by index, for gathers that are in no fused group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _position(emitter: Any, index: ArrayVariable, place: Tuple[str, str], size: 
 
 
 def write_gather(emitter: Any, op: Op) -> None:
-    """A loop over the indices; leaves where one is out of range."""
+    """Write a loop over the indices; leaves where one is out of range."""
     table, indices = emitter.arrays[op.args[0]], [emitter.arrays[value] for value in op.args[1:]]
     shape = broadcast(emitter, op, [index.shape for index in indices])
     result = made_array(emitter, op, op.result, shape)

@@ -1,12 +1,12 @@
-"""Groups that compute into an array that was there before: in place, by way of a buffer, or by blocks.
+"""In-place stores: groups that compute into an existing array, directly, through a buffer, or by blocks.
 
-A nest writes in place where its operands share no memory with what it writes, or are the same elements, and no
-flag can be raised: NumPy reports before it writes. Whether one can, exponent_bounds.py finds out for operands at hand.
+A nest writes in place if its operands share no memory with the target or are the same elements, and if no flag can be
+raised: NumPy reports before it writes. exponent_bounds.py finds out whether the operands can raise one.
 
-Where operands are views of the written array with its strides (``u[1:-1] = u[:-2] + u[2:]``), an element may be
-written once those behind it that need its old value have been computed. So blocks of the first axis are computed into
-two halves of a small buffer, in turn, and a block is copied when the next one has been computed. If the views are too
-far from each other, flags may be raised, or many threads share the work, there is one block, of everything.
+Operands may be views of the target with its strides (``u[1:-1] = u[:-2] + u[2:]``). An element may then be written
+once the later elements that need its old value are computed. So blocks of the first axis are computed into two halves
+of a small buffer, in turn, and a block is copied when the next one is computed. There is one block, of all rows, if
+the views are too far from each other, if flags may be raised, or if many threads share the work.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ from pijit.core.kernel.options import gains_little
 from pijit.core.kernel.plan.group_operands import find_leaves
 
 BLOCK = 1 << 13
-"""Bytes of a block: two of them are in the first level of caches."""
+"""Bytes of a block: two blocks fit into the first-level cache."""
 
 MOST = 1 << 16
-"""Bytes of one where what is read is far from what is written: two are in the second level."""
+"""Bytes of the largest block, for operands far from the target: two blocks fit into the second-level cache."""
 
 
 class _Store:
-    """A group that writes to ``target``: what is known of it, and of when it may.
+    """A group that writes to ``target``, and the conditions under which it may.
 
-    ``flags`` is the condition under which the nest leaves at its end for a flag, or ""; ``raising`` whether it leaves
-    for that or an index; ``calm`` a variable that is 1 if no flag can be raised, or ""; ``noted`` what `Calm.note` is told.
+    ``flags`` is the condition under which the nest leaves at its end because of a flag, or "". ``raising`` says
+    whether it leaves because of a flag or an index. ``calm`` is a variable that is 1 if no flag can be raised, or "".
+    ``noted`` are the arguments of `Calm.note`.
     """
 
     def __init__(self, emitter: Any, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:
@@ -74,7 +75,7 @@ class _Store:
 
     def compute(self, result: ArrayVariable, block: Tuple[str, ...] = (), new: bool = False,
                 slides: bool = False, ends: Ends = NO_ENDS) -> None:
-        """The nest, of all rows or of a block; leaves where a flag was raised."""
+        """Write the nest, for all rows or for a block; leaves where a flag was raised."""
         emitter = self.emitter
         compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new,
                 slides=slides, ends=ends)
@@ -91,15 +92,15 @@ class _Store:
         return self.emitter.roots.get(self.value, self.value)
 
     def others(self) -> List[Value]:
-        """What is read beside the target's own elements."""
+        """The operands other than the target's own elements."""
         return [value for value, array in zip(self.values, self.arrays) if array is not self.target]
 
     def own(self) -> List[ArrayVariable]:
-        """Other parts that are read of the array that is written."""
+        """The operands that are other parts of the array that is written."""
         return [self.emitter.arrays[value] for value in self.others() if self._is_own(value)]
 
     def apart(self) -> str:
-        """The condition that it shares no memory with other arrays, as `shares_with` has it."""
+        """The condition that the target shares no memory with other arrays, in the form that `shares_with` gives."""
         if self._shared is None:
             self._shared = shares_with(self.emitter, self.value,
                                        [value for value in self.others() if not self._is_own(value)])
@@ -110,25 +111,26 @@ class _Store:
 
 
 def are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
-    """Whether two arrays have the same elements, for certain."""
+    """Whether two arrays are certain to have the same elements."""
     return one is other or one.type.dtype == other.type.dtype and (one.data, one.shape, one.strides) == (
         other.data, other.shape, other.strides)
 
 
 class Sparse:
-    """Another way to do what a group does, which costs less where its nest would have to do most for nothing."""
+    """Another way to do a group's work, which costs less where most of the nest's work would be wasted."""
 
     def ask(self) -> str:
-        """Write what finds out whether to go this way; the condition."""
+        """Write the test whether to use this way; returns the condition."""
         raise NotImplementedError
 
     def write(self, buffered: str) -> None:
-        """Write this way, and the head of the other one; ``buffered`` is the condition that the nest needs a buffer."""
+        """Write this way, and the head of the branch for the nest. ``buffered`` is the condition that the nest needs a
+        buffer."""
         raise NotImplementedError
 
 
 def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) -> None:
-    """Write the whole group; leaves by the first operation's exit."""
+    """Write a whole group that stores into an array; leaves by the first operation's exit."""
     last = group[-1]
     fresh = emitter.fills.awaits(last, emitter.arrays[last.args[0]])
     if not fresh:
@@ -157,7 +159,7 @@ def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) 
 
 
 def _has_rows(store: _Store) -> bool:
-    """Whether the nest of a store writes row after row, maybe by vectors."""
+    """Whether the nest of a store writes row after row, possibly by vectors."""
     return store.target.type.dtype.char in "fd" and len(store.target.shape) > 1 and not any(
         map(finds, store.group)) and not any(array.rolled or array.goes_by_columns for array in store.arrays)
 
@@ -189,7 +191,7 @@ def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
 
 
 def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
-    """A variable: whether the extents of two arrays share a byte."""
+    """A variable: whether the memory extents of two arrays have a byte in common."""
     pair, words = (emitter.arrays[target], emitter.arrays[other]), []
     if pair[0].is_adjacent and pair[1].is_adjacent:
         return _intervals_meet(emitter, *pair)
@@ -200,7 +202,7 @@ def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
 
 
 def _intervals_meet(emitter: Any, one: ArrayVariable, other: ArrayVariable) -> str:
-    """A variable: whether two vectors of adjacent elements share a byte; empty ones share none."""
+    """A variable: whether two vectors of adjacent elements have a byte in common; empty ones have none."""
     ends = [emitter.let("iadd(%s, imul(%s, %d))" % (array.data, array.shape[0], array.type.dtype.itemsize))
             for array in (one, other)]
     low = emitter.let("choose(%s < %s, %s, %s)" % (one.data, other.data, other.data, one.data))
@@ -208,13 +210,14 @@ def _intervals_meet(emitter: Any, one: ArrayVariable, other: ArrayVariable) -> s
     return emitter.let("%s < %s" % (low, high))  # type: ignore[no-any-return]
 
 
-# ---- all of it in a buffer ----
+# ---- through a buffer ----
 
 
 def _compute_apart(store: _Store, overlap: str) -> None:
-    """The nest, by way of the kernel's buffer under the condition ``overlap``.
+    """Write the nest, through the kernel's buffer if the condition ``overlap`` holds.
 
-    If that is a variable and the target is read as well, it is read from where the result goes: one nest serves both.
+    If that is a variable and the target is an operand, too, the operand is read from the result's memory. So one nest
+    serves both cases.
     """
     result = _destination(store, overlap)
     if overlap not in ("True", "False") and store.target in store.arrays:
@@ -236,7 +239,7 @@ def _copy_if(store: _Store, condition: str, source: ArrayVariable, target: Array
 
 
 def _destination(store: _Store, overlap: str) -> ArrayVariable:
-    """What the nest writes to: the target, or the kernel's buffer under the condition ``overlap``."""
+    """The array that the nest writes to: the target, or the kernel's buffer if the condition ``overlap`` holds."""
     emitter, target = store.emitter, store.target
     if overlap == "False":
         return target
@@ -260,18 +263,18 @@ def _packed(emitter: Any, target: ArrayVariable) -> List[str]:
 
 
 def _copy(emitter: Any, source: ArrayVariable, target: ArrayVariable) -> None:
-    """All elements of an array to another one of the same dtype and shape that is apart from it."""
+    """Copy all elements of an array to another one of the same dtype and shape that shares no memory with it."""
     addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
                  for array in (target, source)]
     emitter.line(emitter.runtime("copy_apart", *(addresses + [len(target.shape), target.type.dtype.itemsize,
                                                               emitter.flavour.least])))
 
 
-# ---- near by ----
+# ---- by delayed stores ----
 
 
 def _compute_near(store: _Store) -> None:
-    """Rows of which elements wait in registers, or by blocks where that does not do."""
+    """Write rows with delayed stores, whose results wait in registers, or blocks where that is not possible."""
     if not _can_slide(store):
         _compute_blocks(store)
         return
@@ -293,7 +296,8 @@ def _compute_near(store: _Store) -> None:
 
 
 def _can_slide(store: _Store) -> bool:
-    """Whether elements of one row are computed by vectors of floats that are known to raise no flag."""
+    """Whether stores can be delayed: vectors of floats compute each row, and bounds may prove that they raise
+    no flag."""
     code, ndim = store.target.type.dtype.char, len(store.target.shape)
     if not store.calm or ndim > 2 or store.apart() == "False" or any(
             array.strides != store.target.strides for array in store.own()):
@@ -305,8 +309,11 @@ def _can_slide(store: _Store) -> bool:
 
 
 def _near_by(store: _Store) -> List[str]:
-    """The conditions that rows are in order and apart, and that what an element is computed from is no farther from it
-    than a vector of results reaches."""
+    """The conditions that rows are in order and apart, and that operands are near the element that is computed from
+    them.
+
+    They may be no farther from it than a vector of results reaches.
+    """
     emitter, target = store.emitter, store.target
     itemsize = "(%d)" % target.type.dtype.itemsize
     conditions = ["%s == 1" % store.calm]
@@ -325,7 +332,7 @@ def _near_by(store: _Store) -> List[str]:
 
 
 def _to_be_done_alone(store: _Store) -> List[str]:
-    """The conditions that other arrays are apart, and that one thread is to do it."""
+    """The conditions that other arrays share no memory with the target, and that one thread is to do the work."""
     emitter, conditions = store.emitter, [store.apart()] if store.apart() != "True" else []
     if emitter.flavour.least and not gains_little(emitter.flavour.least):
         work = units_of(len(store.arrays) + 1, [scalar_operation(op) for op in store.group], False)
@@ -338,7 +345,7 @@ def _to_be_done_alone(store: _Store) -> List[str]:
 
 
 def _compute_blocks(store: _Store) -> None:
-    """Blocks of the first axis, each copied when the next one has been computed."""
+    """Write blocks of the first axis, each of which is copied when the next one is computed."""
     emitter, target = store.emitter, store.target
     strides = _packed(emitter, target)
     rows = _rows_of_block(store, strides[0])
@@ -374,7 +381,7 @@ def _copy_block(store: _Store, begin: str, rows: str, odd: str, half: str, strid
 
 
 def _rows_of_block(store: _Store, packed: str) -> str:
-    """A variable: how many rows of the first axis a block has, all where blocks would read what was written."""
+    """A variable: the number of rows of a block, which is all rows where blocks would read what was already written."""
     emitter, target = store.emitter, store.target
     size, depth, rows = target.shape[0], emitter.depth, emitter.fresh()
     emitter.line("%s = %s" % (rows, size))

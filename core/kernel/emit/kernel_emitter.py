@@ -1,8 +1,8 @@
-"""Graphs as kernel source: ``def kernel(frame)`` over raw words, which lower.py gives to LLVM.
+"""The numba emitter: writes a graph as kernel source, ``def kernel(frame)`` over raw words.
 
-The source has only typed scalars, ``while True`` loops and calls of intrinsics; see scalars.py and
-array_ops.py for what each operation becomes. An exit stores its values in the frame's output words and
-returns its number.
+`Kernel` in kernel/compile.py calls it, and llvm/lower.py translates the source to LLVM. The source has only typed
+scalars, loops and calls of intrinsics. scalars.py and array_ops.py say what each operation becomes. An exit stores its
+values in the frame's output words and returns its number.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **compl
 
 
 class NumbaEmitter(ArrayWriter, Emitter):
-    """Writes the source of one kernel; ``names`` are the globals it needs, ``symbols`` what those stand for
-    that are not the same in every kernel."""
+    """Writes the source of one kernel.
+
+    ``names`` are the globals that the source needs. ``symbols`` say what those stand for that differ between kernels.
+    """
 
     def __init__(self, graph: Graph, layout: Layout, flavour: Flavour = PLAIN) -> None:
         Emitter.__init__(self, graph, layout)
@@ -166,7 +168,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.line("return leave(%s)" % ", ".join(items))
 
     def _shown(self, value: Value) -> str:
-        """The object of an array that others are to have."""
+        """The object of an array that leaves the kernel; a copy if the array may have memory of the buffer pool."""
         pointer = self.with_object(value).object
         if value in self.privacy.lent:
             pointer = self.let(self.runtime("own", "frame", pointer))
@@ -174,7 +176,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         return pointer
 
     def before_jump(self, jump: Jump) -> None:
-        """Objects of views first, as a released array may be what they look into."""
+        """The objects of views are made first, because a view may look into an array that is released."""
         retained, released = self.lifetimes.edge(jump)
         for param, value in zip(jump.block.params, jump.args):
             if param in self.used and isinstance(param.type, Array):
@@ -186,14 +188,14 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.release_value(value)
 
     def release_value(self, value: Value) -> None:
-        """Give up one reference of the frame, if the value has come to be an object."""
+        """Release one reference of the frame to the value's object, if there is one."""
         if value in self.arrays:
             self.release(self.arrays[value])
         elif isinstance(value.type, Object):
             self.line(self.runtime("release", "frame", self.text[value]))
 
     def given_up(self, op: Op) -> List[Value]:
-        """Operands whose memory is free once the operation has read them."""
+        """The operands whose memory is free once the operation has read them."""
         group = self.group_of(op)
         if self.skewing.run is not None:
             return []
@@ -204,7 +206,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         return op in self._groups
 
     def group_of(self, op: Op) -> List[Op]:
-        """The operations that are written with an operation, where the last of them is."""
+        """The operations that are written together with an operation, when the last of them is reached."""
         return self._group_of.get(op, [op])
 
     def operations(self, ops: List[Op]) -> None:
@@ -226,7 +228,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.release_after(op)
 
     def write_group_of(self, op: Op) -> None:
-        """Write a last operation of a group, and the others."""
+        """Write the group whose last operation is given."""
         group = self.group_of(op)
         leaving = self.float_checks.make_way(op)
         fused = op in self._groups and fused_nest.can_fuse(self, group)
@@ -245,7 +247,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
                 self.calm.forget()
 
     def release_after(self, op: Op, kept: Collection[Value] = ()) -> None:
-        """Give up what nobody needs behind an operation and its group, but what is ``kept``."""
+        """Release the values that are dead after an operation and its group, except those in ``kept``."""
         for member in self.group_of(op):
             for value in self.lifetimes.after(member):
                 if value not in self.inherited and value not in kept:
@@ -269,7 +271,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
         self.row(op, row, op.args[0].type)
 
     def row(self, op: Op, row: scalars.Row, kind: Scalar) -> None:
-        """Write one operation of a scalar_ops row; ``kind`` gives the bounds in its templates."""
+        """Write one operation of a row in scalars.py; ``kind`` gives the bounds in its templates."""
         fields = scalars.parameters(kind)
         fields.update(zip("abc", (self.text[value] for value in op.args)))
         fields["r"] = "v%d" % op.result.id
@@ -322,7 +324,8 @@ def _compare(emitter: NumbaEmitter, op: Op) -> None:
 
 
 def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
-    """By the squares; where these are too near each other, or too large or small, by the size itself."""
+    """Compare by the squares. If they are too near each other, or too large or small, compare the absolute value
+    itself."""
     number, bound = (emitter.text[value] for value in op.args)
     symbol = op.attrs["operator"]
     emitter.define(op.result, "csquare(%s) %s fmul(%s, %s)" % (number, symbol, bound, bound))
@@ -387,7 +390,7 @@ def _poll(emitter: NumbaEmitter, op: Op) -> None:
     if not emitter.flavour.nogil:
         emitter.guard(op, emitter.asks(signals))
         return
-    # Who takes the GIL while the kernel is without it may say that signals concern nobody.
+    # A thread that takes the GIL while the kernel runs without it may clear the request to handle signals.
     emitter.line("if %s or %s:" % (emitter.asks(True), emitter.asks(False)))
     emitter.depth += 1
     emitter.guard(op, "%s != 0" % emitter.runtime("asked", int(signals)))
