@@ -175,7 +175,8 @@ class Calm:
         if not arrays or any(roots.get(value, value) not in self.bounds for value in arrays):
             return "", ""
         result = self.emitter.fresh()
-        worst = self.propagate(group, {value: self.bounds[roots.get(value, value)] for value in arrays}, scalars, result)
+        worst = self.propagate(group, {value: self.bounds[roots.get(value, value)] for value in arrays}, scalars,
+                               result)
         return self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result
 
     def make(self, group: Sequence[Op], shape: Sequence[str], scalars: Dict[Tuple[Value, str], str]) -> None:
@@ -184,7 +185,8 @@ class Calm:
         if name is None:
             return
         calm, bound = self.write(group, shape, scalars)
-        self.emitter.line("%s = %s" % (name, "choose(%s == 1, %s, %d)" % (calm, bound, UNKNOWN) if calm else UNKNOWN))
+        self.emitter.line("%s = %s" % (
+            name, "choose(%s == 1, %s, %d)" % (calm, bound, UNKNOWN) if calm else UNKNOWN))
 
     def propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
                    scalars: Dict[Tuple[Value, str], str], result: str) -> str:
@@ -305,7 +307,7 @@ def below_all(dtype: np.dtype, least: int) -> Intrinsic:
 
     Threads may share the scan; then the address of ``parallel`` comes first. The answers of threads are joined by
     "or". So an answer is a word in which as many of the lowest bits are set as there are steps up to the bound. A step
-    is as many exponents as 64 steps need for all.
+    is a 64th of the range of positive exponents.
     """
     bits = 8 * dtype.itemsize
     kind, (shift, bias) = ir.IntType(bits), _bias(dtype)

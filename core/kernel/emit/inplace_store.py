@@ -1,12 +1,13 @@
 """In-place stores: groups that compute into an existing array, directly, through a buffer, or by blocks.
 
-A nest writes in place if its operands share no memory with the target or are the same elements, and if no flag can be
-raised: NumPy reports before it writes. exponent_bounds.py finds out whether the operands can raise one.
+A nest writes in place if its operands share no memory with the target or are the same elements. In addition, it must
+raise no flag, because NumPy reports flags before it writes. exponent_bounds.py finds out whether operands can raise
+one.
 
 Operands may be views of the target with its strides (``u[1:-1] = u[:-2] + u[2:]``). An element may then be written
 once the later elements that need its old value are computed. So blocks of the first axis are computed into two halves
-of a small buffer, in turn, and a block is copied when the next one is computed. There is one block, of all rows, if
-the views are too far from each other, if flags may be raised, or if many threads share the work.
+of a small buffer, in turn. A block is copied when the next one is computed. There is only one block if the views are
+too far from each other, if flags may be raised, or if many threads share the work.
 """
 
 from __future__ import annotations

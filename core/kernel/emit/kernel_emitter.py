@@ -390,7 +390,7 @@ def _poll(emitter: NumbaEmitter, op: Op) -> None:
     if not emitter.flavour.nogil:
         emitter.guard(op, emitter.asks(signals))
         return
-    # A thread that takes the GIL while the kernel runs without it may clear the request to handle signals.
+    # A thread that takes the GIL meanwhile may clear the eval breaker although signals wait for another thread.
     emitter.line("if %s or %s:" % (emitter.asks(True), emitter.asks(False)))
     emitter.depth += 1
     emitter.guard(op, "%s != 0" % emitter.runtime("asked", int(signals)))

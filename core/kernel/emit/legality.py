@@ -1,5 +1,7 @@
-"""What the numba back end can do, as sentences: the capturer asks before it puts an operation into a
-graph."""
+"""Legality: which operations the numba back end can compile, with reasons as sentences.
+
+The capturer calls `supports` before it puts an operation into a graph.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,13 @@ from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biufc")
 _FREE = frozenset(("const", "same", "flag", "require", "raised", "iterator_part",
-                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS, ["gather"])
+                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS,
+                                  ["gather"])
 MAX_OPERANDS = 16
 
 
 def supports(name: str, attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
-    """Why the numba back end cannot do an operation, as a sentence; None when it can.
+    """Why the numba back end cannot compile an operation, as a sentence; None when it can.
 
     Arguments:
         name: the operation's name in ``graph.ops.OPS``.
@@ -115,13 +118,14 @@ _SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = 
 }
 
 
-_AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict new_set new_slice bound_method new_cell "
-                      "new_function new_object box invoke item".split())
+_AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict new_set new_slice bound_method "
+                      "new_cell new_function new_object box invoke item".split())
             | GUFUNC_OPERATIONS.keys())
-"""Operations that need the GIL no longer than they take: what they make is nobody else's yet."""
+"""Operations that need the GIL only while they run, because no other thread has the objects that they make."""
 
 
-_PURE = (frozenset("const cast same flag compare compare_size libm power iterator_part origin require poll where".split())
+_PURE = (frozenset("const cast same flag compare compare_size libm power iterator_part origin require poll "
+                   "where".split())
          | {"gather"}
          | ARRAY_OPERATIONS.keys() | {name for name, _, _ in scalars.ROWS})
 
@@ -133,7 +137,7 @@ def touches_objects(graph: Graph) -> bool:
 
 
 def has_fast_loop(graph: Graph) -> bool:
-    """Whether there is a loop that need not touch a Python object in each of its rounds."""
+    """Whether there is a loop that need not touch a Python object in each iteration."""
     over = dominators(graph)
     slow = {block for block in graph.blocks if any(op.name not in _PURE for op in block.ops)}
     return any(not slow & loop.body & set.intersection(*(over[block] for block, _ in loop.back))

@@ -1,4 +1,7 @@
-"""Calls of library functions in kernel source: the runtime makes the call and reads the result."""
+"""Library calls in kernel source: the runtime calls the function and reads its result.
+
+The numba emitter looks the writers up in LIBRARY_OPERATIONS; linear_algebra.py and scatters.py call them, too.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ _DECLINED = 1
 
 
 def array_flags(kind: Array) -> List[int]:
-    """[mask, flags]: which of NumPy's flags an array of a type must have, and which of these are set."""
+    """[mask, flags]: the NumPy flags to check for an array type, and those of them that must be set."""
     order = {"C": C_CONTIGUOUS, "F": F_CONTIGUOUS}.get(kind.layout, 0)
     return [order | ALIGNED | WRITEABLE | WARN_ON_WRITE, order | ALIGNED | (WRITEABLE if kind.writeable else 0)]
 
 
 def _spec(emitter: Any, op: Op) -> str:
-    """The address of the words of the operands."""
+    """The address of the words that describe the operands."""
     words = spec_words(emitter, op.args)
     return emitter.let("set_words(frame, %d, %s)" % (  # type: ignore[no-any-return]
         emitter.layout.scratch(len(words)), ", ".join(words)))
@@ -33,7 +36,8 @@ def _write_invoke(emitter: Any, op: Op) -> None:
 
 
 def call_library(emitter: Any, op: Op, path: str, names: Tuple[str, ...] = ()) -> None:
-    """A row's function for the operands, the last ones by keyword; its result, if any, becomes the operation's."""
+    """Call a library function with the operands, the last ones by keyword. Its result, if any, becomes the
+    operation's."""
     spec, row = _spec(emitter, op), FUNCTIONS[path]
     function = emitter.object_address("pijit.library." + path, row.object)
     keywords = emitter.object_address("pijit.keywords." + ",".join(names), names) + "()" if names else "0"
@@ -49,7 +53,7 @@ def _write_list_item(emitter: Any, op: Op) -> None:
 
 
 def read_result(emitter: Any, op: Op, name: str, before: List[Any], after: List[Any]) -> None:
-    """Call the runtime's function; its result becomes the operation's."""
+    """Call a runtime function; its result becomes the operation's."""
     kind = op.result.type if op.result is not None else Object(type(None))
     is_array = isinstance(kind, Array)
     wanted: List[Any]
@@ -81,7 +85,7 @@ def _class(emitter: Any, kind: Object) -> str:
 
 
 def _described(emitter: Any, kind: Array, name: str, at: int) -> Any:
-    """Variables for the array whose descriptor the runtime has written, shape and all."""
+    """Variables for an array whose complete descriptor, with the shape, the runtime has written."""
     shape = ["%s_s%d" % (name, axis) for axis in range(kind.ndim)]
     for axis, variable in enumerate(shape):
         emitter.line("%s = ld_i8(frame, %d)" % (variable, 8 * (at + 2 + axis)))

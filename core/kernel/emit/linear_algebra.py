@@ -1,4 +1,7 @@
-"""Linear algebra in kernel source: inner loops of generalised ufuncs on raw arrays, NumPy's dot by its C API."""
+"""Linear algebra in kernel source: inner loops of generalised ufuncs on raw arrays, and NumPy's dot by its C API.
+
+The numba emitter looks the writers up in GUFUNC_OPERATIONS.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,10 @@ _DOT_ORDERS = (_DotOrder(0, "fadd(%(total)s, fmul(%(first)s, %(second)s))"),
 
 
 def _sizes(emitter: Any, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, str]:
-    """The length of each named axis; leaves where two axes of one name differ, or the result is empty, whose strides
-    differ among NumPy's versions."""
+    """The length of each named axis. Leaves where two axes of one name differ, or the result is empty.
+
+    The strides of an empty result differ among NumPy's versions.
+    """
     sizes: Dict[str, str] = {}
     for array, names in zip(arrays, cores.operands):
         for name, size in zip([name for name in names if name is not None], array.shape):
@@ -47,7 +52,7 @@ def _sizes(emitter: Any, op: Op, arrays: List[ArrayVariable], cores: Cores) -> D
 
 
 def _steps(emitter: Any, arrays: List[ArrayVariable], operands: Any) -> List[str]:
-    """The strides of all axes as NumPy hands them to a loop: 0 for those of length 1 and those that are missing."""
+    """The strides of all axes as NumPy passes them to a loop: 0 for axes of length 1 and for missing ones."""
     steps: List[str] = []
     for array, names in zip(arrays, operands):
         own = iter(zip(array.shape, array.shown))
@@ -63,7 +68,7 @@ def _words(emitter: Any, words: List[str]) -> str:
 
 
 def write_gufunc(emitter: Any, op: Op) -> None:
-    """One run of the loop into a new array or a scalar; leaves where NumPy would raise or report an error."""
+    """Run the loop once into a new array or a scalar; leaves where NumPy would raise or report an error."""
     loop = op.attrs
     arrays = [emitter.arrays[value] for value in op.args]
     cores = cores_of(loop["ufunc"], [len(array.shape) for array in arrays])
@@ -103,13 +108,17 @@ def write_gufunc(emitter: Any, op: Op) -> None:
 
 
 def _has_orders(loop: Any, kind: np.dtype) -> bool:
-    """Whether the runtime may know in which order the loop adds up few products (native/runtime/linalg/small_matmul.h)."""
+    """Whether the runtime may know the loop's order of summation for few products
+    (native/runtime/linalg/small_matmul.h)."""
     return loop["ufunc"] is np.matmul and kind.char in "fd"
 
 
 def _short_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> str:
-    """A product of short vectors, added up here in the order in which the loop does it: ``<name>_sum`` where the
-    variable of this name is not 0. Begins the block that makes the others; "" if there is none."""
+    """Write a product of short vectors inline, in the loop's order of summation.
+
+    Returns the name of a variable: where it is not 0, the sum is in ``<name>_sum``. For the other case a block is
+    begun, which the caller fills. Returns "" if there is no such product.
+    """
     loop, kind = op.attrs, op.args[0].type.dtype
     adjacent = all(array.strides[0] == "(%d)" % kind.itemsize for array in arrays)
     if not adjacent or not _has_orders(loop, kind):
@@ -147,13 +156,17 @@ def _run_loop(emitter: Any, op: Op, run: List[str], mask: int) -> None:
 
 
 def write_product(emitter: Any, op: Op) -> None:
-    """``np.dot`` of two arrays."""
+    """Write ``np.dot`` of two arrays as a call of NumPy."""
     left, right = (emitter.with_object(value).object for value in op.args)
     read_result(emitter, op, "product", [left, right], [int(DOT_REPORTS)])
 
 
 def _product_of_one(emitter: Any, op: Op) -> None:
-    """NumPy multiplies second by first; which of several NaNs comes out is left to it, and complex numbers are."""
+    """Write a product of two vectors of length 1. NumPy multiplies second by first.
+
+    NumPy does it where the product is special, because it decides which of several NaNs is the result. It also does
+    all products of complex numbers.
+    """
     kind = op.result.type.dtype
     if kind.kind == "c":
         write_product(emitter, op)
@@ -170,7 +183,8 @@ def _product_of_one(emitter: Any, op: Op) -> None:
 
 
 def write_dot(emitter: Any, op: Op) -> None:
-    """``np.dot`` of two contiguous vectors: the loop, but for one product of floats, which dot adds to nothing."""
+    """Write ``np.dot`` of two contiguous vectors: the loop, except for a single product of floats, to which dot adds
+    nothing."""
     if op.result.type.dtype.kind not in "fc":
         write_gufunc(emitter, op)
         return

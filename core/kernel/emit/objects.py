@@ -1,4 +1,7 @@
-"""Effects on Python objects in kernel source: calls of the runtime, which makes the exact object of a value."""
+"""Effects on Python objects in kernel source: calls of the runtime, which makes the exact object of a value.
+
+The numba emitter looks the writers up in OBJECT_OPERATIONS.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,21 @@ from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRIT
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
+"""Bytes from an object's start to its size, in objects of variable size and in dicts."""
 CLASS_OFFSET = SIZE_OFFSET - 8
-"""Where objects of variable size, and dicts, say how large they are."""
+"""Bytes from an object's start to its class."""
 USED_OFFSET = SIZE_OFFSET + 8
-"""Where sets do, behind the number of slots that are not free."""
+"""Bytes from a set's start to its size, which follows the number of slots that are not free."""
 _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = -5
 _READ_OBJECTS = {list: -6, tuple: -7, dict: -8, str: -9}
 _READ_ANY, _READ_ANY_HELD, _READ_TUPLE_HELD = -11, -12, -13
 _LAYOUTS = {"C": (C_CONTIGUOUS, C_CONTIGUOUS), "F": (C_CONTIGUOUS | F_CONTIGUOUS, F_CONTIGUOUS), "A": (0, 0)}
-"""Flags of NumPy's arrays: which to look at, and what they must be."""
+"""By layout: a mask of NumPy's array flags, and the values that these flags must have."""
 
 
 def kind_and_words(emitter: Any, value: Value) -> Tuple[int, List[str]]:
-    """(what object a value becomes, its word; of a complex number the words of both parts)."""
+    """(kind of object that a value becomes, its words); a complex number has one word for each part."""
     kind = value.type
     if isinstance(kind, Array):
         return _BOX_OBJECT, [emitter.with_object(value).object]
@@ -46,20 +50,23 @@ def spec_words(emitter: Any, values: Sequence[Value]) -> List[str]:
 
 
 def boxed(emitter: Any, value: Value) -> Tuple[int, str]:
-    """(what object a value becomes, the address of its words) for the runtime's effects."""
+    """(kind of object that a value becomes, address of its words), for the runtime's effects."""
     code, words = kind_and_words(emitter, value)
     return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
 
 
 def _effect(emitter: Any, op: Op) -> None:
-    """The runtime's function for the operation; all operands but the last are objects and words."""
+    """Call the runtime's function for the operation. All operands except the last are objects or words."""
     code, address = boxed(emitter, op.args[-1])
     operands = [emitter.text[value] for value in op.args[:-1]]
     emitter.checked(_RUNTIME_NAMES.get(op.name, op.name), *(operands + [code, address]), op=op)
 
 
 def _display(emitter: Any, op: Op) -> None:
-    """A new tuple, list or dict: the runtime reads the words of each value and leaves the object in the first."""
+    """Make a new tuple, list, dict or other object of values.
+
+    The runtime reads the words of each value and leaves the object in the first word.
+    """
     words = spec_words(emitter, op.args)
     at = emitter.layout.scratch(len(words))
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(words)))
@@ -73,7 +80,7 @@ def _origin(emitter: Any, op: Op) -> None:
 
 
 def _of_object(emitter: Any, op: Op) -> None:
-    """A new object made of another: the runtime leaves it in a word."""
+    """Make a new object from another one; the runtime leaves it in a word."""
     address = emitter.let("set_words(frame, %d, 0)" % emitter.layout.scratch(1))
     emitter.checked(op.name, "frame", emitter.text[op.args[0]], address, op=op)
     emitter.define(op.result, "ld_i8(%s, 0)" % address)
@@ -90,7 +97,7 @@ def _has_class(emitter: Any, op: Op) -> None:
 
 
 def _plain(emitter: Any, op: Op) -> None:
-    """The runtime's function of the operation's name; all operands are objects and words."""
+    """Call the runtime's function of the operation's name. All operands are objects or words."""
     emitter.checked(op.name, *[emitter.text[value] for value in op.args], op=op)
 
 
@@ -99,7 +106,7 @@ def _hold(emitter: Any, op: Op) -> None:
 
 
 def _asked(emitter: Any, op: Op) -> None:
-    """What the runtime's function of the operation's name answers; it does not fail."""
+    """Define the result as what the runtime's function of the operation's name returns; it cannot fail."""
     emitter.define(op.result, emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
 
 
@@ -113,7 +120,7 @@ def _byte_at(emitter: Any, op: Op) -> None:
 
 
 def _text_add(emitter: Any, op: Op) -> None:
-    """A string that nothing else refers to by then grows in place."""
+    """Join two strings. The left one grows in place if it is dead afterwards and nothing else refers to it."""
     left, right = op.args
     if left is right or left not in emitter.lifetimes.after(op):
         _new_text(emitter, op, op.name)
@@ -139,7 +146,7 @@ def _has_key(emitter: Any, op: Op) -> None:
 
 
 def _search(emitter: Any, op: Op) -> None:
-    """The runtime leaves a word: where something is, or how often."""
+    """Search or count; the runtime leaves the position or the number in a word."""
     code, address = boxed(emitter, op.args[1])
     at = emitter.layout.scratch(1)
     emitter.checked(op.name, emitter.text[op.args[0]], code, address, "address_of_word(frame, %d)" % at, op=op)
@@ -147,7 +154,8 @@ def _search(emitter: Any, op: Op) -> None:
 
 
 def _draw(emitter: Any, op: Op) -> None:
-    """The runtime's function reads what the method is called with from words, and leaves its answer in the first."""
+    """Draw a random number. The runtime reads the method's arguments from words and leaves the number in the first
+    one."""
     at = emitter.layout.scratch(2)
     numbers = [emitter.text[value] for value in op.args[1:]] or ["0"]
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(numbers)))
@@ -157,7 +165,7 @@ def _draw(emitter: Any, op: Op) -> None:
 
 
 def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
-    """What a read must find: the words that the runtime looks at."""
+    """The words that tell the runtime what a read must find."""
     kind = op.result.type
     if isinstance(kind, Things):
         return (_READ_ANY_HELD if emitter.lifetimes.holds(op) else _READ_ANY,)
@@ -172,8 +180,7 @@ def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
 
 
 def _read(emitter: Any, op: Op) -> None:
-    """The runtime's function of the operation's name leaves the words of what it found where it was told what to
-    find."""
+    """Read a value. The words tell the runtime what it must find, and it leaves the value's words in the same place."""
     count, kind = len(OPS[op.name].operands.replace(" ", "").replace("v", "")), op.result.type
     operands = [emitter.text[value] for value in op.args[:count]]
     operands += [part for value in op.args[count:] for part in boxed(emitter, value)]

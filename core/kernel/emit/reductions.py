@@ -1,4 +1,7 @@
-"""Reductions through the runtime, which runs NumPy's inner loops on NumPy's pieces."""
+"""Reductions through the runtime, which runs NumPy's inner loops on the same pieces of an array as NumPy.
+
+The numba emitter calls `write_reduce` for reductions that are in no fused group.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.errors import CompileError
 
 _BY_COLUMNS = {np.add: 1, np.minimum: 2, np.maximum: 3}
-"""What the runtime does by vectors, by its number in native/runtime/reductions/outer_axis.h."""
+"""The reductions that the runtime computes by vectors, with their numbers in native/runtime/reductions/outer_axis.h."""
 
 
 def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
@@ -31,18 +34,18 @@ def why_not_reduce(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]
     if several and ufunc is not np.add:
         return "%s.reduce along several axes is not supported" % ufunc.__name__
     if (several or attrs["axis"] is not None and operand.ndim > 2) and operand.layout != "C":
-        # NumPy orders the result's axes as those of the operand, by rules that see the reduced axis.
+        # NumPy orders the result's axes as those of the operand, by rules that also consider the reduced axis.
         return "the reduction of a strided array along one axis of %d is not supported" % operand.ndim
     return None
 
 
 def axes_of(axis: Any) -> Tuple[int, ...]:
-    """The axes that one or several are given by."""
+    """One or several axes as a tuple."""
     return axis if isinstance(axis, tuple) else (axis,)
 
 
 def write_reduce(emitter: Any, op: Op) -> None:
-    """Leaves when a floating-point flag was raised, or nothing is there to start from."""
+    """Write a reduction. Leaves when a flag was raised, or an empty array has no value to start from."""
     reason = why_not_reduce(op.attrs, [op.args[0].type])
     if reason:
         raise CompileError(reason)
@@ -56,7 +59,7 @@ def write_reduce(emitter: Any, op: Op) -> None:
         emitter.define(op.result, emitter.element(dtype, ("frame", str(8 * (at + 2)))))
         return
     if len(array.shape) > 2:
-        for size in array.shape:  # the strides of an empty operand, which mean nothing, order the result's axes
+        for size in array.shape:  # NumPy would order the result's axes by the strides of an empty operand
             emitter.guard_once(op, "%s == 0" % size)
     emitter.arrays[op.result], reduced = new_result(emitter, op, op, array.shape)
     _run(emitter, op, source, emitter.descriptor(reduced, layout.scratch(2 + 2 * len(reduced.shape))))
@@ -68,15 +71,17 @@ def _kept(op: Op, ndim: int) -> List[int]:
 
 
 def reduced_shape(op: Op, shape: Sequence[str]) -> List[str]:
-    """The shape of what a reduction makes of an array of that shape."""
+    """The shape of a reduction's result, for an array of a shape."""
     kept, keepdims = _kept(op, len(shape)), op.attrs["keepdims"]
     return ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
             if keepdims or place in kept]
 
 
 def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple[ArrayVariable, ArrayVariable]:
-    """A new array for a reduction of an array of that shape, and the same memory without the axes of length 1 that
-    keepdims adds. Without memory it leaves by the exit of ``leaving``."""
+    """A new array for a reduction's result, and the same memory without the axes of length 1 that keepdims adds.
+
+    Leaves by the exit of ``leaving`` when there is no memory.
+    """
     result, kept = made_array(emitter, leaving, op.result, reduced_shape(op, shape)), _kept(op, len(shape))
     if not op.attrs["keepdims"]:
         return result, result

@@ -1,4 +1,8 @@
-"""Arrays that a group rolls, or looks at, before it reads their elements: they are not made, nests know where the elements are."""
+"""Rolled operands: arrays that a group rolls or views before it reads elements are not made.
+
+The nest knows where their elements are. `fused_nest.can_fuse` describes the arrays before a nest, and the numba
+emitter forgets them after it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from pijit.core.kernel.emit.array_values import ArrayVariable
 
 
 def place_rolled(emitter: Any, group: List[Op]) -> None:
-    """Arrays that are not made: those that they are rolled from, and how far."""
+    """Describe each rolled array as the array that it is rolled from, with the axis and the distance."""
     for op in group:
         if op.name == "roll":
             emitter.arrays[op.result] = emitter.arrays[op.args[0]].rolled_by(op.attrs["axis"], emitter.text[op.args[1]])
@@ -19,14 +23,14 @@ def place_rolled(emitter: Any, group: List[Op]) -> None:
 
 
 def forget_rolled(emitter: Any, group: List[Op]) -> None:
-    """Behind a nest there is no such array."""
+    """Remove the rolled arrays after a nest, because they were not made."""
     for op in group:
         if op.name in PLACING:
             del emitter.arrays[op.result]
 
 
 def rolled_operands(arrays: Sequence[ArrayVariable], ndim: int) -> Tuple[Tuple[Tuple[int, int], ...], List[str]]:
-    """The arrays that are rolled, with the axes of the nest, and by how many places."""
+    """((number of a rolled operand, axis of the nest) for each, the places that each is rolled by)."""
     found = [(k, array.rolled[0] + ndim - len(array.shape), array.rolled[1])
              for k, array in enumerate(arrays) if array.rolled is not None]
     return tuple((k, axis) for k, axis, _ in found), [places for _, _, places in found]

@@ -1,9 +1,9 @@
-"""Scalar operations as kernel source: one row per (operation, rules, machine kind).
+"""Scalar operations as kernel source: one row per operation, family of rules and machine kind.
 
-Machine kinds: "i" is every integer that fits int64, kept in an int64 variable ("n" the same with fewer
-bits: the result must be checked against the dtype), "u" is uint64, "f" float32 or float64, "b" a boolean,
-"c" a pair of two floats of one size. Rules: "py", "np", "raw"; a row under "*" is for all of them. Sources are
-templates over {a} {b} {r} {lo} {hi} {bits}.
+The machine kinds are: "i", every integer that fits int64, in an int64 variable; "n", the same with fewer bits, so that
+the result must be checked against the dtype; "u", uint64; "f", float32 or float64; "b", a boolean; "c", a pair of two
+floats of one size. The families are "py" (Python's numbers), "np" (NumPy's scalars) and "raw" (the compiler's own
+integers); a row under "*" is for all of them. Sources are templates over {a} {b} {r} {lo} {hi} {bits}.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ MINIMUM = -2 ** 63
 
 
 class Row(NamedTuple):
-    """The value, the conditions to exit on before and after it is computed, and of what kind its floating-point flags
-    are."""
+    """The source of the value, the conditions to leave on before and after it, and the kind of its check for flags."""
 
     value: str
     before: str = ""
@@ -125,11 +124,12 @@ ROWS.update(_complex_rows())
 
 LIBM = {name: 1 for name in ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log "
                              "log10 log2 log1p sqrt fabs").split()}
+"""The libm functions that kernels call, with their numbers of arguments."""
 LIBM.update({name: 2 for name in ("atan2", "pow", "fmod", "copysign")})
 
 
 def machine_kind(kind: Scalar) -> str:
-    """The letter of the variable that holds a scalar of this type; see the module's first lines."""
+    """The letter of the variable that holds a scalar of this type; see the module docstring."""
     code = kind.dtype.kind
     if code == "u":
         return "u" if kind.dtype.itemsize == 8 else "n"
@@ -150,7 +150,7 @@ def find_row(name: str, kind: Scalar) -> Optional[Row]:
 
 
 def parameters(kind: Scalar) -> Dict[str, Any]:
-    """What the templates may name besides their operands."""
+    """The parameters of templates other than operands."""
     if kind.dtype.kind == "f":
         return {"zero": "0.0" if kind.dtype.itemsize == 8 else "float32(0.0)"}
     if kind.dtype.kind not in "iu":
@@ -182,7 +182,7 @@ def _double(value: float) -> str:
 
 
 def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:
-    """The row of a conversion of {a}; with ``checked`` it exits when the value does not fit."""
+    """The row for a conversion of {a}; with ``checked`` it leaves when the value does not fit."""
     source, target = machine_kind(kind), machine_kind(to)
     if target == "b":
         return find_row("truth", kind) or Row("{a}")
@@ -200,7 +200,7 @@ def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:
 
 
 def _to_complex(kind: Scalar, to: Scalar, checked: bool) -> Row:
-    """A real number becomes the real part, beside a positive zero."""
+    """A real number becomes the real part; the imaginary part is +0.0."""
     half = half_of(to)
     if kind.dtype.kind != "c":
         row = cast(kind, half, checked)

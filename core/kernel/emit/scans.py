@@ -1,4 +1,4 @@
-"""Running sums and products in kernel source: one value after the other, as NumPy adds them up."""
+"""Scans in kernel source: running sums and products, one value after the other, as NumPy computes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pijit.core.kernel.emit.stack_arrays import made_array
 STEPS: Dict[Tuple[np.ufunc, str], str] = {
     (ufunc, kind): letter + name for ufunc, name in ((np.add, "add"), (np.multiply, "mul"))
     for kind, letter in (("i", "i"), ("u", "u"), ("f", "f"))}
-"""What combines two values of a kind. Integers wrap, as those of NumPy's arrays do."""
+"""The intrinsic that combines two values, by ufunc and kind of number. Integers wrap, as in NumPy's arrays."""
 
 
 def why_not_scan(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
@@ -26,7 +26,7 @@ def why_not_scan(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
 
 
 def write_scan(emitter: Any, op: Op) -> None:
-    """Along the last axis; leaves when a floating-point flag was raised."""
+    """Write a scan along the last axis; leaves when a floating-point flag was raised."""
     source, dtype = emitter.arrays[op.args[0]], op.result.type.dtype
     result = made_array(emitter, op, op.result, source.shape)
     step, size = STEPS[op.attrs["ufunc"], dtype.kind], source.shape[-1]
@@ -64,7 +64,7 @@ def _element(emitter: Any, op: Op, source: ArrayVariable, place: Tuple[str, str]
 
 
 def _rows(emitter: Any, arrays: Sequence[ArrayVariable], body: Callable[[List[Tuple[str, str]]], None]) -> None:
-    """Run ``body`` with the (address, byte offset) of each first element of a row."""
+    """Run ``body`` with the (address, byte offset) of the first element of each row."""
     if len(arrays[0].shape) == 1:
         body([(array.data, "(0)") for array in arrays])
         return

@@ -1,6 +1,6 @@
-"""Stores at indices and under masks, what a mask picks, and arrays of lists in kernel source.
+"""Scatters in kernel source: stores at indices and under masks, elements picked by masks, and arrays made of lists.
 
-They are calls of native/runtime/indexing/integer_arrays.h, masks.h and from_lists.h.
+The runtime does most of the work: native/runtime/indexing/integer_arrays.h, masks.h and from_lists.h.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pijit.core.kernel.emit.stack_arrays import made_array
 
 _WORD = np.dtype(np.int64)
 ROWS = {None: 0, list: -6, tuple: -7}
-"""What the runtime calls the classes of rows."""
+"""The runtime's codes for the classes of rows."""
 
 
 def _values(emitter: Any, op: Op, value: Value, dtype: np.dtype, count: str) -> Tuple[str, str]:
-    """(address of the first value, bytes to the next one); leaves where there is neither one nor one for each."""
+    """(address of the first value, bytes to the next one). Leaves unless there is one value, or one for each index."""
     if isinstance(value.type, Array):
         array = emitter.arrays[value]
         size, = array.shape
@@ -41,7 +41,7 @@ def _set_items(emitter: Any, op: Op) -> None:
 
 
 def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> None:
-    """Write an operation for arrays that share no memory with the one that is written; NumPy does it for others."""
+    """Write an operation for arrays that share no memory with the target; NumPy does it for others."""
     shared = shares_with(emitter, op.args[0], [value for value in op.args[1:] if isinstance(value.type, Array)])
     if shared == "True":
         _set_items(emitter, op)
@@ -60,17 +60,17 @@ def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> No
 
 
 def _words(emitter: Any, op: Op, index: ArrayVariable) -> ArrayVariable:
-    """Indices as words one behind the other."""
+    """Indices as adjacent 64-bit words."""
     plain = index.type.dtype == _WORD and index.type.layout == "C"
     return index if plain else convert(emitter, op, index, _WORD)
 
 
 FEW_STORES = 32
-"""Stores at indices that take less than a call of the runtime."""
+"""The number of stores at indices up to which they take less time than a call of the runtime."""
 
 
 def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, count: str, first: str, step: str) -> str:
-    """Write few elements, if all indices are in range: a variable that is 0 where that is left to do."""
+    """Write few elements inline, if all indices are in range. Returns a variable that is 0 where that is left to do."""
     done, beyond, at, kind = emitter.fresh(), emitter.fresh(), emitter.fresh(), target.type.dtype
     code, size, index = memory_code(kind), target.shape[0], "ld_i8(%s, imul(%s, 8))" % (words.data, at)
     position = "imul(from_front(%s, %s), %d)" % (index, size, kind.itemsize)
@@ -80,8 +80,9 @@ def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, coun
     emitter.depth += 1
     for variable in (beyond, at):
         emitter.line("%s = 0" % variable)
+    # The sign tells whether an index is out of range, as in indices_fit (native/runtime/indexing/integer_arrays.h).
     emitter.indented("while %s < %s:" % (at, count), "%s = ior(%s, ior(iadd(%s, %s), isub(isub(%s, 1), %s)))" % (
-        beyond, beyond, index, size, size, index), more)  # their sign, as indices_fit of native/runtime/indexing/integer_arrays.h has it
+        beyond, beyond, index, size, size, index), more)
     emitter.line("if %s >= 0:" % beyond)
     emitter.depth += 1
     emitter.line("%s = 0" % at)
@@ -93,7 +94,7 @@ def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, coun
 
 
 def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
-    """Call the runtime's function for target, indices and values; leaves where an index is out of range."""
+    """Call a runtime function with target, indices and values; leaves where an index is out of range."""
     target, index, value = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]], op.args[2]
     dtype = target.type.dtype
     words = _words(emitter, op, index)
@@ -126,7 +127,7 @@ def write_add_at(emitter: Any, op: Op) -> None:
 
 
 def write_rows(emitter: Any, op: Op) -> None:
-    """The rows one after the other; leaves where an index is out of range."""
+    """Copy the rows at the indices, one after the other; leaves where an index is out of range."""
     array, index = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     words = _words(emitter, op, index)
     count, = index.shape
@@ -142,7 +143,7 @@ def write_rows(emitter: Any, op: Op) -> None:
 
 
 def write_elements(emitter: Any, op: Op) -> None:
-    """A new array of a few numbers."""
+    """A new array of a few scalars."""
     kind = op.result.type
     result = emitter.new_array(op, kind, "v%d" % op.result.id, ["(%d)" % size for size in op.attrs["shape"]])
     code = memory_code(kind.dtype)
@@ -152,7 +153,7 @@ def write_elements(emitter: Any, op: Op) -> None:
 
 
 def write_listed(emitter: Any, op: Op) -> None:
-    """The numbers in a list; leaves where one is not of the type that is expected."""
+    """A new array of the numbers in a list; leaves where one does not have the expected type."""
     items, kind, kinds = emitter.text[op.args[0]], op.result.type, op.attrs["kinds"]
     count = emitter.let("ld_i8(%s, %d)" % (items, SIZE_OFFSET))
     shape = [count, emitter.text[op.args[1]]][:kind.ndim]
@@ -168,9 +169,9 @@ def write_listed(emitter: Any, op: Op) -> None:
 
 
 def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
-    """(number of elements, how many are chosen); leaves where array and mask have not one shape.
+    """(number of elements, number of picked ones); leaves where array and mask differ in shape.
 
-    One of a group may have been counted before.
+    An operation of a group may have the second number in its attribute ``count``.
     """
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     size = "1"
@@ -182,17 +183,17 @@ def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
 
 
 FEW = 128
-"""Elements of a mask for each that is picked, from which on it costs less to compute with the picked ones only."""
+"""The elements of a mask, for each picked one, from which it costs less to compute with the picked ones only."""
 
 
 class _OneByOne(Sparse):
-    """The operations of a group under a mask one by one, where few are picked."""
+    """The operations of a group under a mask one by one, where few elements are picked."""
 
     def __init__(self, emitter: Any, group: List[Op]) -> None:
         self.emitter, self.group = emitter, group
         self.few, self.count = emitter.fresh(), emitter.fresh()
         emitter.line("%s = 0" % self.count)
-        emitter.line("%s = 2" % self.few)  # nobody has counted
+        emitter.line("%s = 2" % self.few)  # the picked elements are not counted yet
 
     def ask(self) -> str:
         emitter = self.emitter
@@ -223,8 +224,11 @@ class _OneByOne(Sparse):
 
 
 def write_masked(emitter: Any, group: List[Op]) -> None:
-    """A group that computes elements under a mask where they are; its operations one by one where that took a buffer, or a
-    look at all elements, and few are picked."""
+    """Write a group that computes elements under a mask, in place.
+
+    If few elements are picked, and a nest would need a buffer or a scan of all elements, the operations are done one
+    by one.
+    """
     require_shapes(emitter, group)
     write_store(emitter, group, _OneByOne(emitter, group))
 
