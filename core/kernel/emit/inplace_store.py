@@ -7,7 +7,7 @@ one.
 Operands may be views of the target with its strides (``u[1:-1] = u[:-2] + u[2:]``). An element may then be written
 once the later elements that need its old value are computed. So blocks of the first axis are computed into two halves
 of a small buffer, in turn. A block is copied when the next one is computed. There is only one block if the views are
-too far from each other, if flags may be raised, or if many threads share the work.
+too far apart, if flags may be raised, or if many threads share the work.
 """
 
 from __future__ import annotations

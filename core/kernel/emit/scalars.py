@@ -1,9 +1,16 @@
 """Scalar operations as kernel source: one row per operation, family of rules and machine kind.
 
-The machine kinds are: "i", every integer that fits int64, in an int64 variable; "n", the same with fewer bits, so that
-the result must be checked against the dtype; "u", uint64; "f", float32 or float64; "b", a boolean; "c", a pair of two
-floats of one size. The families are "py" (Python's numbers), "np" (NumPy's scalars) and "raw" (the compiler's own
-integers); a row under "*" is for all of them. Sources are templates over {a} {b} {r} {lo} {hi} {bits}.
+The machine kinds are letters:
+
+    "i": every integer that fits int64, in an int64 variable
+    "n": the same with fewer bits; the result must be checked against the dtype
+    "u": uint64
+    "f": float32 or float64
+    "b": a boolean
+    "c": a pair of two floats of one size
+
+The families are "py" (Python's numbers), "np" (NumPy's scalars) and "raw" (the compiler's own integers and booleans,
+which wrap). A row under "*" is for all of them. Sources are templates over {a} {b} {r} {lo} {hi} {bits}.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Loop skewing: the statements of a run (skewing.py) are done for some rows, each phase a block behind the one before.
+"""Loop skewing: the statements of a run (plan/skewing.py) go block by block, each phase one block later.
 
-What is read and written goes through memory once then, and what only the run needs is never as large as the arrays.
-NumPy looks at floating-point flags between the statements, before each store. So this is done only where it is known from
-the start that no flag can be raised (exponent_bounds.py), that shapes are alike and that the arrays share no memory; else there is
-one block, of all rows, at the end of which statements may leave as ever.
+So each array goes through memory only once, and arrays that only the run needs never become as large as the others.
+NumPy checks floating-point flags between the statements, before each store. Therefore skewing needs to know three
+facts from the start. No flag can be raised (exponent_bounds.py), all shapes are alike, and the arrays share no memory.
+Otherwise there is one block of all rows, at the end of which statements may leave as usual.
+
+The numba emitter calls `Skewing.write` at the first operation of a run.
 """
 
 from __future__ import annotations
@@ -23,38 +25,42 @@ from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.skewing import StoreRun, stores
 
 BLOCK_BYTES = 1 << 15
-"""What a block of one array is about."""
+"""Bytes of a block of one array, approximately."""
 
 MOST_BYTES = 1 << 17
-"""What it is at most, where rows are long or needed from afar: some ten of them fit into the second cache."""
+"""Bytes of the largest block of one array, for long rows or distant operands.
+
+About ten such blocks fit into the second-level cache.
+"""
 
 LEAST_BLOCKS = 4
-"""Fewer of them are in the caches anyway."""
+"""The fewest blocks: smaller arrays are in the caches anyway."""
 
 
 class Skewing:
-    """Writes the runs of one kernel."""
+    """Writes the skewed runs of one kernel."""
 
     __slots__ = ("emitter", "run", "_outer", "_bases", "_inside", "_blocks", "_size", "_count", "_number")
 
     def __init__(self, emitter: Any) -> None:
         self.emitter = emitter
         self.run: Optional[StoreRun] = None
-        self._outer: Dict[Value, ArrayVariable] = {}  # the arrays, as they are outside
-        self._bases: Dict[Value, ArrayVariable] = {}  # the memory for what is made
-        self._inside = False  # the loop
+        self._outer: Dict[Value, ArrayVariable] = {}  # the arrays as they are outside of the run
+        self._bases: Dict[Value, ArrayVariable] = {}  # the memory of arrays that the run makes
+        self._inside = False  # whether the emitter is inside the loop
         self._blocks = self._size = self._count = self._number = ""
 
-    # ---- for those who write operations ----
+    # ---- called by the writers of operations ----
 
     def prepared(self, value: Value, shape: Sequence[str]) -> Optional[ArrayVariable]:
-        """The memory for the block of an array that is made; None where no run is written."""
+        """The memory for the current block of an array that the run makes; None outside of a run."""
         if self.run is None or not self._inside or value not in self.run.made:
             return None
         return self._block_of(value, shape[0])
 
     def leave(self, exit: SideExit) -> None:
-        """Leave with the arrays as they are outside; from in front of the loop to where the first operation does."""
+        """Leave with the arrays as they are outside of the run. Before the loop, the first operation's exit is
+        taken."""
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
         assert run is not None and run.first.exit is not None
         self.run, emitter.arrays = None, {**self._outer, **(self._bases if self._inside else {})}
@@ -64,7 +70,8 @@ class Skewing:
     # ---- a run ----
 
     def write(self, run: StoreRun) -> Collection[Op]:
-        """Write the operations of a run; those that are written, which are not all where blocks are of no use."""
+        """Write the operations of a run. Returns those that are written: all, or only ``run.ahead`` where blocks are
+        useless."""
         emitter = self.emitter
         emitter.float_checks.write()
         self.run, self._outer, self._bases, self._inside = run, emitter.arrays, {}, False
@@ -85,7 +92,8 @@ class Skewing:
         return run.ops()
 
     def _is_possible(self, run: StoreRun) -> bool:
-        """Whether all groups are written as nests, in place; what they would make is in the emitter's arrays then."""
+        """Whether all groups can be written as nests, in place. Their results are in the emitter's arrays
+        afterwards."""
         emitter = self.emitter
         for op in run.groups:
             group = emitter.group_of(op)
@@ -105,10 +113,10 @@ class Skewing:
                 return False
         return True
 
-    # ---- in front of the loop ----
+    # ---- before the loop ----
 
     def _write_head(self, run: StoreRun) -> None:
-        """Whether there are blocks and of how many rows, and the memory for what is made."""
+        """Write the test for blocks, the number of their rows, and the memory for arrays that the run makes."""
         emitter, depth = self.emitter, self.emitter.depth
         rows = emitter.arrays[run.stores[0].args[0]]
         self._count = rows.shape[0]
@@ -132,7 +140,7 @@ class Skewing:
                 self._bases[op.result] = self._new(op)
 
     def _rows_of_a_block(self, run: StoreRun, array: ArrayVariable) -> Tuple[str, List[str]]:
-        """How many rows a block has, and the conditions that it is small enough."""
+        """The number of rows of a block, and the conditions that a block is small enough."""
         emitter, itemsize = self.emitter, array.type.dtype.itemsize
         if len(array.shape) == 1:
             return "(%d)" % max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT), []
@@ -153,7 +161,7 @@ class Skewing:
         return list(conditions)
 
     def _apart(self, run: StoreRun) -> List[str]:
-        """The conditions that what is written shares no memory with other arrays."""
+        """The conditions that the arrays that are written share no memory with others."""
         emitter, conditions = self.emitter, []
         for root in dict.fromkeys(emitter.roots.get(op.args[0], op.args[0]) for op in run.stores):
             shared = shares_with(emitter, root, [other for other in run.roots if other is not root])
@@ -162,7 +170,8 @@ class Skewing:
         return conditions
 
     def _ask(self, run: StoreRun, rows: ArrayVariable) -> None:
-        """Set the variable for blocks if no operation can raise a flag; note the bounds of what is written then."""
+        """Set the variable for blocks if no operation can raise a flag, and then note the bounds of the arrays that
+        are written."""
         emitter, calm, depth = self.emitter, self.emitter.calm, self.emitter.depth
         looked = [root for root in run.roots if root.type.dtype.kind == "f" and root not in calm.made]
         names = {root: calm.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
@@ -193,7 +202,8 @@ class Skewing:
         emitter.depth = depth
 
     def _worst(self, run: StoreRun, bounds: Dict[Value, str]) -> Tuple[str, List[Tuple[Value, str]]]:
-        """A variable that is above 0 where something may be infinite, and the bounds of what is written, in order."""
+        """A variable that is above 0 where something may be infinite, and the bounds of the written arrays, in
+        order."""
         emitter, worst, noted = self.emitter, str(-UNKNOWN), []
         for op in run.groups:
             group = emitter.group_of(op)
@@ -214,7 +224,7 @@ class Skewing:
         return worst, noted
 
     def _new(self, op: Op) -> ArrayVariable:
-        """Memory for what a group makes: for some blocks, for all where others get it."""
+        """Memory for the result of a group: for some blocks, or for all if the array is used after the run."""
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
         assert run is not None
         group, blocks = emitter.group_of(op), run.slots[op.result]
@@ -259,7 +269,7 @@ class Skewing:
         emitter.leave_scope(outside)
 
     def _enter(self, ops: List[Op]) -> None:
-        """The rows of a block of all arrays that operations need."""
+        """Make the emitter's arrays those of the current block, for all arrays that the operations need."""
         emitter, run = self.emitter, self.run
         assert run is not None
         ndim = len(self._outer_of(run.stores[0].args[0]).shape)
@@ -280,7 +290,7 @@ class Skewing:
         return self._bases[value] if value in self._bases else self._outer[value]
 
     def _block_of(self, value: Value, size: str) -> ArrayVariable:
-        """The rows of a block of an array."""
+        """The rows of the current block of an array."""
         emitter, array = self.emitter, self._outer_of(value)
         blocks = self.run.slots.get(value, 0)  # type: ignore[union-attr]
         if blocks == 1:
@@ -295,7 +305,7 @@ class Skewing:
                              array.shown)
 
     def _finish(self, run: StoreRun) -> None:
-        """Behind the loop only what lasts is there."""
+        """After the loop only the arrays that are used later exist."""
         emitter = self.emitter
         self.run, emitter.arrays = None, self._outer
         lasting = {value for value, blocks in run.slots.items() if blocks == 0}

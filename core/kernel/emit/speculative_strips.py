@@ -1,17 +1,17 @@
-"""Strips of a loop without looking at each operation's floating-point flags: the processor's flags tell at the end.
+"""Speculative strips: iterations of a loop without floating-point checks, and one test of the flags at the end.
 
-A loop of many rounds between two polls (graph/passes/strip_mining.py) is written twice. The first one looks at no result, nor
-at indices that go up or down evenly, whose ends are compared before. Where something is wrong - another index, an
-overflow, a flag at its end - what it has stored is taken back, and the second one repeats it with all checks, from the
-values that it began with, and leaves where it must. So stores must have such indices. Where a kernel has repeated some
-strips, it tries no more.
+A loop of many iterations between two polls (graph/passes/strip_mining.py) is written twice. The first version checks
+no result. It does not check indices that go up or down evenly either, whose ends are compared before. If something is
+wrong (another index, an overflow, a flag at the end), what it has stored is put back. The second version then repeats
+the strip with all checks, from the values at its beginning, and leaves where it must. So stores must have even
+indices. A kernel that has repeated some strips tries no more.
 
-LLVM knows of no flags. What is `pinned` is computed there, whether it is needed or not, and so are operations on it, since
-LLVM neither moves a pin nor looks through it::
+LLVM knows nothing of flags. A value that is `pinned` is computed in its place, whether it is needed or not. So are the
+operations on it, because LLVM neither moves a pin nor looks through it::
 
     t1 = watch_flags(isub(v9, v5))
-    if t1 != 0:                                and the ends of indices are inside
-        keep_run(0, 8, address, 8, t3)         what a store replaces
+    if t1 != 0:                                and the ends of indices are in range
+        keep_run(0, 8, address, 8, t3)         the elements that a store replaces
         while True:
             v6 = pinned(v6)                    the loop's variables
             ...
@@ -47,31 +47,37 @@ from pijit.core.kernel.llvm.nest.pairwise_sum import loop as write_loop
 from pijit.core.kernel.plan.control_tree import If, IfFlag, Loop, Move, Run, SetFlag, Take
 
 LEAST = 6
-"""Rounds that a strip must have: to look at the processor's flags costs as much as a few checks."""
+"""The fewest iterations of a strip, because reading the processor's flags costs as much as a few checks."""
 
 MOST = 4
-"""How many strips one call of a kernel repeats."""
+"""The number of strips that one call of a kernel repeats before it tries no more."""
 
 ROOM = 32
-"""Bytes that a round stores at most: what was there before is kept on the stack."""
+"""Bytes that an iteration may store, because the previous contents are kept on the stack."""
 
 FAR = 2 ** 31
-"""A step of indices below this cannot come round within a strip."""
+"""A step of indices below this cannot wrap around within a strip."""
 
 _NONE = "(0)"
 """The step of an index that stays the same."""
 
-_PLAIN = frozenset(("load store dim const same compare flag truth not and or xor select cast add sub mul truediv neg abs "
-                    "floordiv mod shl shr invert real imag complex").split())
-"""Operations that change nothing but an array, and call nothing."""
+_PLAIN = frozenset(("load store dim const same compare flag truth not and or xor select cast add sub mul truediv neg "
+                    "abs floordiv mod shl shr invert real imag complex").split())
+"""Operations that change nothing except arrays, and call no function."""
 
 _CALLING = frozenset((("floordiv", "f"), ("mod", "f"), ("abs", "c"), ("truediv", "c")))
-"""But for these, by the kind of numbers; what NumPy's complex quotients raise is not what machine code does."""
+"""The exceptions from this, by operation and kind of number.
+
+NumPy's complex quotients raise other flags than those of machine code.
+"""
 
 
 class Unchecked(NamedTuple):
-    """What is written without checks: the variable that is 0 where something is wrong, the variables that are pinned,
-    the results that need not be, and the operations whose indices are inside."""
+    """The state of the version without checks while it is written.
+
+    ``quiet`` is the variable that is 0 where something is wrong. ``pinned`` are the variables that are pinned.
+    ``free`` are the results that need no pin. ``inside`` are the operations whose indices are in range.
+    """
 
     quiet: str
     pinned: Set[str]
@@ -80,7 +86,7 @@ class Unchecked(NamedTuple):
 
 
 class _Even(NamedTuple):
-    """An element whose indices go up or down evenly: the sources of the first ones, and of their steps."""
+    """An element whose indices go up or down evenly: the sources of the first indices, and of their steps."""
 
     op: Op
     firsts: List[str]
@@ -88,7 +94,7 @@ class _Even(NamedTuple):
 
 
 class _Strip(NamedTuple):
-    """A loop that can be repeated: how many rounds it has, its variables, its blocks, its elements."""
+    """A loop that can be repeated: its number of iterations, its variables, its blocks, and its elements."""
 
     rounds: str
     params: List[Value]
@@ -98,7 +104,7 @@ class _Strip(NamedTuple):
 
 
 def write_strip(emitter: Any, loop: Loop) -> bool:
-    """Write a loop twice, if it is a strip with floating-point checks that can be repeated."""
+    """Write a loop twice, if it is a strip with floating-point checks that can be repeated; returns whether it is."""
     strip = _find(emitter, loop)
     if strip is None:
         return False
@@ -127,7 +133,10 @@ def write_strip(emitter: Any, loop: Loop) -> bool:
 
 
 def _compare_ends(emitter: Any, strip: _Strip, quiet: str, rounds: str) -> None:
-    """Give up where an index begins or ends out of range, or before the front; the others are between."""
+    """Give up the version without checks where an index begins or ends out of range or below 0.
+
+    All indices in between are in range then.
+    """
     for element in strip.elements:
         shape = emitter.arrays[element.op.args[0]].shape
         for first, step, size in zip(element.firsts, element.steps, shape):
@@ -158,7 +167,8 @@ def _write_unchecked(emitter: Any, loop: Loop, strip: _Strip, quiet: str, rounds
 
 
 def _runs(emitter: Any, strip: _Strip, rounds: str) -> List[str]:
-    """What tells where each store goes: a number, the size of an element, where the first one is, the step, how many."""
+    """The arguments of ``keep_run`` for each store: a number, the element's size, the first address, the step, the
+    count."""
     runs: List[str] = []
     for element in strip.elements:
         if element.op.name == "store":
@@ -180,7 +190,8 @@ def _is_float(value: Value) -> bool:
 
 
 def unchecked_operation(unchecked: Unchecked, op: Op, source: str, fields: Dict[str, Any]) -> str:
-    """The source of an operation that raises the processor's flags in each round in which the program does it."""
+    """The source of an operation that raises the processor's flags in each iteration in which the program
+    executes it."""
     operands = dict(fields)
     if not unchecked.pinned.intersection((fields["a"], fields["b"])):
         operands["b"] = "pinned(%s)" % fields["b"]
@@ -208,7 +219,7 @@ def _find(emitter: Any, loop: Loop) -> Optional[_Strip]:
     stores = [op for op in ops if op.name == "store"]
     counted = _counted(loop.label, blocks)
     if stores and emitter.flavour.nogil:
-        return None  # what is put back may be another thread's by then
+        return None  # another thread may have changed the elements before they are put back
     if counted is None or sum(op.args[0].type.dtype.itemsize for op in stores) > ROOM:
         return None
     lines = _Lines(emitter, counted[0], blocks)
@@ -231,7 +242,7 @@ def _all(nodes: List[Any]) -> Iterator[Any]:
 
 
 def _counted(header: Block, blocks: List[Block]) -> Optional[Tuple[Value, Value]]:
-    """A loop's counter, which goes up by 1, and what it stays below, which is known before the loop."""
+    """A loop's counter, which goes up by 1, and its limit, which is known before the loop; else None."""
     made = {op.result: op for block in blocks for op in block.ops}
     last = header.terminator
     test = made.get(last.condition) if isinstance(last, Branch) and _leaves(header, blocks) else None
@@ -250,7 +261,7 @@ def _counted(header: Block, blocks: List[Block]) -> Optional[Tuple[Value, Value]
 
 
 def _leaves(header: Block, blocks: List[Block]) -> bool:
-    """Whether a loop goes on where its header's condition holds and nowhere else, and elements are touched only then."""
+    """Whether a loop goes on only where its header's condition holds, and accesses elements only then."""
     around: Set[Block] = set()
     found = {header}
     while found:
@@ -266,7 +277,7 @@ def _is_one(op: Optional[Op]) -> bool:
 
 
 class _Lines:
-    """Which integers of a loop go up or down evenly with its counter."""
+    """The integers of a loop that go up or down evenly with its counter."""
 
     def __init__(self, emitter: Any, index: Value, blocks: List[Block]) -> None:
         self.emitter, self.index = emitter, index
@@ -274,7 +285,7 @@ class _Lines:
         self.params = {param for block in blocks for param in block.params}
 
     def element(self, op: Op) -> Optional[_Even]:
-        """What is known of an element whose indices all are such, if it is stored, or loaded with a check."""
+        """The element of a store, or of a load with a check, if all its indices are even; else None."""
         if op.name != "store" and (op.name != "load" or "inside" in op.attrs):
             return None
         indices = op.args[1:-1] if op.name == "store" else op.args[1:]
@@ -287,7 +298,7 @@ class _Lines:
         return _Even(op, [first for first, _ in lines], [step for _, step in lines])
 
     def _line(self, value: Value, depth: int) -> Optional[Tuple[str, str]]:
-        """The sources of an integer in the first round and of what each round adds."""
+        """The sources of an integer in the first iteration and of the step per iteration; else None."""
         if value is self.index:
             return self.emitter.text[value], "(1)"
         op = self.made.get(value)
@@ -337,7 +348,7 @@ def _raises(op: Op) -> bool:
 
 
 def _free(strip: _Strip) -> Set[Value]:
-    """Results that become the loop's variables on the only way from where they are made, and are pinned as those."""
+    """Results that become loop variables on the only path from their definition; they are pinned as loop variables."""
     found: Set[Value] = set()
     header = strip.blocks[0]
     for block in strip.blocks:
@@ -355,7 +366,7 @@ def _free(strip: _Strip) -> Set[Value]:
 
 
 def _failures(builder: Any) -> Any:
-    """Where the kernel counts the strips that it has repeated."""
+    """The memory in which the kernel counts the strips that it has repeated."""
     with builder.goto_entry_block():
         for instruction in builder.block.instructions:
             if instruction.name == "repeated_strips":
@@ -366,7 +377,7 @@ def _failures(builder: Any) -> Any:
 
 
 def _watch(builder: Any, rounds: Any) -> Any:
-    """``watch_flags(rounds)``: whether a strip is to be tried; no flag is raised then."""
+    """``watch_flags(rounds)``: whether a strip is tried; if so, no flag is raised afterwards."""
     few = builder.icmp_signed("<", builder.load(_failures(builder)), ir.Constant(I64, MOST))
     some = builder.icmp_unsigned("<=", builder.sub(rounds, ir.Constant(I64, LEAST)), ir.Constant(I64, STRIP - LEAST))
     tried = builder.and_(few, some)
@@ -376,7 +387,7 @@ def _watch(builder: Any, rounds: Any) -> Any:
 
 
 def _stayed_quiet(builder: Any, quiet: Any) -> Any:
-    """``stayed_quiet(quiet)``: whether it still is 1, and no flag is raised."""
+    """``stayed_quiet(quiet)``: 1 if ``quiet`` is still 1 and no flag is raised, else 0."""
     failed = builder.or_(builder.icmp_unsigned("==", quiet, ir.Constant(I64, 0)), flags_are_raised(builder))
     place = _failures(builder)
     builder.store(builder.add(builder.load(place), builder.zext(failed, I64)), place)
@@ -384,7 +395,7 @@ def _stayed_quiet(builder: Any, quiet: Any) -> Any:
 
 
 def _pinned(builder: Any, value: Any) -> Any:
-    """``pinned(number)``: the number, in a register of its own, by an assembler statement without instructions."""
+    """``pinned(number)``: the number in a register of its own, by an assembler statement without instructions."""
     if not isinstance(value.type, ir.LiteralStructType):
         return builder.asm(ir.FunctionType(value.type, [value.type]), "", "=x,0", [value], True)
     for part in (0, 1):
@@ -393,7 +404,10 @@ def _pinned(builder: Any, value: Any) -> Any:
 
 
 def _run(giving_back: bool) -> Any:
-    """``keep_run(number, itemsize, address, step, rounds)`` keeps elements on the stack, ``give_back`` puts them back."""
+    """``keep_run(number, itemsize, address, step, rounds)`` keeps elements on the stack.
+
+    ``give_back``, with the same arguments, puts them back.
+    """
     def build(builder: Any, number: Any, itemsize: Any, address: Any, step: Any, rounds: Any) -> Any:
         kind = ir.IntType(8 * itemsize.constant)
         first = builder.inttoptr(address, I8.as_pointer())
@@ -413,7 +427,7 @@ def _run(giving_back: bool) -> Any:
 
 
 def _room(builder: Any, name: str, kind: Any) -> Any:
-    """The kernel's memory for the elements of one strip."""
+    """The kernel's stack memory for the elements of one strip."""
     with builder.goto_entry_block():
         for instruction in builder.block.instructions:
             if instruction.name == name:

@@ -1,8 +1,8 @@
-"""Small arrays that never leave a kernel: they live in the kernel's own stack, and have no object.
+"""Stack arrays: small arrays that never leave a kernel live on its stack and have no Python object.
 
 A call of the runtime costs more than computing a few elements. A kernel has one *slot* for each place that makes such
-an array, used again in each round of a loop; what turns out not to fit gets an array of the runtime's. Who needs an
-object after all - a side exit, a call of NumPy - gets that of a copy.
+an array. It is used again in each iteration of a loop. An array that does not fit is allocated by the runtime instead.
+If a side exit or a call of NumPy needs an object, it gets that of a copy.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from pijit.core.kernel.emit.array_values import ArrayVariable
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
 
 SLOT_BYTES = 4096
+"""Bytes of a slot."""
 MOST_SLOTS = 8
-"""Slots of one kernel: Python's threads may have small stacks."""
+"""The most slots of one kernel, because Python's threads may have small stacks."""
 
 MOST_EXITS = 8
-"""Side exits that want one such array: each has the code that makes an object of it."""
+"""The most side exits that need one stack array: each has its own code that makes an object."""
 
 _ALIGNMENT = 64
 _MOST_AXES = 4
-"""With more axes than this the product of sizes that fit one by one may overflow."""
+"""With more axes, the product of sizes that fit one by one may overflow."""
 
 
 def _build_slot(builder: Any, args: Any) -> Any:
-    """``slot(frame, offset)``: the address of memory of the kernel's own.
+    """``slot(frame, offset)``: the address of memory on the kernel's stack.
 
-    It is noted in a word of the frame, so that LLVM takes what the kernel writes there for seen by what it calls.
+    It is stored in a word of the frame. So LLVM must assume that called functions read what the kernel writes there.
     """
     (_, frame), (_, offset) = args
     with builder.goto_entry_block():
@@ -45,14 +46,17 @@ SLOTS = {"slot": Intrinsic(INT, None, _build_slot)}
 
 def made_array(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
                kind: Optional[Array] = None) -> ArrayVariable:
-    """A new array for a value, or of the type ``kind``; without memory it leaves by the exit of ``leaving``."""
+    """A new array for a value, or of the type ``kind``; in a tiled or skewed loop, the memory for a block.
+
+    Leaves by the exit of ``leaving`` when there is no memory.
+    """
     ready = emitter.blocking.prepared(value, shape)
     return ready if ready is not None else new_made(emitter, leaving, value, shape, kind)
 
 
 def new_made(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
              kind: Optional[Array] = None) -> ArrayVariable:
-    """As ``made_array``, whether or not there is memory for blocks."""
+    """As ``made_array``, but never the memory for a block."""
     kind, name = kind or value.type, "v%d" % value.id
     if emitter.privacy.borrows(value):
         return new_private(emitter, leaving, kind, name, shape, wanted=emitter.privacy.exits_with(value))
@@ -61,10 +65,10 @@ def new_made(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
 
 def new_private(emitter: Any, op: Op, kind: Array, name: str, shape: Sequence[str],
                 otherwise: Optional[Callable[[], ArrayVariable]] = None, wanted: int = 0) -> ArrayVariable:
-    """A new array that leaves at side exits at most, ``wanted`` of them; leaves by the operation's exit when there is
-    no memory.
+    """A new array that is handed out at ``wanted`` side exits and nowhere else.
 
-    What does not fit into a slot is made by ``otherwise``, in variables of the name.
+    Leaves by the operation's exit when there is no memory. If the array does not fit into a slot, ``otherwise`` makes
+    it, in variables of the same name.
     """
     if otherwise is None:
         def otherwise() -> ArrayVariable:

@@ -1,7 +1,9 @@
-"""Cache blocking: the operations of a run (tiling.py) are done for some rows, then for the next.
+"""Cache blocking: the operations of a run (plan/tiling.py) are done for a block of rows, then for the next one.
 
-What one operation makes is in the cache then when the next one reads it, and what only they need is never as large as
-the arrays. Blocks of single elements begin where threads may share a loop (threads.py).
+The result of one operation is in the cache when the next one reads it. Arrays that only the run needs are never as
+large as the others. Blocks of vectors begin where threads may divide a loop (threads.py).
+
+The numba emitter calls `Blocking.write` at the first operation of a run.
 """
 
 from __future__ import annotations
@@ -19,37 +21,38 @@ from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
 from pijit.core.kernel.plan.tiling import Run, makes_elements
 
 BLOCK_BYTES = 1 << 17
-"""What a block of one array is about: a few of them fit into the second cache."""
+"""Bytes of a block of one array, approximately: a few blocks fit into the second-level cache."""
 
 ROWS = 16
-"""Blocks have a multiple of so many rows: they begin where vectors do."""
+"""Blocks have a multiple of this many rows, so that they begin where vectors do."""
 
 
 class Blocking:
-    """Writes the runs of one kernel."""
+    """Writes the tiled runs of one kernel."""
 
     __slots__ = ("emitter", "run", "_outer", "_whole", "_bases", "_prologue", "_begin", "_block", "_alike")
 
     def __init__(self, emitter: Any) -> None:
         self.emitter = emitter
         self.run: Optional[Run] = None
-        self._outer: Dict[Value, ArrayVariable] = {}  # the arrays, as they are outside
-        self._whole: Dict[Value, ArrayVariable] = {}  # what is made, as if it were for all rows
-        self._bases: Dict[Value, ArrayVariable] = {}  # the memory that there is for it
-        self._prologue = 0  # the line in front of the loop
+        self._outer: Dict[Value, ArrayVariable] = {}  # the arrays as they are outside of the run
+        self._whole: Dict[Value, ArrayVariable] = {}  # the arrays that the run makes, as if for all rows
+        self._bases: Dict[Value, ArrayVariable] = {}  # the memory that they have
+        self._prologue = 0  # the line before the loop
         self._begin = self._block = self._alike = ""
 
-    # ---- for those who write operations ----
+    # ---- called by the writers of operations ----
 
     def given_up(self, last: Op, values: List[Value]) -> List[Value]:
-        """Of operands whose memory is free those whose memory the result of a group may have: both are for blocks."""
+        """Of the operands whose memory is free, those whose memory a group's result may have: both must be for
+        blocks."""
         if self.run is None:
             return values
         inner = self.run.made - self.run.lasting
         return [value for value in values if value in inner] if last.result in inner else []
 
     def prepared(self, value: Value, shape: Sequence[str]) -> Optional[ArrayVariable]:
-        """The memory for the block of an array that is made; None where no blocks are written."""
+        """The memory for the current block of an array that the run makes; None where no blocks are written."""
         run = self.run
         if run is None:
             return self.emitter.skewing.prepared(value, shape)  # type: ignore[no-any-return]
@@ -62,7 +65,7 @@ class Blocking:
         return ArrayVariable(base.type, data, base.object, shape, base.strides, None, base.shown)
 
     def part_of(self, value: Optional[Value]) -> List[str]:
-        """Of a block that others get: the bytes of all blocks, and where the vectors begin that the next block reads."""
+        """For a block of a lasting array: the bytes of all blocks, and the addresses that the next block will read."""
         run = self.run
         if run is None or not self._begin or value not in run.lasting:
             return []
@@ -73,7 +76,7 @@ class Blocking:
             for array in (self._outer[one] for one in run.rows) if len(whole.shape) == len(array.shape) == 1]
 
     def leave(self) -> None:
-        """Leave to where the first operation does, with the arrays as they are outside."""
+        """Leave by the first operation's exit, with the arrays as they are outside of the run."""
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
         assert run is not None
         self.run, emitter.arrays = None, self._outer
@@ -83,7 +86,7 @@ class Blocking:
     # ---- a run ----
 
     def write(self, run: Run) -> None:
-        """Write the operations of a run."""
+        """Write the operations of a run as a loop over blocks."""
         emitter = self.emitter
         emitter.float_checks.write()
         self.run, self._outer, self._bases, self._begin = run, emitter.arrays, {}, ""
@@ -105,7 +108,7 @@ class Blocking:
         self._finish(run)
 
     def _write_ahead(self, run: Run) -> None:
-        """Scalars and views, and what the operations would make for all rows; leaves where shapes do not fit."""
+        """Write scalars and views, and describe the results for all rows; leaves where shapes do not fit."""
         emitter = self.emitter
         for op in sorted(run.ops + run.ahead, key=run.order.__getitem__):
             if makes_elements(op):
@@ -130,8 +133,10 @@ class Blocking:
             emitter.arrays[member.result] = ArrayVariable(kind, "0", "0", shape, strides)
 
     def _write_head(self, run: Run, rows: List[ArrayVariable]) -> str:
-        """The arrays that others get, and the start of the loop; how many rows there are. Arrays of different lengths are one
-        block."""
+        """Write the lasting arrays and the start of the loop; returns the number of rows.
+
+        Arrays of different lengths are one block.
+        """
         emitter, count = self.emitter, rows[0].shape[0]
         sizes = [size for size in dict.fromkeys(array.shape[0] for array in rows) if size != count]
         self._alike = " and ".join("%s == %s" % (count, size) for size in sizes)
@@ -161,7 +166,7 @@ class Blocking:
         return "imul((%d), choose(%s < 1, 1, %s))" % (ROWS, wanted, wanted)
 
     def _lasting(self, op: Op) -> ArrayVariable:
-        """A new array that others get."""
+        """A new array that is used after the run."""
         emitter, run = self.emitter, self.run
         emitter.layout.reuse_scratch()
         shape = self._whole[op.result].shape
@@ -171,14 +176,14 @@ class Blocking:
         return allocate(emitter, group if can_fuse(emitter, group) else [op], list(shape))
 
     def _new(self, value: Value) -> ArrayVariable:
-        """A new array for a block, or where one is not as long as others for all."""
+        """A new array for a block; for all rows where arrays differ in length."""
         shape = list(self._whole[value].shape)
         shape[0] = "choose(%s, %s, %s)" % (self._alike, self._block, shape[0]) if self._alike else self._block
         shape[0] = self.emitter.let(shape[0])
         return new_made(self.emitter, self.run.first, value, shape)  # type: ignore[union-attr]
 
     def _before(self, write: Callable[[], ArrayVariable]) -> ArrayVariable:
-        """Write something in front of the loop."""
+        """Write code before the loop."""
         emitter, inside, depth = self.emitter, self.emitter.lines, self.emitter.depth
         emitter.lines, emitter.depth = [], depth - 1
         answer = write()
@@ -188,7 +193,7 @@ class Blocking:
         return answer
 
     def _enter(self, value: Value, here: str, count: str) -> None:
-        """The rows of a block of an array from outside."""
+        """Make the emitter's array that of the current block, for an array from outside of the run."""
         array = self._outer[value]
         size = here if array.shape[0] == count else self.emitter.pure(
             "choose(%s, %s, %s)" % (self._alike, here, array.shape[0]))
@@ -200,7 +205,7 @@ class Blocking:
             array.data, self._begin, array.strides[0]))
 
     def _finish(self, run: Run) -> None:
-        """Behind the loop only what lasts is there."""
+        """After the loop only the lasting arrays exist."""
         emitter, bases = self.emitter, self._bases
         self.run, emitter.arrays = None, self._outer
         emitter.arrays.update({value: bases[value] for value in run.lasting})
