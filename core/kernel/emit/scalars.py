@@ -9,8 +9,8 @@ The machine kinds are letters:
     "b": a boolean
     "c": a pair of two floats of one size
 
-The families are "py" (Python's numbers), "np" (NumPy's scalars) and "raw" (the compiler's own integers and booleans,
-which wrap). A row under "*" is for all of them. Sources are templates over {a} {b} {r} {lo} {hi} {bits}.
+The families are "py" (Python's numbers), "np" (NumPy's scalars) and "raw" (the compiler's own booleans, and integers
+that wrap). A row under "*" is for all of them. Sources are templates over {a} {b} {r} {lo} {hi} {bits}.
 """
 
 from __future__ import annotations

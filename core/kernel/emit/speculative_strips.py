@@ -1,10 +1,10 @@
 """Speculative strips: iterations of a loop without floating-point checks, and one test of the flags at the end.
 
 A loop of many iterations between two polls (graph/passes/strip_mining.py) is written twice. The first version checks
-no result. It does not check indices that go up or down evenly either, whose ends are compared before. If something is
-wrong (another index, an overflow, a flag at the end), what it has stored is put back. The second version then repeats
-the strip with all checks, from the values at its beginning, and leaves where it must. So stores must have even
-indices. A kernel that has repeated some strips tries no more.
+no result. It does not check indices that are affine in the loop's counter either: their ends are compared before. If
+something is wrong (another index, an overflow, a flag at the end), the elements that it has replaced are put back. The
+second version then repeats the strip with all checks, from the values at its beginning, and leaves where it must.
+Therefore stores must have affine indices. A kernel that has repeated some strips tries no more.
 
 LLVM knows nothing of flags. A value that is `pinned` is computed in its place, whether it is needed or not. So are the
 operations on it, because LLVM neither moves a pin nor looks through it::
@@ -86,7 +86,8 @@ class Unchecked(NamedTuple):
 
 
 class _Even(NamedTuple):
-    """An element whose indices go up or down evenly: the sources of the first indices, and of their steps."""
+    """An element whose indices are affine in the loop's counter: the sources of the first indices, and of their
+    steps."""
 
     op: Op
     firsts: List[str]
@@ -277,7 +278,7 @@ def _is_one(op: Optional[Op]) -> bool:
 
 
 class _Lines:
-    """The integers of a loop that go up or down evenly with its counter."""
+    """The integers of a loop that are affine in its counter."""
 
     def __init__(self, emitter: Any, index: Value, blocks: List[Block]) -> None:
         self.emitter, self.index = emitter, index
@@ -285,7 +286,7 @@ class _Lines:
         self.params = {param for block in blocks for param in block.params}
 
     def element(self, op: Op) -> Optional[_Even]:
-        """The element of a store, or of a load with a check, if all its indices are even; else None."""
+        """The element of a store, or of a load with a check, if all its indices are affine; else None."""
         if op.name != "store" and (op.name != "load" or "inside" in op.attrs):
             return None
         indices = op.args[1:-1] if op.name == "store" else op.args[1:]

@@ -1,7 +1,7 @@
-"""Effects on Python objects for the Python back end: as native/runtime/objects/stores.h, they decline where code of the user's would
-run.
+"""Effects on Python objects for the Python back end, with the rules of native/runtime/objects/stores.h.
 
-What declines raises, and the operation's exit is taken.
+Kernels of this back end call these functions by the names in NAMES. They must never run user code: where it would run,
+they raise, and the operation's exit is taken.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from pijit.guards.source import UNBOUND
 
 _QUIET = (int, float, complex, bool, str, bytes, type(None))
 _HELD_HERE = 3
-"""References to an object that is looked at: the place's, the parameter's, the argument's of getrefcount."""
+"""References to an object that is examined: its location's, the parameter's, and that of getrefcount's argument."""
 
 
 class Declined(Exception):
-    """Only bytecode can do it."""
+    """Only bytecode can do the operation."""
 
 
 def _dies_quietly(old: Any) -> bool:
-    """Whether the end of an object runs no code of the user's."""
+    """Whether the destruction of an object runs no user code."""
     plain = is_exactly(old, _QUIET) or issubclass(type(old), np.number) and not is_heap_type(type(old))
     return plain or _is_plain_array(old)
 
 
 def _replace(old: Any, count: int = _HELD_HERE) -> None:
-    """Raises if giving up the last reference to an object could run code of the user's."""
+    """Raise if dropping the last reference to an object could run user code."""
     if sys.getrefcount(old) <= count + 1 and not _dies_quietly(old):
         raise Declined
 
 
 def _is_plain_array(value: Any) -> bool:
-    """An array that nobody watches and that holds no objects, as the one that it looks into."""
+    """Whether an array has no weak references and holds no objects, and the same is true of its bases."""
     return value is None or (type(value) is np.ndarray and not value.dtype.hasobject
                              and weakref.getweakrefcount(value) == 0 and _is_plain_array(value.base))
 
@@ -62,7 +62,7 @@ def store_item(target: Any, index: int, value: Any) -> None:
 
 
 def _give_up_attr(owner: Any, name: str) -> None:
-    """Raises unless the attribute is plain, and what it holds may go."""
+    """Raise unless the attribute is plain, and dropping its value runs no user code."""
     kind = type(owner)
     found = class_value(kind, name)
     hooks = ("__setattr__", "__delattr__")
@@ -124,7 +124,7 @@ def delete_cell(cell: Any) -> None:
 
 
 def _give_up_part(target: Any, part: slice) -> None:
-    """Raises unless all items of a part of a list may go."""
+    """Raise unless dropping all items of a part of a list runs no user code."""
     if not all(map(_dies_quietly, target[part])):
         raise Declined
 
@@ -157,13 +157,13 @@ def reverse(target: Any) -> None:
 
 
 def _require_no_namespace(target: Any) -> None:
-    """Raises for the dict of a module's global variables, and of the builtins: guards tell what these are."""
+    """Raise for the dict of a module's global variables or of the builtins, because guards depend on their contents."""
     if type(target) is dict and (target is builtins.__dict__ or "__builtins__" in target):
         raise Declined
 
 
 def clear(target: Any) -> None:
-    """Of a list, a dict or a set."""
+    """Clear a list, a dict or a set."""
     _require_no_namespace(target)
     if not all(_dies_quietly(item) for item in (target.values() if type(target) is dict else target)):
         raise Declined
@@ -171,13 +171,13 @@ def clear(target: Any) -> None:
 
 
 def _value(target: Any, key: Any, default: Any = None) -> Any:
-    """What a dict has under a key; raises where looking it up would run code of a key."""
+    """The value that a dict has under a key; raises where the lookup would run code of a key."""
     found = find(target, key)
     return default if found is UNBOUND else found
 
 
 def has_key(target: Any, key: Any) -> bool:
-    """Of a dict or a set."""
+    """Whether a dict or a set has a key."""
     return find(target, key) is not UNBOUND
 
 
@@ -252,7 +252,7 @@ def _is_numpy(item: Any) -> bool:
 
 
 def _items_equal(item: Any, value: Any) -> bool:
-    """Whether two items are equal; raises where code of the user's, or of NumPy's for texts, would run."""
+    """Whether two items are equal; raises where user code would run, or NumPy's code for strings."""
     if not all(_is_comparable(one) or one is None for one in (item, value)):
         raise Declined
     if any(is_exactly(one, (str, type(None))) for one in (item, value)):
@@ -316,7 +316,7 @@ def deque_drop(owner: Any, index: int) -> None:
 
 
 def _let_go(item: Any) -> None:
-    """Raises if the end of an item of a deque may be noticed."""
+    """Raise if the destruction of a deque's item could be noticed."""
     for part in item if type(item) is tuple else (item,):
         _replace(part, _HELD_HERE + 1)
 
@@ -339,14 +339,14 @@ def deque_appendleft(owner: Any, value: Any) -> None:
 
 
 def _is_plain(item: Any) -> bool:
-    """Whether comparing an item runs no code of the user's and does not warn."""
+    """Whether comparing an item runs no user code and gives no warning."""
     if type(item) is tuple:
         return all(map(_is_plain, item))
     return is_exactly(item, (int, float, bool, str)) or is_exactly(item, (np.float64, np.int64)) and item == item
 
 
 def _require_order(items: Any) -> None:
-    """Raises unless all items compare with each other."""
+    """Raise unless all items compare with each other."""
     if not all(map(_is_plain, items)):
         raise Declined
     sorted(items)
@@ -363,13 +363,13 @@ def heap_drop(target: Any) -> None:
 
 
 def hold(value: Any) -> None:
-    """The kernel's own variable holds it."""
+    """Raise unless the kernel's own variable may hold a value: dropping its items must run no user code."""
     if type(value) is list and not all(map(_dies_quietly, value)):
         raise Declined
 
 
 def plain_items(items: Any) -> None:
-    """Leave unless NumPy runs no code of the user's when it makes an array of these."""
+    """Raise unless NumPy runs no user code when it makes an array of these items."""
     for item in items:
         if type(item) in (list, tuple):
             plain_items(item)
@@ -409,7 +409,7 @@ def setdefault(target: Any, key: Any, value: Any, kind: Any) -> Any:
 
 
 def _found(value: Any, kind: Any) -> Any:
-    """The object that a read finds; raises unless it is exactly of a type."""
+    """The object that a read finds; raises unless it has exactly the expected type."""
     if not isinstance(kind, Array):
         return fitting(value, kind)
     if type(value) is not np.ndarray or not _is_array(value, kind):
@@ -437,19 +437,22 @@ EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global",
                 "set_discard", "set_remove", "clear_set", "list_take", "sort",
                 "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
                 "deque_append", "deque_appendleft", "hold", "plain_items", "take_entry", "heap_push", "heap_drop")
-"""The operations that are calls of the functions of these names."""
+"""The operations that become calls of the functions of the same names."""
 
 NAMES: Dict[str, Any] = {
     "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
     "store_global": store_global,
     "store_cell": store_cell, "delete_attr": delete_attr, "delete_global": delete_global, "delete_cell": delete_cell,
-    "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert, "extend": extend, "reverse": reverse,
-    "clear_list": clear, "store_key": store_key, "delete_key": delete_key, "discard_key": discard_key, "update": update, "clear_dict": clear,
+    "store_slice": store_slice, "delete_slice": delete_slice, "delete_item": delete_item, "insert": insert,
+    "extend": extend, "reverse": reverse, "clear_list": clear, "store_key": store_key, "delete_key": delete_key,
+    "discard_key": discard_key, "update": update, "clear_dict": clear,
     "set_add": set_add, "set_discard": set_discard, "set_remove": set_remove, "clear_set": clear,
-    "list_take": deque_take, "load_attr": load_attr, "load_item": load_item, "load_key": load_key, "load_int": load_key, "get_int": get_key,
+    "list_take": deque_take, "load_attr": load_attr, "load_item": load_item, "load_key": load_key,
+    "load_int": load_key, "get_int": get_key,
     "store_int": store_key, "entry_key": entry_key, "entry_value": entry_value,
     "next_entry": next_entry, "get_key": get_key, "pop_item": pop_item,
-    "pop_key": pop_key, "pop_default": pop_default, "setdefault": setdefault, "sort": sort, "find_item": find_item, "count_items": count_items,
+    "pop_key": pop_key, "pop_default": pop_default, "setdefault": setdefault, "sort": sort, "find_item": find_item,
+    "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
     "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items, "take_entry": take_entry,

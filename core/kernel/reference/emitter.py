@@ -1,9 +1,8 @@
-"""Graphs as Python functions: every operation by NumPy and Python themselves, on real objects.
+"""Reference back end: writes graphs as Python functions, in which NumPy and Python do every operation on real objects.
 
-The reference for the numba back end, and what ``backend="python"`` runs. An operation with an exit runs in
-``try``; the whole function runs under ``np.errstate(all="raise")``, so that what would warn leaves instead
-and the interpreter repeats it and warns itself. Only ``Exception`` leads to an exit: KeyboardInterrupt
-passes through.
+It is the reference for the numba back end, and ``backend="python"`` runs it. An operation with an exit runs in
+``try``. The whole function runs under ``np.errstate(all="raise")``. So an operation that would warn leaves instead,
+and the interpreter repeats it and warns. Only ``Exception`` leads to an exit: KeyboardInterrupt passes through.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class PythonEmitter(Emitter):
         return "\n".join(self.lines) + "\n"
 
     def constant(self, value: Any) -> str:
-        """A name for an object."""
+        """A new name for an object."""
         name = "c%d" % len(self.names)
         self.names[name] = value
         return name
@@ -97,8 +96,7 @@ def _name(value: Value) -> str:
 
 
 def _answers(output: Output, instances: List[Any]) -> List[str]:
-    """The objects that the launcher takes from the kernel's answer for one output; each of ``instances`` is made
-    once."""
+    """The objects that the launcher takes from the kernel's result for one output; each instance is made once."""
     if output.kind == "value":
         return [_name(output.value)]
     words = [_name(word) for word in output.words]
@@ -124,7 +122,7 @@ def _shape(names: List[str]) -> str:
 
 
 def _fitted(op: Op, expression: str) -> str:
-    """Python integers that leave int64 raise (their exit is taken), the compiler's own wrap."""
+    """Python integers outside of int64 raise, so that their exit is taken; the compiler's own integers wrap."""
     kind = op.result.type if op.result is not None else None
     if op.name not in _CAN_LEAVE_INT64 or kind not in (INT, WORD):
         return expression
@@ -224,7 +222,8 @@ def _store(emitter: PythonEmitter, op: Op) -> str:
 def _ufunc(emitter: PythonEmitter, op: Op) -> str:
     args = _shape(_args(op))
     if "fits" in op.attrs:
-        return "ufunc_fits(%s, %r, %d, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"], op.attrs["fits"], args)
+        return "ufunc_fits(%s, %r, %d, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
+                                               op.attrs["fits"], args)
     if "into" not in op.attrs:
         return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
                                           isinstance(op.result.type, Array), args)

@@ -1,4 +1,7 @@
-"""What functions of the Python back end call."""
+"""Runtime of the Python back end: the functions that its kernels call, by the names in NAMES.
+
+Effects on objects are in effects.py. A function raises where a kernel would leave.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from pijit.core.kernel.emit.scalars import LIBM
 from pijit.guards.facts import WRITEABLE
 
 POLL_EVERY = 1000
+"""Polls of a process of which one raises."""
 
 _polls = itertools.count(1)
 _LOW, _HIGH = -2 ** 63, 2 ** 63 - 1
@@ -52,15 +56,17 @@ def cast(value: Any, dtype: np.dtype, family: str, checked: bool) -> Any:
 
 
 def nonzero(value: Any) -> Any:
-    """``value`` as a divisor; raises on 0, where NumPy's scalars and ufuncs warn differently."""
+    """``value`` as a divisor. Raises on 0, where NumPy's scalars and ufuncs warn differently."""
     if not value:
         raise ZeroDivisionError(value)
     return value
 
 
 def libm(name: str, finite: bool, *args: float) -> float:
-    """The libm function through ``math``; raises when the result is not finite although the arguments are,
-    or in any case with ``finite``."""
+    """The libm function through ``math``.
+
+    Raises when the result is not finite although the arguments are; with ``finite``, whenever it is not finite.
+    """
     if name not in LIBM:
         raise ValueError(name)
     result = getattr(math, name)(*args)
@@ -70,7 +76,8 @@ def libm(name: str, finite: bool, *args: float) -> float:
 
 
 def power(by: str, base: float, exponent: float) -> float:
-    """``base ** exponent`` as Python or NumPy computes it of doubles; raises where that raises, warns or is no float."""
+    """``base ** exponent`` of doubles as Python or NumPy computes it. Raises where that raises, warns, or is
+    complex."""
     result = np.float64(base) ** np.float64(exponent) if by == "numpy" else base ** exponent
     if isinstance(result, complex):
         raise ValueError("complex")
@@ -81,7 +88,7 @@ ENTRY_ITERATORS = tuple(type(iter(view)) for view in ({}, {}.values(), {}.items(
 
 
 def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
-    """A field of an iterator, or of one that it iterates, or the array that it iterates."""
+    """A field of an iterator, or of one that it walks over, or the array that it walks over."""
     if type(iterator) in ENTRY_ITERATORS:
         return dict(zip((0, "position", "left", "used"), _launcher.dict_iterator(iterator)))[path[0]]
     state = iterator.__reduce__()
@@ -90,7 +97,8 @@ def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
         return iterator_part(part, path[1:]) if len(path) > 1 else part
     if path[0] == "count":
         return state[1][1]
-    numbers, index = state[1][0], state[2] or 0  # from CPython 3.12 on it begins where the iterator is, and there is none
+    # From CPython 3.12 on the range begins at the iterator's position, and there is no index.
+    numbers, index = state[1][0], state[2] or 0
     return index if path[0] == "index" else {"start": numbers.start, "step": numbers.step,
                                              "length": len(numbers)}[path[0]]
 
@@ -104,22 +112,24 @@ def make_iterator(index: int, start: int, step: int, length: int) -> Any:
 
 
 def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
-    """The ufunc with the loop of ``types``; a 0-d array instead of a scalar where ``array`` says so."""
+    """The ufunc's result by the loop of ``types``; with ``array``, a 0-d array instead of a scalar."""
     result = function(*args, signature=types, casting="unsafe")
     return np.asarray(result) if array else result
 
 
 def ufunc_fits(function: Any, types: str, number: int, args: Tuple[Any, ...]) -> np.ndarray:
-    """The ufunc's results in a new array like one of the operands, into which they must fit."""
+    """The ufunc's results in a new array with the shape of one operand; raises if they do not fit."""
     result = np.empty(args[number].shape, types[-1])
     return function(*args, out=result, signature=types, casting="unsafe")  # type: ignore[no-any-return]
 
 
 def by_operator(function: Any, types: str, into: Tuple[int, ...], ordered: bool, args: Tuple[Any, ...]) -> Any:
-    """As `ufunc`, where NumPy's operator may compute into an operand: its strides count and products begin with it.
+    """As `ufunc`, where NumPy's operator may compute into an operand.
+
+    That operand's strides then decide the result's layout, and a product begins with that operand.
 
     Raises:
-        ValueError: it is not known which operand that is, and would count.
+        ValueError: it is not known which operand that is, and it would matter.
     """
     fresh = ufunc(function, types, True, args)
     taken = _computed_into(args, into, fresh)
@@ -137,7 +147,7 @@ def by_operator(function: Any, types: str, into: Tuple[int, ...], ordered: bool,
 
 
 def _computed_into(args: Tuple[Any, ...], into: Tuple[int, ...], fresh: np.ndarray) -> List[Optional[int]]:
-    """The numbers of the operands that NumPy may compute into, in its order; None where it may make a new array."""
+    """The numbers of the operands that NumPy may compute into, in its order; None if it may make a new array."""
     alike = all(np.ndim(arg) == 0 or np.shape(arg) == fresh.shape for arg in args)
     found: List[Optional[int]] = []
     for number, (arg, state) in enumerate(zip(args, into)):
@@ -149,7 +159,7 @@ def _computed_into(args: Tuple[Any, ...], into: Tuple[int, ...], fresh: np.ndarr
 
 
 def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
-    """The same into ``out``, which is untouched when it raises."""
+    """As `ufunc`, into ``out``, which is unchanged if this raises."""
     before = out.copy("K")
     try:
         function(*args, out=out, signature=types, casting="unsafe")
@@ -159,7 +169,7 @@ def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]
 
 
 def add_at(target: np.ndarray, index: np.ndarray, value: Any) -> None:
-    """``np.add.at``, untouched when it raises."""
+    """``np.add.at``; the target is unchanged if this raises."""
     before = target.copy("K")
     try:
         np.add.at(target, index, value)
@@ -169,7 +179,7 @@ def add_at(target: np.ndarray, index: np.ndarray, value: Any) -> None:
 
 
 def assign(target: np.ndarray, value: Any) -> None:
-    """``target[...] = value``, untouched when it raises."""
+    """``target[...] = value``; the target is unchanged if this raises."""
     if not isinstance(value, np.ndarray):
         value = cast(value, target.dtype, "np", True)
     target[...] = np.asarray(value).astype(target.dtype)
@@ -189,7 +199,7 @@ def alloc(shape: Tuple[int, ...], dtype: np.dtype, fill: Any, order: str) -> np.
 
 
 def infinite(value: complex) -> bool:
-    """Whether a part is infinite."""
+    """Whether the real or the imaginary part is infinite."""
     return math.isinf(value.real) or math.isinf(value.imag)
 
 
@@ -213,14 +223,14 @@ def new_object(maker: Any, names: Tuple[str, ...], *values: Any) -> Any:
 
 
 def new_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
-    """The object at an address, or where it is 0 a new one with these attributes."""
+    """The object at an address; if the address is 0, a new object with these attributes."""
     if origin:
         return ctypes.cast(origin, ctypes.py_object).value
     return changed_instance(0, kind, names, *values)
 
 
 def changed_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
-    """The object at an address, or where it is 0 a new one, with these attributes, or of a class of tuples with these
+    """The object at an address, or a new one if the address is 0, with these attributes; of a class of tuples, these
     items."""
     if issubclass(kind, tuple):
         return tuple.__new__(kind, values)
@@ -236,20 +246,22 @@ def require(flag: bool) -> None:
 
 
 def poll() -> None:
-    """Raises now and then: requests are seen here as everywhere in Python, but what was read before may have
-    changed."""
+    """Raise once in `POLL_EVERY` calls.
+
+    CPython handles requests here as in all Python code, and they may change values that were read before.
+    """
     if next(_polls) % POLL_EVERY == 0:
         raise AssertionError
 
 
 def invoke(function: Any, keywords: Tuple[str, ...], kind: Any, values: Tuple[Any, ...]) -> Any:
-    """A library function's result, the last values by keyword; raises unless it is of a type."""
+    """A library function's result, the last values by keyword; raises unless it has the expected type."""
     split = len(values) - len(keywords)
     return fitting(function(*values[:split], **dict(zip(keywords, values[split:]))), kind)
 
 
 def fitting(value: Any, kind: Any) -> Any:
-    """``value``; raises unless it is of a type."""
+    """``value``; raises unless it has the expected type."""
     if isinstance(kind, Array):
         orders = {"C": value.flags.c_contiguous, "F": value.flags.f_contiguous, "A": True}
         found = Array(value.dtype, value.ndim, kind.layout, bool(value.flags.num & WRITEABLE))
@@ -270,7 +282,7 @@ def elements(values: Tuple[Any, ...], shape: Tuple[int, ...], dtype: np.dtype) -
 
 
 def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndarray:
-    """An array of the numbers in a list, or in its rows; raises unless each is of its type."""
+    """An array of the numbers in a list, or in its rows; raises unless each has its expected type."""
     made = np.empty((len(items), width)[:kind.ndim], kind.dtype)
     for at, row in enumerate(items):
         several = row if kind.ndim == 2 else [row]
@@ -283,7 +295,7 @@ def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndar
 
 
 def ignoring(flags: int, compute: Callable[[], Any]) -> Any:
-    """What is computed where these floating-point flags are ignored."""
+    """The result of a function that runs while these floating-point flags are ignored."""
     kinds = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
     with np.errstate(**{kind: "ignore" for kind, flag in kinds.items() if flags & flag}):
         return compute()
@@ -293,8 +305,9 @@ NAMES: Dict[str, Any] = {
     "ignoring": ignoring,
     "errstate": np.errstate, "fit": fit, "wrap": wrap, "cast": cast, "libm": libm, "power": power, "nonzero": nonzero,
     "iterator_part": iterator_part,
-    "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_fits": ufunc_fits, "by_operator": by_operator, "ufunc_into": ufunc_into,
-    "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require, "infinite": infinite, "poll": poll,
+    "make_iterator": make_iterator, "ufunc": ufunc, "ufunc_fits": ufunc_fits, "by_operator": by_operator,
+    "ufunc_into": ufunc_into, "assign": assign, "reduce": reduce, "scan": scan, "alloc": alloc, "require": require,
+    "infinite": infinite, "poll": poll,
     "new_cell": new_cell, "new_function": new_function, "new_object": new_object,
     "new_instance": new_instance, "changed_instance": changed_instance,
     "where": np.where, "invoke": invoke, "listed": listed, "elements": elements, "concatenate": np.concatenate,
