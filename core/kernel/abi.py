@@ -63,8 +63,10 @@ def input_code(kind: Any) -> Tuple[Any, ...]:
 
 
 def _part_code(kind: Any) -> Tuple[Any, ...]:
-    """The code of an object that an iterator walks over. No guard checks it, so the launcher checks an array's full
-    type."""
+    """The code of an object that an iterator walks over.
+
+    No guard checks this object, so the launcher checks the full type of an array.
+    """
     if isinstance(kind, Array):
         return ("typed_array", kind.dtype.num, kind.ndim, kind.layout, kind.writeable)
     return input_code(kind)

@@ -97,7 +97,7 @@ def _offset(thing: Any, wanted: Sequence[int]) -> int:
 
 
 def _taken_offset(lock: Any) -> int:
-    """The offset of the byte of a lock that is zero while no thread has the lock.
+    """The offset, in a lock, of the byte that is zero while no thread has the lock.
 
     A lock that its thread may take again (NumPy 2.5) counts in this byte how often it is taken.
     """

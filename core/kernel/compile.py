@@ -30,7 +30,7 @@ __all__ = ["Kernel", "compile_graph", "supports", "CompileError", "ForkedError",
 MEMO_SIZE = 256
 """The number of compiled sources that a process remembers."""
 MOST_INDENTED = "\n" + 100 * "    "
-"""Indentation of 100 levels, the limit of Python's parser."""
+"""Indentation of 100 levels, which Python's parser rejects."""
 
 _numbers = itertools.count()
 _compiled: "OrderedDict[Any, Tuple[int, Any]]" = OrderedDict()
@@ -39,8 +39,7 @@ _watch: Optional[Watch] = None
 
 
 def set_watch(watch: Optional[Watch]) -> Optional[Watch]:
-    """Run each compilation of a kernel inside ``watch(its name)``; None: without a watch. Returns the previous
-    watch."""
+    """Run each compilation of a kernel inside ``watch(its name)``; None: without one. Returns the previous watch."""
     global _watch
     previous, _watch = _watch, watch
     return previous
@@ -62,8 +61,8 @@ class Kernel:
     exit number, output codes) by exit id. ``kernel`` is an address or a callable, and ``owner`` keeps it alive; both
     are None until ``compile`` is called. ``flavour`` has the options that it was made with.
 
-    A kernel for later has no source until something needs it. Until then ``words`` lacks the scratch words of the
-    source.
+    If compilation is left for later, the source is written when something needs it. Until then ``words`` lacks the
+    scratch words of the source.
     """
 
     __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "flavour", "_graph",
@@ -88,7 +87,7 @@ class Kernel:
 
     @property
     def source(self) -> str:
-        """The source. If a kernel for later cannot be compiled, the reason as a comment."""
+        """The source. If it was left for later and the graph cannot be compiled, the reason as a comment."""
         try:
             return self._text().source
         except CompileError as error:
@@ -115,7 +114,7 @@ class Kernel:
     def _text(self) -> Written:
         """The source, which is written on the first call. Several threads may call this.
 
-        The graph of a kernel for later is improved first. It must keep its exits, because linked code knows them.
+        If it was left for later, the graph is improved first. It must keep its exits, because linked code knows them.
         """
         with fork_safety.writing:
             graph, written = self._graph, self._written

@@ -93,8 +93,7 @@ class Causes:
         return tuple(self._found)
 
     def answer(self, exit: int, ops: Sequence[Op]) -> int:
-        """The value that a kernel returns when it leaves through an exit because of one of these operations, or of
-        none."""
+        """The value that a kernel returns at an exit that it takes because of one of these operations, or of none."""
         if not ops:
             return exit
         cause = cause_of(ops, exit)

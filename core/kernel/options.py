@@ -51,8 +51,7 @@ def flavour_of(config: Any) -> Flavour:
 
 
 def gains_little(least: int) -> bool:
-    """Whether one thread that avoids a pass through memory is as fast as all threads, and the user asked for no
-    threads."""
+    """Whether one thread that avoids a pass through memory is as fast as all, and the user asked for no threads."""
     return least == LEAST["auto"] and _launcher.threads()[0] <= FEW
 
 

@@ -111,7 +111,7 @@ def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> Arra
 
 
 def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[str]:
-    """The shape that shapes broadcast to; leaves when they do not broadcast."""
+    """The common shape of a broadcast; leaves when there is none."""
     ndim = max(len(shape) for shape in shapes)
     result: List[str] = []
     for axis in range(ndim):
@@ -200,7 +200,7 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
 
 
 def _computed_in_block(emitter: Any, op: Op, operands: List[_Operand], shape: List[str]) -> Optional[ArrayVariable]:
-    """The results in the memory for a block of rows, inside a tiled loop (tiled_loops.py); else None."""
+    """The results in the memory for a block of rows, inside a tiled or skewed loop; else None."""
     array: Optional[ArrayVariable] = emitter.blocking.prepared(op.result, shape)
     if array is not None:
         address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
@@ -271,7 +271,7 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
         fits_into(emitter, op, operand.array.shape if operand.array else (), target.shape, False)
     if is_exact(op):
         shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
-        # The loop may raise a flag at its last element. The target must be unchanged then, so it is copied to later.
+        # The last element may raise a flag, and the target must be unchanged then. So the results are copied later.
         kind = Array(result_dtype, len(shape), "C" if len(shape) < 2 else "A")
         apart = _computed(emitter, op, operands, shape, kind, emitter.fresh(), True)
         copy_into(emitter, op, target, apart)

@@ -200,8 +200,7 @@ class ArrayWriter:
         return size in (wanted, "(1)") or size in self._fitting.get(wanted, ())
 
     def common_size(self, op: Op, size: str, other: str) -> str:
-        """The size that two axes broadcast to; leaves where they do not broadcast. Both are known to fit it
-        afterwards."""
+        """The size that two axes broadcast to, which both are known to fit then; leaves where they do not broadcast."""
         if self.fits(other, size):
             return size
         if self.fits(size, other):
@@ -220,8 +219,7 @@ class ArrayWriter:
         self._block_depth = self.depth
 
     def enter_scope(self) -> Any:
-        """Begin a scope such as a loop body; what is known there is not known after it. Returns the state for
-        leave_scope."""
+        """Begin a scope such as a loop body, whose facts end with it. Returns the state for leave_scope."""
         outside = dict(self._known), dict(self._fitting), self._block_depth
         self.depth += 1
         self._block_depth = self.depth
@@ -250,8 +248,8 @@ class ArrayWriter:
         return "ld_i8(ld_i8(frame, 0), %d)" % (8 * index)
 
     def clear_flags(self, own: bool = False) -> None:
-        """Clear the floating-point flags, before operations whose flags NumPy reports. ``own``: no called function
-        raises any."""
+        """Clear floating-point flags before operations whose flags NumPy reports; ``own``: no called function
+        has any."""
         if not self.flavour.fast:
             own_clear = "clear_raised(%s)" % self.runtime_address("own_flags_clear")
             self.line(own_clear if own else self.runtime("flags_clear"))
@@ -279,7 +277,7 @@ class ArrayWriter:
         return self.runtime("flags_test", mask)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
-        """Call a runtime function. When it fails, leave by the operation's exit, which repeats it, or raise."""
+        """Call a runtime function. If it fails, leave by the operation's exit, which repeats it; without one, raise."""
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1
         if op is not None and op.exit is not None:
@@ -301,16 +299,14 @@ class ArrayWriter:
         return name
 
     def breaker(self, signals: bool) -> str:
-        """The name of a global that reads the eval breaker, or the word for ``signals`` alone. All threads share both
-        words."""
+        """The name of a global that reads the eval breaker, or the word for ``signals``. All threads share both."""
         name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
         symbol = symbols.symbol("pijit." + name, address)
         self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
         return name
 
     def asks(self, signals: bool) -> str:
-        """The condition under which a poll leaves: the interpreter has requests, or with ``signals``, signals to
-        handle."""
+        """The condition for a poll to leave: the interpreter has requests; with ``signals``, only signals to handle."""
         if _launcher.THREAD_POLLS is None:
             return "%s() != 0" % self.breaker(signals)
         place, bits, of_signals = _launcher.THREAD_POLLS
@@ -360,7 +356,7 @@ class ArrayWriter:
         return self.arrays[value].last_stride != nests.ANY or value in self.by_rows
 
     def need_buffer(self, op: Op, size: str) -> None:
-        """Make ``buffer_d`` the address of at least ``size`` bytes, in a buffer of the frame for single statements.
+        """Make ``buffer_d`` the address of at least ``size`` bytes, for use within a statement.
 
         The buffer stays between iterations of a loop, so that its pages are touched once.
         """
@@ -400,14 +396,12 @@ class ArrayWriter:
         return array
 
     def descriptor(self, array: ArrayVariable, at: int) -> str:
-        """Write the array's descriptor at scratch word ``at``. Returns the text of its address. The object word stays
-        0."""
+        """Write the array's descriptor at scratch word ``at``; returns its address as text. The object word stays 0."""
         return self.let("set_words(frame, %d, %s)" % (at, ", ".join(
             (array.data, "0") + array.shape + array.shown)))
 
     def with_object(self, value: Value) -> ArrayVariable:
-        """The array. If it is a view or a stack array without an object, code that makes the object is written
-        first."""
+        """The array, after writing code that makes its object if a view or a stack array has none yet."""
         array = self.arrays[value]
         if array.lazy:
             self.line("if %s == 0:" % array.object)

@@ -67,8 +67,7 @@ def _product(emitter: Any, op: Op, sizes: List[str]) -> str:
 
 def _resolve(emitter: Any, op: Op, given: List[str], shape: List[str], late: List[int], wanted: str,
              count: str) -> None:
-    """Sizes that are known only at run time: one may be -1 and follows from the others. ``shape`` has 1 in its
-    place."""
+    """Sizes that are known only at run time: one may be -1 and follows from the others; ``shape`` has 1 there."""
     missing = "(0)"
     for axis in late:
         one = "choose(%s == -1, 1, 0)" % given[axis]
@@ -106,7 +105,7 @@ def write_identical(emitter: Any, op: Op) -> None:
 def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List[str]:
     """The indices counted from the front; leaves when one is out of range.
 
-    Most indices count from the front already. So only an index that is out of range as it is gets converted.
+    Most indices count from the front already. So an index is converted only if it is out of range as it is.
     """
     positions, conditions, counted = [], [], []
     inside = "inside" in op.attrs or emitter.unchecked is not None and op in emitter.unchecked.inside
@@ -265,8 +264,7 @@ def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) 
 
 
 def _constant_cut(emitter: Any, start: Any, stop: Any) -> Optional[Tuple[int, int]]:
-    """(number of elements that ``[start:stop]`` drops at the front, number at the end), if constants tell for any
-    length.
+    """(elements that ``[start:stop]`` drops at the front, elements at the end), if constants tell for any length.
 
     Slices that drop equally many elements then have textually equal lengths, so their shapes need no check.
     """

@@ -101,8 +101,7 @@ class Fills:
             self._pending.pop(root, None)
 
     def ends(self, last: Op, target: ArrayVariable) -> Ends:
-        """The row ends that the nest of a store writes beside its rows, if it uses non-temporal stores
-        (row_ends.py)."""
+        """The row ends that the nest of a store writes, if it uses non-temporal stores (row_ends.py)."""
         emitter, root = self.emitter, self._stores[last]
         array, contents = emitter.arrays[root], self._pending[root]
         itemsize = array.type.dtype.itemsize

@@ -46,7 +46,7 @@ class Calm:
     """The bounds of one kernel's arrays, each in a variable.
 
     There is one for each input that groups read or write. ``made`` has the arrays that groups compute and stores read.
-    ``begun`` has arrays that the kernel makes otherwise; nothing is known of these at first.
+    ``begun`` has arrays that the kernel makes otherwise; their bounds are unknown until `begin` sets them.
     """
 
     __slots__ = ("emitter", "bounds", "made", "begun", "assumed")
@@ -121,8 +121,8 @@ class Calm:
     def write(self, group: Sequence[Op], shape: Sequence[str],
               scalars: Dict[Tuple[Value, str], str],
               unless: Optional[Callable[[], str]] = None) -> Tuple[str, str]:
-        """Write the scan and the propagation of bounds. Returns two variables, or ("", "") if the first would always
-        be 0.
+        """Write the scan and the propagation of bounds. Returns two variables, ("", "") if the first would always be
+        0.
 
         The first is 1 if no operation can raise a flag that NumPy reports, else 0; the second is the bound of the
         group's result. ``shape`` is that of the result. ``scalars`` are the sources of the group's scalars, by value

@@ -2,11 +2,11 @@
 
 Infinity and NaN persist in sums, products and quotients, so only the last result of a chain of operations is compared.
 A quotient by infinity is finite, so divisors are compared, too. Products and quotients that are too small show in the
-smallest of them; those of complex numbers have several inside.
+smallest of them; those of complex numbers have several products inside.
 
 If a result is suspicious, each operation is checked for a raised flag. Zeros are suspicious, too, and NumPy ignores
-underflows unless it is told not to. So a kernel that has met enough of them asks NumPy, and stops these checks if
-NumPy ignores underflows.
+underflows unless it is told not to. So a kernel that has met enough of them asks NumPy, and looks for underflows no
+more if NumPy ignores them.
 
 Pending checks are written before an operation that has an effect or must not see infinity or NaN. An operation with
 another exit, such as one of the next statement, takes the exit of the first pending check: nothing was done since.

@@ -49,8 +49,7 @@ from pijit.core.kernel.plan.transposed_operands import turned_leaves
 
 
 def can_fuse(emitter: Any, group: List[Op]) -> bool:
-    """Whether a nest computes what NumPy computes, and faster: last strides are the smallest ones, certainly or
-    probably."""
+    """Whether a nest computes what NumPy computes, and faster: last strides are, or should be, the smallest ones."""
     place_rolled(emitter, group)
     arrays, scalars = find_leaves(group)
     last, turned = group[-1], turned_leaves(emitter, group, arrays)
@@ -75,9 +74,10 @@ def _tables(emitter: Any, group: List[Op]) -> List[ArrayVariable]:
 
 
 def _require_elements(emitter: Any, group: List[Op], shape: Sequence[str], tables: List[ArrayVariable]) -> List[str]:
-    """The words of the arrays in which elements are found. Leaves where such an array or the nest has no elements.
+    """The words of the arrays in which elements are found. Leaves where such an array, or a broadcast of indices, is
+    empty.
 
-    No index is in range of an empty array, and a nest without elements would not check its indices.
+    No index is in range of an empty array, and an empty nest would not check indices.
     """
     sizes = dict.fromkeys(size for table in tables for size in table.shape)
     if any(emitter.arrays[value].shape != tuple(shape) for value in find_leaves(group)[0]):
@@ -137,8 +137,8 @@ def write_group(emitter: Any, group: List[Op]) -> None:
 
 
 def require_shapes(emitter: Any, group: List[Op]) -> None:
-    """Leave where an operand does not fit the array that an operation replaces, or a mask differs in shape from its
-    array."""
+    """Leave where an operand does not fit the array that an operation replaces, or a mask does not have its array's
+    shape."""
     if not any("fits" in op.attrs or op.name == "put_mask" for op in group):
         return
 
@@ -307,8 +307,7 @@ def _run_nest(emitter: Any, group: List[Op], nest: Nest, shape: Sequence[str], w
 
 def _operands(emitter: Any, shape: Sequence[str],
               arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str], Tuple[int, ...]]:
-    """(kinds of last strides, data and strides of each array, the array that each one is part of) for a nest over a
-    shape."""
+    """(kinds of last strides, data and strides of each array, which array each is part of) for a nest over a shape."""
     lasts, words, beside = "", [], []  # type: str, List[str], List[int]
     alike = [array.strides[-1] for array in arrays if array.last_stride == ANY]  # parts of one array have equal ones
     for array in arrays:

@@ -125,8 +125,7 @@ class Sparse:
         raise NotImplementedError
 
     def write(self, buffered: str) -> None:
-        """Write this way, and the head of the branch for the nest. ``buffered`` is the condition that the nest needs a
-        buffer."""
+        """Write this way, and the head of the branch for the nest, which needs a buffer if ``buffered`` holds."""
         raise NotImplementedError
 
 
@@ -297,8 +296,7 @@ def _compute_near(store: _Store) -> None:
 
 
 def _can_slide(store: _Store) -> bool:
-    """Whether stores can be delayed: vectors of floats compute each row, and bounds may prove that they raise
-    no flag."""
+    """Whether stores can be delayed: vectors of floats compute each row, and bounds may exclude flags."""
     code, ndim = store.target.type.dtype.char, len(store.target.shape)
     if not store.calm or ndim > 2 or store.apart() == "False" or any(
             array.strides != store.target.strides for array in store.own()):
@@ -310,8 +308,7 @@ def _can_slide(store: _Store) -> bool:
 
 
 def _near_by(store: _Store) -> List[str]:
-    """The conditions that rows are in order and apart, and that operands are near the element that is computed from
-    them.
+    """The conditions that rows are in order and apart, and that operands are near the element computed from them.
 
     They may be no farther from it than a vector of results reaches.
     """

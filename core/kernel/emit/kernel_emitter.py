@@ -324,8 +324,7 @@ def _compare(emitter: NumbaEmitter, op: Op) -> None:
 
 
 def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
-    """Compare by the squares. If they are too near each other, or too large or small, compare the absolute value
-    itself."""
+    """Compare absolute values by their squares; if these are too near, too large or too small, compare the values."""
     number, bound = (emitter.text[value] for value in op.args)
     symbol = op.attrs["operator"]
     emitter.define(op.result, "csquare(%s) %s fmul(%s, %s)" % (number, symbol, bound, bound))

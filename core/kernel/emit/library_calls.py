@@ -36,8 +36,8 @@ def _write_invoke(emitter: Any, op: Op) -> None:
 
 
 def call_library(emitter: Any, op: Op, path: str, names: Tuple[str, ...] = ()) -> None:
-    """Call a library function with the operands, the last ones by keyword. Its result, if any, becomes the
-    operation's."""
+    """Call a library function with the operands, the last ones by keyword; the operation's result is what it
+    returns."""
     spec, row = _spec(emitter, op), FUNCTIONS[path]
     function = emitter.object_address("pijit.library." + path, row.object)
     keywords = emitter.object_address("pijit.keywords." + ",".join(names), names) + "()" if names else "0"

@@ -183,8 +183,8 @@ def _product_of_one(emitter: Any, op: Op) -> None:
 
 
 def write_dot(emitter: Any, op: Op) -> None:
-    """Write ``np.dot`` of two contiguous vectors: the loop, except for a single product of floats, to which dot adds
-    nothing."""
+    """Write ``np.dot`` of two contiguous vectors: the loop, except for one product of floats, which is not
+    added to 0."""
     if op.result.type.dtype.kind not in "fc":
         write_gufunc(emitter, op)
         return

@@ -154,8 +154,7 @@ def _search(emitter: Any, op: Op) -> None:
 
 
 def _draw(emitter: Any, op: Op) -> None:
-    """Draw a random number. The runtime reads the method's arguments from words and leaves the number in the first
-    one."""
+    """Draw a random number. The runtime reads the arguments from words and leaves the number in the first one."""
     at = emitter.layout.scratch(2)
     numbers = [emitter.text[value] for value in op.args[1:]] or ["0"]
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(numbers)))

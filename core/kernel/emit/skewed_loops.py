@@ -2,8 +2,8 @@
 
 So each array goes through memory only once, and arrays that only the run needs never become as large as the others.
 NumPy checks floating-point flags between the statements, before each store. Therefore skewing needs to know three
-facts from the start. No flag can be raised (exponent_bounds.py), all shapes are alike, and the arrays share no memory.
-Otherwise there is one block of all rows, at the end of which statements may leave as usual.
+facts from the start. No flag can be raised (exponent_bounds.py), all shapes are alike, and written arrays share no
+memory with others. Otherwise there is one block of all rows, at the end of which statements may leave as usual.
 
 The numba emitter calls `Skewing.write` at the first operation of a run.
 """
@@ -59,8 +59,7 @@ class Skewing:
         return self._block_of(value, shape[0])
 
     def leave(self, exit: SideExit) -> None:
-        """Leave with the arrays as they are outside of the run. Before the loop, the first operation's exit is
-        taken."""
+        """Leave with the arrays as they are outside of the run. Before the loop, take the first operation's exit."""
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
         assert run is not None and run.first.exit is not None
         self.run, emitter.arrays = None, {**self._outer, **(self._bases if self._inside else {})}
@@ -70,8 +69,7 @@ class Skewing:
     # ---- a run ----
 
     def write(self, run: StoreRun) -> Collection[Op]:
-        """Write the operations of a run. Returns those that are written: all, or only ``run.ahead`` where blocks are
-        useless."""
+        """Write the operations of a run. Returns the written ones: only ``run.ahead`` where blocks are impossible."""
         emitter = self.emitter
         emitter.float_checks.write()
         self.run, self._outer, self._bases, self._inside = run, emitter.arrays, {}, False
@@ -92,8 +90,7 @@ class Skewing:
         return run.ops()
 
     def _is_possible(self, run: StoreRun) -> bool:
-        """Whether all groups can be written as nests, in place. Their results are in the emitter's arrays
-        afterwards."""
+        """Whether all groups can be written as nests, in place. The emitter's arrays then include their results."""
         emitter = self.emitter
         for op in run.groups:
             group = emitter.group_of(op)
@@ -170,8 +167,7 @@ class Skewing:
         return conditions
 
     def _ask(self, run: StoreRun, rows: ArrayVariable) -> None:
-        """Set the variable for blocks if no operation can raise a flag, and then note the bounds of the arrays that
-        are written."""
+        """Set the variable for blocks if no operation can raise a flag; then note the bounds of written arrays."""
         emitter, calm, depth = self.emitter, self.emitter.calm, self.emitter.depth
         looked = [root for root in run.roots if root.type.dtype.kind == "f" and root not in calm.made]
         names = {root: calm.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
@@ -202,8 +198,7 @@ class Skewing:
         emitter.depth = depth
 
     def _worst(self, run: StoreRun, bounds: Dict[Value, str]) -> Tuple[str, List[Tuple[Value, str]]]:
-        """A variable that is above 0 where something may be infinite, and the bounds of the written arrays, in
-        order."""
+        """A variable that is above 0 if something may be infinite, and the bounds of written arrays, in order."""
         emitter, worst, noted = self.emitter, str(-UNKNOWN), []
         for op in run.groups:
             group = emitter.group_of(op)

@@ -66,7 +66,7 @@ _PLAIN = frozenset(("load store dim const same compare flag truth not and or xor
 """Operations that change nothing except arrays, and call no function."""
 
 _CALLING = frozenset((("floordiv", "f"), ("mod", "f"), ("abs", "c"), ("truediv", "c")))
-"""The exceptions from this, by operation and kind of number.
+"""The exceptions from _PLAIN, by operation and kind of number.
 
 NumPy's complex quotients raise other flags than those of machine code.
 """
@@ -86,7 +86,7 @@ class Unchecked(NamedTuple):
 
 
 class _Even(NamedTuple):
-    """An element whose indices are affine in the loop's counter: the sources of the first indices, and of their
+    """An element with indices that are affine in the loop's counter: the sources of the first ones and of their
     steps."""
 
     op: Op
@@ -168,8 +168,7 @@ def _write_unchecked(emitter: Any, loop: Loop, strip: _Strip, quiet: str, rounds
 
 
 def _runs(emitter: Any, strip: _Strip, rounds: str) -> List[str]:
-    """The arguments of ``keep_run`` for each store: a number, the element's size, the first address, the step, the
-    count."""
+    """The arguments of ``keep_run`` for each store: a number, the element's size, first address, step and count."""
     runs: List[str] = []
     for element in strip.elements:
         if element.op.name == "store":
@@ -191,8 +190,7 @@ def _is_float(value: Value) -> bool:
 
 
 def unchecked_operation(unchecked: Unchecked, op: Op, source: str, fields: Dict[str, Any]) -> str:
-    """The source of an operation that raises the processor's flags in each iteration in which the program
-    executes it."""
+    """The source of an operation that raises the processor's flags whenever the program executes the operation."""
     operands = dict(fields)
     if not unchecked.pinned.intersection((fields["a"], fields["b"])):
         operands["b"] = "pinned(%s)" % fields["b"]

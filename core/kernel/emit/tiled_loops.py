@@ -44,8 +44,7 @@ class Blocking:
     # ---- called by the writers of operations ----
 
     def given_up(self, last: Op, values: List[Value]) -> List[Value]:
-        """Of the operands whose memory is free, those whose memory a group's result may have: both must be for
-        blocks."""
+        """Of operands whose memory is free, those whose memory a group's result may take: both must be for blocks."""
         if self.run is None:
             return values
         inner = self.run.made - self.run.lasting

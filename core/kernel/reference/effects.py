@@ -27,7 +27,7 @@ from pijit.guards.source import UNBOUND
 
 _QUIET = (int, float, complex, bool, str, bytes, type(None))
 _HELD_HERE = 3
-"""References to an object that is examined: its location's, the parameter's, and that of getrefcount's argument."""
+"""References to an examined object: from its location, from the parameter, and from getrefcount's argument."""
 
 
 class Declined(Exception):
@@ -316,7 +316,7 @@ def deque_drop(owner: Any, index: int) -> None:
 
 
 def _let_go(item: Any) -> None:
-    """Raise if the destruction of a deque's item could be noticed."""
+    """Raise if dropping an item of a deque, or the parts of a tuple there, could run user code."""
     for part in item if type(item) is tuple else (item,):
         _replace(part, _HELD_HERE + 1)
 

@@ -21,7 +21,7 @@ from pijit.core.kernel.emit.scalars import LIBM
 from pijit.guards.facts import WRITEABLE
 
 POLL_EVERY = 1000
-"""Polls of a process of which one raises."""
+"""One of this many polls of a process raises."""
 
 _polls = itertools.count(1)
 _LOW, _HIGH = -2 ** 63, 2 ** 63 - 1
@@ -76,8 +76,7 @@ def libm(name: str, finite: bool, *args: float) -> float:
 
 
 def power(by: str, base: float, exponent: float) -> float:
-    """``base ** exponent`` of doubles as Python or NumPy computes it. Raises where that raises, warns, or is
-    complex."""
+    """``base ** exponent`` of doubles as Python or NumPy computes it. Raises where that raises, warns or is complex."""
     result = np.float64(base) ** np.float64(exponent) if by == "numpy" else base ** exponent
     if isinstance(result, complex):
         raise ValueError("complex")
@@ -230,8 +229,10 @@ def new_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) 
 
 
 def changed_instance(origin: int, kind: type, names: Tuple[str, ...], *values: Any) -> Any:
-    """The object at an address, or a new one if the address is 0, with these attributes; of a class of tuples, these
-    items."""
+    """The object at an address, or a new one if the address is 0, with these attributes.
+
+    An instance of a class of tuples gets these items.
+    """
     if issubclass(kind, tuple):
         return tuple.__new__(kind, values)
     made = ctypes.cast(origin, ctypes.py_object).value if origin else object.__new__(kind)
