@@ -1,5 +1,8 @@
-"""Kernel source to machine code: lower.py writes LLVM, numba's code generator makes an optimised object file of it,
-and an engine of the kernel's own links that into the process."""
+"""Code generation: kernel source to machine code in this process.
+
+lower.py writes LLVM IR from the source. numba's code generator optimises it into an object file, and an MCJIT engine of
+its own links that for each kernel. Called by kernel/compile.py; code from the disk cache passes through `link` alone.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
 
     Arguments:
         source, names: the text, and the intrinsics that it calls.
-        symbols: what the names stand for that are not the same in every kernel.
-        on_disk: take the code from the user's cache folder if it is there, and leave it there if not.
+        symbols: the symbols of the names whose meaning differs between kernels.
+        on_disk: load the code from the user's cache folder if it is there; otherwise compile and save it there.
     Raises: CompileError; ForkedError where this process cannot compile.
     """
     def made() -> Tuple[int, Any]:
@@ -41,7 +44,7 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
 
 
 def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, str]) -> bytes:
-    """The object file of a source, from disk if it is there."""
+    """The object file of a source, from the disk cache if it is there."""
     passing = [symbol for symbol in symbols.values() if not lasts(symbol)]
     if passing:
         logger.info("a kernel is not kept: %s means something in this process alone", passing[0])
@@ -60,7 +63,7 @@ def object_code(source: str, names: Dict[str, Any]) -> bytes:
 
 
 def library(source: str, names: Dict[str, Any]) -> Any:
-    """numba's code library of a source: ``get_llvm_str`` and ``get_asm_str`` show what became of it."""
+    """numba's code library of a source; its ``get_llvm_str`` and ``get_asm_str`` show the LLVM IR and the assembly."""
     ask_permission(source)
     fork_safety.load(_imports)
     from numba.core.compiler_lock import global_compiler_lock
@@ -77,7 +80,7 @@ def library(source: str, names: Dict[str, Any]) -> Any:
 
 
 def _imports() -> None:
-    """Import what `library` needs, before any lock of numba is taken."""
+    """Import the modules that `library` needs, before any lock of numba is taken."""
     importlib.import_module("numba.core.codegen")
     importlib.import_module("pijit.core.kernel.llvm.lower")
 
@@ -88,7 +91,7 @@ def _code_generator() -> Any:
     from numba.core.codegen import AOTCodeLibrary, JITCPUCodegen
 
     class Generator(JITCPUCodegen):
-        """Code for this very processor, in object files: numba's own engine would keep each for ever."""
+        """Object code for the host processor. numba's own engine would keep each kernel until the process ends."""
 
         _library_class = AOTCodeLibrary
 
@@ -99,12 +102,12 @@ def _code_generator() -> Any:
 
 
 def has_feature(name: str) -> bool:
-    """Whether kernels may use a feature of the processor, by LLVM's name."""
+    """Whether kernels may use a feature of the processor, given by LLVM's name."""
     return "+" + name in _code_generator()._tm_features.split(",")
 
 
 def link(code: bytes) -> Tuple[int, Any]:
-    """(address, owner) of the kernel in an object file, whose symbols must all be known in this process."""
+    """(address, owner) of the kernel in an object file. All symbols of the file must be known in this process."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()

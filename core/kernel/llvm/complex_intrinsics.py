@@ -1,6 +1,8 @@
-"""Complex intrinsics: two IEEE operations side by side, as CPython and NumPy's scalars write them out in C.
+"""Complex intrinsics: pairs of IEEE operations, in the order of the C code of CPython and of NumPy's scalars.
 
-A complex number is a pair of two float64 or two float32. See intrinsics.py for what an intrinsic is here.
+A complex number is a pair of two float64 or two float32. intrinsics.py defines an intrinsic. The emitter
+(kernel_emitter.py) offers these names to kernel source. fp_check_intrinsics.py repeats the operations to find their
+flags.
 """
 
 from __future__ import annotations
@@ -57,12 +59,15 @@ def _of_two(build: Callable[..., Any], result: str = "") -> Intrinsic:
     return same_kind(2, lambda builder, a, b: build(builder, _parts(builder, a), _parts(builder, b)), result)
 
 
-# ---- arithmetic: each operation notes what it did, for whoever asks about floating-point flags ----
+# ---- arithmetic: each operation is recorded, for callers that need its floating-point flags ----
 
 
 class Steps:
-    """Floating-point operations in a row. ``done`` has of each the function that tells whether it raised a flag, and
-    what that asks for; ``compared`` is whether numbers without an order were compared."""
+    """Floating-point operations in sequence.
+
+    ``done`` has for each operation the function that tells whether it raised a flag, and that function's arguments.
+    ``compared`` tells whether unordered numbers were compared.
+    """
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
@@ -99,13 +104,15 @@ def _product(steps: Steps, a: Parts, b: Parts) -> Parts:
 
 
 def _quotient(by_scale: bool) -> Callable[..., Parts]:
-    """By the divisor's larger part first, then by what remains: NumPy multiplies by its reciprocal, CPython
-    divides."""
+    """Division by the larger part of the divisor first, then by the scaled rest.
+
+    NumPy multiplies by the reciprocal of that rest; CPython divides by it.
+    """
     def build(steps: Steps, a: Parts, b: Parts) -> Parts:
         builder = steps.builder
         sizes = [float_call(builder, "llvm.fabs", part) for part in b]
         first = builder.fcmp_ordered(">=", *sizes)
-        steps.compared = builder.fcmp_unordered("uno", *sizes)  # the order of a NaN is an invalid operation
+        steps.compared = builder.fcmp_unordered("uno", *sizes)  # to compare a NaN is an invalid operation
         (large, small), (u, v) = [
             (builder.select(first, x, y), builder.select(first, y, x)) for x, y in ((b[0], b[1]), (a[0], a[1]))]
         ratio = steps.div(small, large)
@@ -124,7 +131,7 @@ def _arithmetic(build: Callable[..., Parts]) -> Callable[..., Any]:
 
 
 def _unordered_divisor(builder: Any, re: Any, im: Any) -> Any:
-    """Whether CPython divides in no ordinary way: by zero, or by something that is partly NaN."""
+    """Whether CPython leaves the ordinary path of a division: the divisor is zero or partly NaN."""
     zero = builder.and_(builder.fcmp_ordered("==", re, real(re, 0.0)), builder.fcmp_ordered("==", im, real(im, 0.0)))
     return builder.or_(zero, builder.fcmp_unordered("uno", re, im))
 
@@ -140,8 +147,10 @@ def _square(builder: Any, re: Any, im: Any) -> Any:
 
 
 def _squares_tell(builder: Any, number: Any, bound: Any) -> Any:
-    """Whether the squares of a size and of a bound compare as these do: they are normal and differ by more than the
-    roundings of the squares and of the size could make up for."""
+    """Whether comparing squares is certain to give the result of comparing a magnitude with a bound.
+
+    Both squares must be normal. They must differ by more than the roundings of the squares and of the magnitude.
+    """
     square, limit = _square(builder, *_parts(builder, number)), builder.fmul(bound, bound)
     apart = [builder.fcmp_ordered("<", square, builder.fmul(limit, real(limit, 1 - MARGIN))),
              builder.fcmp_ordered(">", square, builder.fmul(limit, real(limit, 1 + MARGIN)))]
@@ -151,7 +160,7 @@ def _squares_tell(builder: Any, number: Any, bound: Any) -> Any:
 
 
 def _each(name: str, *more: Any) -> Callable[..., Any]:
-    """One LLVM operation on each part."""
+    """Apply one LLVM operation to each part."""
     return lambda builder, *parts: _pair(builder, *[getattr(builder, name)(part, *more) for part in parts])
 
 
@@ -163,7 +172,7 @@ def _true(builder: Any, re: Any, im: Any) -> Any:
 
 
 def _places(builder: Any, base: Any, offset: Any, half: Any) -> List[Any]:
-    """Where the two halves of an element are."""
+    """The addresses of the two halves of an element."""
     behind = builder.add(offset, ir.Constant(I64, 4 if half is F4 else 8))
     return [field_pointer(builder, base, place, half) for place in (offset, behind)]
 
@@ -183,7 +192,7 @@ def _store(half: Any) -> Callable[..., Any]:
 
 
 WRITTEN = {"complex product": _product, "complex quotient": _quotient(True)}
-"""What NumPy does, by the name in fp_checks.py."""
+"""The arithmetic of NumPy, by the operation names of fp_checks.py."""
 
 
 def _rows() -> Dict[str, Intrinsic]:

@@ -1,6 +1,7 @@
-"""Floating-point intrinsics: IEEE operations of fixed type, and whether NumPy would have reported a flag.
+"""Floating-point intrinsics: IEEE operations of fixed type, and tests for the flags that NumPy reports.
 
-See intrinsics.py for what an intrinsic is here.
+intrinsics.py defines an intrinsic. The emitter (kernel_emitter.py) offers these names to kernel source; the builders of
+nests use the functions directly.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ _REGISTER = {"x86_64": "x", "AMD64": "x", "aarch64": "w", "arm64": "w"}.get(plat
 
 
 def unknown(builder: Any, constant: Any) -> Any:
-    """A float of which LLVM does not know that it is this constant.
+    """A float constant that LLVM cannot fold.
 
-    LLVM does not care for the signs of NaNs: it makes ``y - x`` of ``-x + y``, and ``-x`` of ``x * -1.0``.
+    LLVM ignores the signs of NaNs: it turns ``-x + y`` into ``y - x``, and ``x * -1.0`` into ``-x``.
     """
     kind = constant.type
     with builder.goto_entry_block():
@@ -56,7 +57,7 @@ def unknown(builder: Any, constant: Any) -> Any:
 
 
 def unknown_byte(builder: Any, number: int) -> Any:
-    """A byte of which LLVM does not know that it is this one."""
+    """A byte constant that LLVM cannot fold."""
     word = ir.IntType(32)
     with builder.goto_entry_block():
         known = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", [ir.Constant(word, number)], False)
@@ -64,14 +65,14 @@ def unknown_byte(builder: Any, number: int) -> Any:
 
 
 def repeated(builder: Any, value: Any, count: int) -> Any:
-    """A vector that has a number everywhere."""
+    """A vector with the same number in each lane."""
     kind, words = ir.VectorType(value.type, count), ir.VectorType(ir.IntType(32), count)
     first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), ir.Constant(words, [0] * count))
 
 
 def _with_sign(builder: Any, value: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """The float, or the floats of a vector, that a function makes of bits and the bit of the sign."""
+    """A float, or a vector of floats, whose bits are ``change(bits, sign bit)``."""
     wide = isinstance(value.type, ir.VectorType)
     kind = value.type.element if wide else value.type
     bits = ir.IntType(64 if isinstance(kind, ir.DoubleType) else 32)
@@ -82,12 +83,12 @@ def _with_sign(builder: Any, value: Any, change: Callable[[Any, Any], Any]) -> A
 
 
 def other_sign(builder: Any, value: Any) -> Any:
-    """``-value``, whatever it is used for."""
+    """``-value``, also for NaN, whatever the result is used for."""
     return _with_sign(builder, value, builder.xor)
 
 
 def without_sign(builder: Any, value: Any) -> Any:
-    """``abs(value)``, whatever it is used for."""
+    """``abs(value)``, also for NaN, whatever the result is used for."""
     return _with_sign(builder, value, lambda word, sign: builder.and_(word, builder.not_(sign)))
 
 
@@ -100,7 +101,7 @@ def _all_finite(builder: Any, a: Any, b: Any) -> Any:
 
 
 def rarely(builder: Any, suspicious: Any, certain: Callable[[], Any]) -> Any:
-    """``suspicious and certain()``; what answers for certain is off the road of ordinary results."""
+    """``suspicious and certain()``; the exact test ``certain`` is on a cold path."""
     before = builder.block
     with builder.if_then(suspicious, likely=False):
         answer = certain()
@@ -112,14 +113,14 @@ def rarely(builder: Any, suspicious: Any, certain: Callable[[], Any]) -> Any:
 
 
 def not_normal(builder: Any, value: Any) -> Any:
-    """NaN, infinite, subnormal or zero."""
+    """Whether a float is NaN, infinite, subnormal or zero."""
     size = float_call(builder, "llvm.fabs", value)
     return builder.not_(builder.and_(builder.fcmp_ordered("<=", size, real(value, _LARGEST[value.type])),
                                      builder.fcmp_ordered(">=", size, real(value, SMALLEST[value.type]))))
 
 
 def new_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    """NaN without a NaN operand, or infinity of finite operands."""
+    """Whether the result is NaN without a NaN operand, or infinite with finite operands."""
     invalid = builder.and_(builder.fcmp_unordered("uno", result, result), builder.fcmp_ordered("ord", a, b))
     overflow = builder.and_(builder.not_(finite(builder, result)), _all_finite(builder, a, b))
     return builder.or_(invalid, overflow)
@@ -147,8 +148,7 @@ def quotient_flags(builder: Any, result: Any, a: Any, b: Any, underflow: Any = i
 
 
 def _float_division(builder: Any, a: Any, b: Any) -> Any:
-    """CPython's float_divmod, which NumPy's npy_divmod copies: (floor quotient, remainder, plain
-    quotient)."""
+    """CPython's float_divmod, which NumPy's npy_divmod copies: (floor quotient, remainder, plain quotient)."""
     zero = real(a, 0.0)
     rest = builder.frem(a, b)
     plain = builder.fdiv(builder.fsub(a, rest), b)
@@ -167,8 +167,10 @@ def _float_division(builder: Any, a: Any, b: Any) -> Any:
 
 
 def _division_flags(builder: Any, a: Any, b: Any) -> Any:
-    """Whether NumPy's ``//`` or ``%`` could raise a flag: b == 0, something not finite, or an underflow on
-    the way."""
+    """Whether NumPy's ``//`` or ``%`` could raise a flag.
+
+    It could if b == 0, if an operand or a result is not finite, or if an intermediate result underflows.
+    """
     quotient, remainder, plain = _float_division(builder, a, b)
     fine = builder.and_(_all_finite(builder, a, b), _all_finite(builder, quotient, remainder))
     rest = builder.frem(a, b)
@@ -183,7 +185,7 @@ def _makes_special(builder: Any, result: Any, a: Any, b: Any) -> Any:
 
 
 def _makes_odd(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    """As ``makes_special``, or NaN: CPython has its own NaN."""
+    """As ``makes_special``, or NaN: CPython's NaN is a constant of its own."""
     def certain() -> Any:
         is_nan = builder.fcmp_unordered("uno", result, result)
         return builder.or_(is_nan, new_special(builder, result, a, b))
@@ -192,20 +194,21 @@ def _makes_odd(builder: Any, result: Any, a: Any, b: Any) -> Any:
 
 
 def _odd_size(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    """As ``makes_special``, or subnormal: what a function that rounds once may have reported as a flag or an error."""
+    """As ``makes_special``, or subnormal: a function that rounds once may then have reported a flag or an error."""
     odd = builder.and_(_tiny(builder, result), _is_not_zero(builder, result))
     return builder.or_(_makes_special(builder, result, a, b), odd)
 
 
 def _power_leaves(reports: bool) -> Callable[..., Any]:
-    """Whether Python may raise for ``result``, the C library's power of ``a`` and ``b``.
+    """The builder of a test whether Python may raise for ``result``, the C library's power of ``a`` and ``b``.
 
-    With ``reports``: whether NumPy may report a floating-point flag. CPython ignores the underflow to zero.
+    With ``reports``: whether NumPy may report a floating-point flag. CPython ignores an underflow to zero.
     """
     def certain(builder: Any, result: Any, a: Any, b: Any) -> Any:
         infinity = real(a, float("inf"))
         is_zero = builder.fcmp_ordered("==", result, real(result, 0.0))
-        is_infinite = [builder.fcmp_ordered("==", float_call(builder, "llvm.fabs", value), infinity) for value in (a, b)]
+        is_infinite = [builder.fcmp_ordered("==", float_call(builder, "llvm.fabs", value), infinity)
+                       for value in (a, b)]
         is_nan = builder.xor(*[builder.fcmp_unordered("uno", value, value) for value in (a, b)])
         if reports:
             is_zero = builder.and_(is_zero, builder.fcmp_ordered("==", a, real(a, 0.0)))
@@ -218,7 +221,7 @@ def _power_leaves(reports: bool) -> Callable[..., Any]:
 
 
 def _power_underflows(builder: Any, result: Any, a: Any, b: Any) -> Any:
-    """Whether a power can have raised no flag but underflow."""
+    """Whether a power can have raised underflow only."""
     return builder.and_(_tiny(builder, result), builder.and_(_all_finite(builder, a, b), _is_not_zero(builder, a)))
 
 

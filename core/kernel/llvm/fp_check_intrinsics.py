@@ -1,8 +1,7 @@
-"""The two questions of fp_checks.py in LLVM: whether operations may have raised a floating-point flag, which costs
-little, and whether they did.
+"""Floating-point checks in two steps: a cheap test whether operations may have raised a flag, and an exact one.
 
-The second is answered by functions that leave integers in registers where they are, and so a loop without spilled
-ones around calls that are hardly ever made. They count suspicious results, in memory of the kernel's.
+`fp_checks.py` writes the calls. The exact test is a function that preserves integer registers. So a loop needs no
+spilled registers around calls that are rarely made. The function counts suspicious results in memory of the kernel.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _CERTAIN: Dict[str, Callable[..., Any]] = {"sum": new_special, "product": produc
 
 
 class _Checked(NamedTuple):
-    """An operation that is asked about: its last ones of real numbers, and all of them."""
+    """A checked operation: its results that the cheap test looks at, and all its real operations."""
 
     shown: List[Any]
     done: List[Tuple[Callable[..., Any], Any, Any, Any]]
@@ -40,7 +39,7 @@ class _Checked(NamedTuple):
 
 
 def _checks(builder: Any, args: Any) -> Iterator[_Checked]:
-    """The operations that the arguments name: a code, and the values of the result and the operands."""
+    """The operations that the arguments name; each has a code, and the values of the result and the operands."""
     for at in range(0, len(args), 4):
         code, (result, a, b) = args[at][1].constant, [value for _, value in args[at + 1:at + 4]]
         name = _NAMES[code & ~LAST]
@@ -58,7 +57,7 @@ def _checks(builder: Any, args: Any) -> Iterator[_Checked]:
 
 
 def _float_suspect(builder: Any, args: Any) -> Any:
-    """``float_suspect(heeds, *operations)``: whether one of them may have raised a floating-point flag; seldom."""
+    """``float_suspect(heeds, *operations)``: whether one may have raised a floating-point flag; rarely true."""
     shown: List[Any] = []
     smallest = None
     for check in _checks(builder, args[1:]):
@@ -78,16 +77,20 @@ def _float_suspect(builder: Any, args: Any) -> Any:
 
 
 _DOUBTS, _RAISED, _LEAST = range(3)
-"""Fields of what a kernel remembers: how many results were suspicious, the last answer, and the least size that is
-not suspicious."""
+"""Fields of the kernel's memory for checks.
+
+The number of suspicious results, the last answer, and the least magnitude that is not suspicious.
+"""
 
 _KEEPING = "preserve_mostcc" if platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64") else ""
-"""The calling convention of functions that change next to no register of integers: not for results, which go through
-memory. LLVM 11 gave up some functions that should change no register at all."""
+"""The calling convention of functions that preserve nearly all integer registers.
+
+It does not work for results, so they go through memory. LLVM 11 failed on some functions that preserve all registers.
+"""
 
 
 def _memory(builder: Any, args: Any) -> Any:
-    """The place of what the kernel remembers of numbers of a kind that it ``heeds``, or not, once they are many."""
+    """The kernel's memory for checks of a number type; operations that always check underflow (``heeds``) have another."""
     kind = _number(args)
     name = "memory_%s_%d" % (kind.intrinsic_name, args[0][1].constant)
     with builder.goto_entry_block():
@@ -110,8 +113,10 @@ def _field(builder: Any, memory: Any, number: int) -> Any:
 
 
 def _float_raised(builder: Any, args: Any) -> Any:
-    """``float_raised(heeds, listened, *operations)``: whether one of them raised a floating-point flag that NumPy
-    reports; ``listened`` is the address of what asks NumPy."""
+    """``float_raised(heeds, listened, *operations)``: whether one raised a floating-point flag that NumPy reports.
+
+    ``listened`` is the address of the function that asks NumPy.
+    """
     (heeds, listened), operations = (args[0], args[1]), args[2:]
     memory = _memory(builder, [heeds] + operations)
     passed = list({id(value): value for _, value in operations if not isinstance(value, ir.Constant)}.values())
@@ -135,7 +140,7 @@ def _float_raised(builder: Any, args: Any) -> Any:
 
 
 def _apart(builder: Any, name: str, kinds: List[Any]) -> Tuple[Any, List[Any]]:
-    """The builder and the arguments of a function that is hardly ever called; the first is memory of the caller's."""
+    """The builder and the arguments of a cold function; its first argument is memory of the caller."""
     module = builder.module
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), module.get_unique_name(name))
     function.linkage, function.calling_convention = "internal", _KEEPING
@@ -145,7 +150,7 @@ def _apart(builder: Any, name: str, kinds: List[Any]) -> Tuple[Any, List[Any]]:
 
 
 def _count(builder: Any, memory: Any, listened: Any) -> None:
-    """After enough suspicious results ask NumPy whether anybody wants to know of underflows, once."""
+    """After DOUBTS suspicious results ask NumPy once whether underflow is reported."""
     place = _field(builder, memory, _DOUBTS)
     doubts = builder.add(builder.load(place), ir.Constant(I64, 1))
     builder.store(doubts, place)
@@ -154,7 +159,7 @@ def _count(builder: Any, memory: Any, listened: Any) -> None:
 
 
 def _ask(builder: Any, memory: Any, listened: Any) -> None:
-    """Ask NumPy whether anybody wants to know of underflows, and look at none from then on if not."""
+    """Ask NumPy whether underflow is reported; if it is not, stop checking for it."""
     inner, given = _apart(builder, "ask", [memory.type, I64])
     least = _field(inner, given[0], _LEAST)
     answer = call(inner, [(WORD, given[1]), (WORD, ir.Constant(I64, UNDERFLOW))])

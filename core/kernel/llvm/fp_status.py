@@ -1,6 +1,7 @@
-"""Floating-point exception flags of the processor, read where machine code has computed: as in native/runtime/ufuncs/fp_status.h.
+"""Floating-point status register: read, cleared and restored by machine code, as in runtime/ufuncs/fp_status.h.
 
-A call of the runtime is made where a flag is raised, or on processors that have no instruction for it here.
+`speculative_strips.py` and reciprocal_division.py use it around blocks of arithmetic. The runtime is called only if a
+flag is raised, or on processors other than x86-64, whose register is not read here.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from pijit.core.kernel.llvm.intrinsics import I8, I32, I64, INT, Intrinsic, call
 from pijit.core.kernel.llvm.nest.pairwise_sum import local
 
 _REPORTED = 1 | 4 | 8 | 16
-"""Invalid operation, division by zero, overflow and underflow in x86's register of them."""
+"""Bits of x86's MXCSR register: invalid operation, division by zero, overflow and underflow."""
 
 READS_STATUS = platform.machine().lower() in ("x86_64", "amd64")
 
 
 def flags_are_raised(builder: Any) -> Any:
-    """Whether arithmetic may have raised a flag."""
+    """Whether arithmetic may have raised a flag; always true on processors other than x86-64."""
     if not READS_STATUS:
         return ir.Constant(ir.IntType(1), 1)
     place = local(builder, I32, 1)
@@ -31,19 +32,19 @@ def flags_are_raised(builder: Any) -> Any:
 
 
 def copy_status(builder: Any, place: Any) -> None:
-    """Copy x86's register to memory. The fence holds what arithmetic has stored, and so its flags, before."""
+    """Copy x86's status register to memory, after a fence: arithmetic whose results are stored comes before it."""
     builder.fence("seq_cst", "singlethread")
     _with_status(builder, "llvm.x86.sse.stmxcsr", place)
 
 
 def set_status(builder: Any, place: Any) -> None:
-    """Take x86's register from memory."""
+    """Load x86's status register from memory."""
     _with_status(builder, "llvm.x86.sse.ldmxcsr", place)
     builder.fence("seq_cst", "singlethread")
 
 
 def clear_status(builder: Any) -> None:
-    """Let no flag be raised in x86's register."""
+    """Clear the flags of x86's status register."""
     with builder.if_then(flags_are_raised(builder), likely=False):
         place = local(builder, I32, 1)
         copy_status(builder, place)
@@ -59,14 +60,14 @@ def _with_status(builder: Any, name: str, place: Any) -> None:
 
 
 def _clear(builder: Any, args: Any) -> Any:
-    """``clear_raised(function)``: call it where a flag is raised."""
+    """``clear_raised(function)``: call the function if a flag is raised."""
     with builder.if_then(flags_are_raised(builder), likely=False):
         call(builder, args)
     return ir.Constant(I64, 0)
 
 
 def _flags(builder: Any, args: Any) -> Any:
-    """``flags_raised(function, mask)``: what it answers where a flag is raised, else 0."""
+    """``flags_raised(function, mask)``: the result of the function if a flag is raised, else 0."""
     return rarely(builder, flags_are_raised(builder), lambda: call(builder, args))
 
 

@@ -1,8 +1,8 @@
-"""What kernel source calls: memory words, exact integer arithmetic, calls through addresses.
+"""Intrinsics of kernel source: memory words, exact integer arithmetic, calls through addresses.
 
 Each name here is an :class:`Intrinsic`: a few LLVM instructions on values of fixed kinds. Memory operands are
-``int64`` addresses plus byte offsets. Functions and tables outside the kernel are reached through LLVM symbols
-(symbols.py), never through embedded addresses, so machine code can be kept on disk.
+``int64`` addresses plus byte offsets. lower.py calls the builders. They must reach functions and tables outside the
+kernel through LLVM symbols (symbols.py), never through embedded addresses: machine code is kept on disk.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ C8_TYPE, C16_TYPE = "complex64", "complex128"
 LLVM_TYPES: Dict[str, Any] = {INT: I64, UINT: I64, BOOL: I1, F4_TYPE: F4, F8_TYPE: F8,
                               C8_TYPE: ir.LiteralStructType([F4, F4]), C16_TYPE: ir.LiteralStructType([F8, F8])}
 PAIRS = {F4_TYPE: C8_TYPE, F8_TYPE: C16_TYPE}
-"""The kinds of complex numbers, by that of their parts."""
+"""The kinds of complex numbers, by the kind of their parts."""
 
 Build = Callable[..., Any]
 
 
 class Intrinsic(NamedTuple):
-    """A function of kernel source: the kinds of its result and its operands, and what writes it.
+    """A function of kernel source: the kinds of its result and its operands, and the builder of its instructions.
 
-    ``generic``: operands are of the first one's kind, as is the result if that is "", or the kind that ``result`` has
-    for it. ``operands`` None: any number of any kind, and ``build`` gets a list of (kind, value).
+    ``generic``: all operands have the kind of the first one. The result has that kind, too, if ``result`` is "";
+    a dict maps the operands' kind to the result's. ``operands`` None: any number of operands of any kind, and
+    ``build`` gets a list of (kind, value).
     """
 
     result: Union[str, Dict[str, str]]
@@ -36,7 +37,7 @@ class Intrinsic(NamedTuple):
     generic: bool = False
 
 
-# ---- makers ----
+# ---- constructors ----
 
 
 def unary(result: str, operand: str, build: Build) -> Intrinsic:
@@ -52,7 +53,7 @@ def _ternary(result: str, first: str, second: str, third: str, build: Build) -> 
 
 
 def same_kind(arity: int, build: Build, result: Union[str, Dict[str, str]] = "") -> Intrinsic:
-    """Operands of one floating or complex kind, which is also the result's unless ``result`` says otherwise."""
+    """An intrinsic whose operands are of one floating or complex kind; so is its result unless ``result`` differs."""
     return Intrinsic(result, ("",) * arity, build, True)
 
 
@@ -97,8 +98,7 @@ def _nonzero(builder: Any, value: Any) -> Any:
 
 
 def _memory_rows() -> Dict[str, Any]:
-    """``ld_<code>(base, offset)`` and ``st_<code>(base, offset, value)`` per dtype: i1..i8, u1..u8, f4, f8,
-    b1."""
+    """``ld_<code>(base, offset)`` and ``st_<code>(base, offset, value)`` per dtype: i1..i8, u1..u8, f4, f8, b1."""
     rows: Dict[str, Any] = {}
 
     def add(code: str, memory: Any, value: Any, read: Build, write: Build) -> None:
@@ -116,7 +116,7 @@ def _memory_rows() -> Dict[str, Any]:
 
 
 def to_words(builder: Any, kind: str, value: Any) -> List[Any]:
-    """A value as the 64 bits of a frame word, or of two."""
+    """A value as the 64 bits of one frame word, or of two for a complex number."""
     if kind in PAIRS.values():
         half = F8_TYPE if kind == C16_TYPE else F4_TYPE
         return [word for part in (0, 1) for word in to_words(builder, half, builder.extract_value(value, part))]
@@ -137,13 +137,13 @@ def _store_words(builder: Any, frame: Any, word: Any, values: Any) -> Any:
 
 
 def _leave(builder: Any, args: Any) -> Any:
-    """``leave(frame, word, number, *values)`` stores the values from a word on; the result is ``number``."""
+    """``leave(frame, word, number, *values)`` stores the values from that word on; the result is ``number``."""
     _store_words(builder, args[0][1], args[1][1], args[3:])
     return args[2][1]
 
 
 def _set_words(builder: Any, args: Any) -> Any:
-    """``set_words(frame, word, *values)`` does the same; the result is the address of the first word."""
+    """``set_words(frame, word, *values)`` stores them likewise; the result is the address of the first word."""
     return builder.ptrtoint(_store_words(builder, args[0][1], args[1][1], args[2:]), I64)
 
 
@@ -186,14 +186,14 @@ def _floor_remainder(builder: Any, a: Any, b: Any) -> Any:
 
 
 def _shift(name: str, limit: int) -> Build:
-    """A shift whose count is taken modulo 64, as no count outside 0..63 is undefined then."""
+    """A shift whose count is taken modulo 64: LLVM leaves other counts undefined."""
     def build(builder: Any, a: Any, b: Any) -> Any:
         return getattr(builder, name)(a, builder.and_(b, _constant(limit)))
     return build
 
 
 def _shift_loses(builder: Any, a: Any, b: Any) -> Any:
-    """Whether ``a << b`` leaves int64 or ``b`` is not in 0..62."""
+    """Whether ``a << b`` does not fit into int64, or ``b`` is not in 0..62."""
     count = builder.and_(b, _constant(63))
     back = builder.ashr(builder.shl(a, count), count)
     return builder.or_(builder.icmp_unsigned(">", b, _constant(62)), builder.icmp_signed("!=", back, a))
@@ -204,7 +204,7 @@ def _outside(builder: Any, value: Any, low: Any, high: Any) -> Any:
 
 
 def _wrap(signed: bool) -> Build:
-    """The low ``bits`` bits of a value, extended again."""
+    """The low ``bits`` bits of a value, extended to 64 bits."""
     def build(builder: Any, value: Any, bits: Any) -> Any:
         count = builder.sub(_constant(64), bits)
         up = builder.shl(value, count)
@@ -259,7 +259,7 @@ def _from_front(builder: Any, index: Any, size: Any) -> Any:
 
 
 def _clip(below: int, above: int) -> Build:
-    """An end of a slice from the front: ``below`` if before the front, ``size + above`` if behind the end."""
+    """An end of a slice as a position: ``below`` if before the front, ``size + above`` if after the end."""
     def build(builder: Any, end: Any, size: Any) -> Any:
         place = _from_front(builder, end, size)
         high = builder.select(builder.icmp_signed(">=", place, size), builder.add(size, _constant(above)),
@@ -273,7 +273,7 @@ def _span(builder: Any, start: Any, stop: Any) -> Any:
 
 
 def _stepped(builder: Any, start: Any, stop: Any, step: Any) -> Any:
-    """The length of a slice with any step but 0."""
+    """The length of a slice with any step except 0."""
     down = builder.icmp_signed("<", step, _constant(0))
     low, high = builder.select(down, stop, start), builder.select(down, start, stop)
     size = builder.select(down, builder.sub(_constant(0), step), step)
@@ -298,7 +298,7 @@ def _broadcast_fails(builder: Any, a: Any, b: Any) -> Any:
 
 
 def rare(builder: Any, condition: Any) -> Any:
-    """A condition that hardly ever holds."""
+    """A condition that rarely holds, marked for LLVM's branch weights."""
     expect = builder.module.declare_intrinsic("llvm.expect", [I1], ir.FunctionType(I1, [I1, I1]))
     return builder.call(expect, [condition, ir.Constant(I1, 0)])
 
@@ -321,11 +321,11 @@ def _shape_rows() -> Dict[str, Any]:
     return rows
 
 
-# ---- what is outside the kernel ----
+# ---- symbols outside the kernel ----
 
 
 def symbol_caller(name: str, arity: int, single: bool = False) -> Intrinsic:
-    """Calls the C function of doubles, or of ``single`` floats, under a symbol."""
+    """An intrinsic that calls the C function of doubles, or of ``single`` floats, under a symbol."""
     kind = F4_TYPE if single else F8_TYPE
     real = LLVM_TYPES[kind]
 
@@ -335,23 +335,23 @@ def symbol_caller(name: str, arity: int, single: bool = False) -> Intrinsic:
 
 
 def symbol_address(name: str) -> Intrinsic:
-    """The address under a symbol."""
+    """An intrinsic that gives the address under a symbol."""
     return Intrinsic(INT, (), lambda builder: builder.ptrtoint(_external(builder, name, I64), I64))
 
 
 def symbol_reader(name: str) -> Intrinsic:
-    """The C int under a symbol, read anew each time as others may write it."""
+    """An intrinsic that reads the C int under a symbol, each time from memory: other threads may write it."""
     return Intrinsic(INT, (), lambda builder: builder.sext(
         builder.load_atomic(_external(builder, name, I32), "monotonic", 4), I64))
 
 
 def _bits_set(builder: Any, address: Any, bits: Any) -> Any:
-    """Those of some bits that are set in the word at an address, read anew each time as others may write it."""
+    """The given bits that are set in the word at an address, read from memory each time: other threads may write it."""
     return builder.and_(builder.load_atomic(builder.inttoptr(address, I64.as_pointer()), "monotonic", 8), bits)
 
 
 def _external(builder: Any, name: str, kind: Any) -> Any:
-    """What is outside the module under a symbol."""
+    """The global of the module that declares an external symbol."""
     known = builder.module.globals.get(name)
     if known is None:
         make = ir.Function if isinstance(kind, ir.FunctionType) else ir.GlobalVariable
@@ -360,7 +360,7 @@ def _external(builder: Any, name: str, kind: Any) -> Any:
 
 
 def call(builder: Any, args: Any) -> Any:
-    """``call(address, *words)`` calls the C function at an address, whose result is a word."""
+    """``call(address, *words)`` calls the C function at an address; its result is a word."""
     kind = ir.FunctionType(I64, [I64] * (len(args) - 1))
     words = [word for arg in args[1:] for word in to_words(builder, *arg)]
     return builder.call(builder.inttoptr(args[0][1], kind.as_pointer()), words)

@@ -1,9 +1,9 @@
-"""Kernel source to LLVM: one function, one LLVM value or variable per name, one LLVM expression per expression.
+"""Lowering of kernel source to LLVM IR.
 
-What the emitter writes is a small language in Python's syntax: assignments to names, ``if``, ``while``, ``break``,
-``continue``, ``return``, and calls of the functions that intrinsics.py builds. Each expression has one of seven kinds
-(``intrinsics.INT`` ...), and there are no conversions but those that cannot change a value; a variable has the kind
-of what is first assigned to it. So LLVM sees exactly the operations that the source names, in their order.
+Kernel source is a small language in Python's syntax: assignments to names, ``if``, ``while``, ``break``, ``continue``,
+``return``, and calls of the functions that intrinsics.py builds. Each expression has one of seven kinds
+(``intrinsics.INT`` ...). Only conversions that cannot change a value are implicit. A variable has the kind of the first
+value assigned to it. So LLVM gets exactly the operations that the source names, in their order. Called by codegen.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pijit.core.kernel.options import FAST
 
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _RELAXED = ["reassoc", "nsz", "arcp", "contract"]
-"""What LLVM may do to such arithmetic: other orders, fused multiply-add, reciprocals. NaN and infinity stay."""
+"""Fast-math flags of relaxed kernels: reordering, fused multiply-add, reciprocals. NaN and infinity are kept."""
 
 _FLOATING = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
 _FOLDED = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b}
@@ -35,7 +35,7 @@ class Typed(NamedTuple):
 
 
 class _Loop(NamedTuple):
-    """Where ``continue`` and ``break`` go."""
+    """The blocks that ``continue`` and ``break`` jump to."""
 
     start: Any
     end: Any
@@ -64,7 +64,7 @@ def _relax(module: Any) -> None:
 
 
 class _Lowering:
-    """Writes one function."""
+    """Writes the instructions of one function."""
 
     def __init__(self, function: Any, names: Dict[str, Any], lines: List[str], definition: ast.FunctionDef) -> None:
         self.names = names
@@ -105,7 +105,7 @@ class _Lowering:
                                self.variables[target.id].value)
 
     def _variable(self, name: str, kind: str) -> Typed:
-        """The place of a variable; it starts as 0, as nothing must depend on what was in memory."""
+        """The stack slot of a variable. It starts as 0, so that no result depends on uninitialised memory."""
         if name not in self.variables:
             with self.builder.goto_block(self.entry):
                 place = self.builder.alloca(LLVM_TYPES[kind], name=name)
@@ -117,7 +117,7 @@ class _Lowering:
         self.value(statement.value)
 
     def _return(self, statement: ast.Return) -> None:
-        """Statements with the same text share a block: most exits are written many times."""
+        """Statements with the same text share a block: most exits appear many times in the source."""
         text, builder = self.lines[statement.lineno - 1].strip(), self.builder
         if text not in self.returns:
             self.returns[text] = builder.append_basic_block("return")
@@ -176,7 +176,7 @@ class _Lowering:
         return writer(self, node)
 
     def _as(self, typed: Typed, kind: str) -> Any:
-        """The LLVM value of an expression where a kind is wanted: words are words, and truth becomes 0 or 1."""
+        """The LLVM value of an expression as a kind: int64 and uint64 share their bits, a bool becomes 0 or 1."""
         if typed.kind == kind or {typed.kind, kind} == {INT, UINT}:
             return typed.value
         if typed.kind == BOOL and kind == INT:
@@ -223,7 +223,7 @@ class _Lowering:
         return Typed(BOOL, compare(symbol, a, b))
 
     def _bool_op(self, node: ast.BoolOp) -> Typed:
-        """``and`` and ``or`` of truth values; what they name has no effect, so all of it is computed."""
+        """``and`` and ``or`` of truth values. The operands have no effects, so all of them are computed."""
         combine = self.builder.and_ if isinstance(node.op, ast.And) else self.builder.or_
         values = [self._as(self.value(operand), BOOL) for operand in node.values]
         result = values[0]
@@ -237,7 +237,7 @@ class _Lowering:
         return Typed(BOOL, self.builder.not_(self._as(self.value(node.operand), BOOL)))
 
     def _choice(self, node: ast.IfExp) -> Typed:
-        """Both sides have no effect, so both are computed."""
+        """A conditional expression. Neither side has effects, so both are computed."""
         then, other = self.value(node.body), self.value(node.orelse)
         return Typed(then.kind, self.builder.select(self._as(self.value(node.test), BOOL), then.value,
                                                     self._as(other, then.kind)))
@@ -249,7 +249,7 @@ class _Lowering:
 
 
 def _literal(node: Any) -> Any:
-    """The number or truth value that an expression of literals is, or None."""
+    """The number or truth value of an expression of literals, or None."""
     if isinstance(node, ast.Constant):
         return node.value
     if sys.version_info < (3, 8) and isinstance(node, (ast.Num, ast.NameConstant)):

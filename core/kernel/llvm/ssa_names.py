@@ -1,6 +1,6 @@
-"""Variables of kernel source that are values: assigned at one place, and read only where control has come by it.
+"""Variables of kernel source in SSA form: assigned at one place, and read only where that assignment dominates.
 
-Most are. As values they need no memory, which LLVM would have to look through to find the same out."""
+Most variables are. lower.py keeps them as LLVM values. They need no stack slot, so LLVM need not promote one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Dict, List, Set
 
 
 def assigned_once(definition: ast.FunctionDef) -> Set[str]:
-    """The names of a function's variables that are such values."""
+    """The names of a function's variables that can be SSA values."""
     finder = _Finder()
     finder.block(definition.body)
     return set(finder.assigned) - finder.others
 
 
 class _Finder:
-    """Goes through statements in order; a block's variables are known until it ends."""
+    """Visits statements in order; the variables of a block are known until the block ends."""
 
     def __init__(self) -> None:
         self.assigned: Dict[str, int] = {}  # the number of the block
@@ -44,7 +44,7 @@ class _Finder:
             self.assigned[target.id] = self.open[-1]
 
     def read(self, node: Any) -> None:
-        """Look at the names that are read."""
+        """Visit the names that are read."""
         for name in ast.walk(node):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load) \
                     and self.assigned.get(name.id) not in self.open:
