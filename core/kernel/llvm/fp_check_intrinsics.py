@@ -90,7 +90,7 @@ It does not work for results, so they go through memory. LLVM 11 failed on some 
 
 
 def _memory(builder: Any, args: Any) -> Any:
-    """The kernel's memory for checks of a number type; operations that always check underflow (``heeds``) have another."""
+    """The kernel's memory for checks of a number type; checks with ``heeds``, which include underflow, have another."""
     kind = _number(args)
     name = "memory_%s_%d" % (kind.intrinsic_name, args[0][1].constant)
     with builder.goto_entry_block():

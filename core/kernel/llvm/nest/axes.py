@@ -1,4 +1,7 @@
-"""The axes of a loop nest (nest.py): which is the last, several as one, one in parts, and two in tiles."""
+"""Axis transformations of a loop nest: interchange, collapsing, splitting at rolls, and tiling.
+
+nest.py calls these while it writes a nest. They may reorder or merge axes only where every element stays the same.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,17 @@ from pijit.core.kernel.llvm.intrinsics import I1, I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 TILE = 32
-"""Rows and columns of a tile."""
+"""Rows and columns per tile."""
 
 TILED = 1 << 17
-"""Elements from which on rows of one array and columns of another are read by tiles: the cache does not keep lines of
-the columns until the next row needs them."""
+"""Elements from which on a nest is tiled, if it reads rows of one array and columns of another.
+
+The cache does not keep the lines of the columns until the next row needs them.
+"""
 
 
 def moving(nest: Any) -> List[Tuple[int, int]]:
-    """The positions of each array's address and of its stride along the first axis, among the nest's arguments."""
+    """Positions in the nest's arguments of each array's address and of its stride along the first axis."""
     first = nest.ndim
     found = []
     for k in range(len(nest.arrays)):
@@ -29,13 +34,15 @@ def moving(nest: Any) -> List[Tuple[int, int]]:
 
 
 def with_rows_last(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
-    """The arguments of a nest of which no stride is known, with the axis last along which elements of the result lie
-    closest together."""
+    """Loop interchange: the nest's arguments with the axis last along which the result's elements are closest.
+
+    Only for nests whose strides are all unknown.
+    """
     if nest.ndim < 2 or nest.sums or nest.rolled or nest.tables or nest.slides:
         return values
     values, last, zero = list(values), nest.ndim - 1, ir.Constant(I64, 0)
     strides = [nest.ndim + k * (1 + nest.ndim) + 1 for k in range(len(nest.arrays))]
-    result = strides[nest.same]  # the last array, or the one in its place
+    result = strides[nest.same]  # of the last array, or of the array whose memory it has
 
     def distance(axis: int) -> Any:
         stride = values[result + axis]
@@ -52,8 +59,10 @@ def with_rows_last(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
 
 
 def with_long_rows(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
-    """The arguments with axes that are one run in every array as one axis: each row costs time before its first
-    vector."""
+    """Loop collapsing: the arguments with axes that are contiguous in every array merged into the last one.
+
+    Each row costs time before its first vector, so fewer and longer rows are faster.
+    """
     if nest.ndim < 2 or nest.rolled or nest.sums and not nest.whole:
         return values
     last, sizes, holds = nest.ndim - 1, values[:nest.ndim], ir.Constant(I1, 1)
@@ -68,9 +77,9 @@ def with_long_rows(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
 
 
 def write_parts(writer: Any, axis: int, rows: List[Any], go: Callable[[Any, List[Any]], None]) -> None:
-    """The parts of an axis in which the elements of each rolled array lie one behind the other.
+    """Split an axis into parts in which the elements of each rolled array are contiguous.
 
-    ``go(size, rows)`` writes one of them. An array's elements are so many places further back, those in front behind the rest.
+    ``go(size, rows)`` writes a part. A rolled array is read as many places earlier as it is rolled by, modulo the size.
     """
     builder, size, start, zero = writer.builder, writer.sizes[axis], local(writer.builder, I64, 1), ir.Constant(I64, 0)
     places = {k: count for (k, own), count in writer.rolled.items() if own == axis}
@@ -97,8 +106,10 @@ def write_parts(writer: Any, axis: int, rows: List[Any], go: Callable[[Any, List
 
 def write_tiles(writer: Any, rows: List[Any], go: Callable[[Any, List[Any]], None],
                 whole: Callable[[], None]) -> None:
-    """The last two axes, by tiles if they are large: ``go(size, rows)`` writes so many elements of a row, ``whole`` all
-    rows."""
+    """The last two axes, tiled if they are large.
+
+    ``go(size, rows)`` writes ``size`` elements of a row, ``whole`` writes all rows.
+    """
     builder, (count, size) = writer.builder, writer.sizes[-2:]
     tile, one = ir.Constant(I64, TILE), ir.Constant(I64, 1)
 

@@ -1,7 +1,7 @@
-"""Rows that are written in place though what they are computed from is near by: ``u[1:] -= c * (u[1:] - u[:-1])``.
+"""In-place row stencils: each vector of results stays in a register until the next one is computed.
 
-A vector of results waits until the next one has been computed: from then on nobody reads what it replaces. So nothing
-goes through memory but the row itself.
+Example: ``u[1:] -= c * (u[1:] - u[:-1])``. After the next vector is computed nothing reads the elements that the
+waiting vector replaces. So memory sees only the row itself. nest.py calls `write_row`; the caller has checked REACH.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pijit.core.kernel.llvm.nest.elements import memory_type
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 REACH = 128
-"""Bytes of a vector of results: as far from an element may be what it is computed from."""
+"""Bytes of a vector of results: the largest distance between an element and the elements that it is computed from."""
 
 
 def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[int, Any]) -> None:
-    """A row of a nest, whose arrays have unit strides."""
+    """Write a row of a nest whose arrays have unit strides."""
     builder, dtype = writer.builder, writer.dtypes[-1]
     kind = ir.VectorType(memory_type(dtype), REACH // dtype.itemsize)
     value = writer.lanes(rows, lasts, fixed, kind.count)

@@ -1,4 +1,7 @@
-"""What is done to single elements in nests, in LLVM: by name, for operands of one dtype, and what is odd about results."""
+"""Operations on single elements of nests, in LLVM: table by name, conversions, and tests of results.
+
+nest.py applies them to scalars and to vectors. All operands of an operation have the dtype that the step names.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,19 @@ from pijit.core.kernel.llvm.intrinsics import F4, F8, I1
 
 
 def memory_type(dtype: np.dtype) -> Any:
-    """The LLVM type of an element as it is in memory."""
+    """The LLVM type of an element in memory."""
     if dtype.kind == "f":
         return F8 if dtype.itemsize == 8 else F4
     return ir.IntType(8 * dtype.itemsize)
 
 
 def value_type(dtype: np.dtype) -> Any:
-    """The LLVM type of an element that is computed with."""
+    """The LLVM type of an element as an operand."""
     return I1 if dtype.kind == "b" else memory_type(dtype)
 
 
 def can_convert(source: np.dtype, target: np.dtype) -> bool:
-    """Whether elements of ``source`` become ``target`` by one conversion that raises no flag and wraps
-    nothing."""
+    """Whether one conversion turns ``source`` into ``target`` without raising a flag or wrapping."""
     if "c" in (source.kind, target.kind):
         return False
     return (source == target or np.can_cast(source, target, "safe")
@@ -33,7 +35,7 @@ def can_convert(source: np.dtype, target: np.dtype) -> bool:
 
 
 def narrowed(builder: Any, value: Any, code: str) -> Any:
-    """A scalar variable at the width that its dtype has."""
+    """A scalar variable, truncated to the width of its dtype."""
     kind = value_type(np.dtype(code))
     if isinstance(kind, ir.IntType) and value.type.width > kind.width:
         return builder.trunc(value, kind)
@@ -41,7 +43,7 @@ def narrowed(builder: Any, value: Any, code: str) -> Any:
 
 
 def converted(builder: Any, value: Any, source: np.dtype, target: np.dtype) -> Any:
-    """An element as another dtype."""
+    """An element converted to another dtype."""
     kind = value_type(target)
     if source == target or value.type == kind and source.kind != "b":
         return value
@@ -92,7 +94,7 @@ def _clip(builder: Any, dtype: np.dtype, value: Any, low: Any, high: Any) -> Any
 
 
 def _sign(builder: Any, dtype: np.dtype, value: Any) -> Any:
-    """0.0 of zeros of both signs; NaN stays what it is."""
+    """0.0 for zeros of both signs; NaN stays what it is."""
     zero = ir.Constant(value.type, 0.0)
     result = builder.select(builder.fcmp_ordered("==", value, zero), zero, value)
     for symbol, sign in ((">", 1.0), ("<", -1.0)):
@@ -105,7 +107,7 @@ def _infinity(value: Any) -> Any:
 
 
 def fits(builder: Any, value: Any, target: np.dtype) -> Any:
-    """Whether a float is certain to have a place among the integers of a dtype once its fraction is gone."""
+    """Whether a float is certain to fit into an integer dtype once its fraction is dropped."""
     bits = 8 * target.itemsize
     low, high = (-2.0 ** (bits - 1), 2.0 ** (bits - 1)) if target.kind == "i" else (-1.0, 2.0 ** bits)
     above = builder.fcmp_ordered(">=" if target.kind == "i" else ">", value, ir.Constant(value.type, low))
@@ -143,7 +145,7 @@ def _by_kind(floating: str, integer: str) -> Callable[..., Any]:
 
 
 def _times(name: str, integer: str = "") -> Callable[..., Any]:
-    """A product or quotient."""
+    """A product or quotient; integers use another instruction, if any."""
     def build(builder: Any, dtype: np.dtype, *args: Any) -> Any:
         if dtype.kind != "f":
             return getattr(builder, integer)(*args)
@@ -152,13 +154,16 @@ def _times(name: str, integer: str = "") -> Callable[..., Any]:
 
 
 def own_sign(builder: Any, value: Any) -> Any:
-    """A factor; by -1.0 LLVM would change the sign, and that of NaN too."""
+    """A factor that LLVM cannot fold to -1.0: it would negate instead, which changes the sign of NaN, too."""
     return unknown(builder, value) if isinstance(value, ir.Constant) and value.constant == -1.0 else value
 
 
 def _picked(builder: Any, dtype: np.dtype, condition: Any, value: Any) -> Any:
-    """A number where a mask is set, else 1; LLVM would leave that out where another choice by the mask follows, or compute
-    with what is not picked as well, which may raise a flag."""
+    """A number where a mask is set, else 1.
+
+    LLVM must not fold this choice. It would drop it if another choice by the mask follows. It might also compute with
+    elements that are not picked, which may raise a flag.
+    """
     byte = builder.zext(condition, ir.IntType(8))
     chosen = builder.icmp_unsigned("!=", byte, unknown_byte(builder, 0))
     one = ir.Constant(value.type, 1)
@@ -190,33 +195,36 @@ OPERATIONS.update((name, _compare(symbol)) for name, symbol in COMPARISONS.items
 
 
 WIDE = frozenset("add sub mul truediv neg abs sqrt square".split())
-"""Operations that are written for vectors of floats as for single ones."""
+"""Operations written the same way for vectors of floats and for single floats."""
 
 STREAMED = WIDE.union(("minimum", "maximum", "clip", "where", "and", "or", "xor", "invert"), COMPARISONS)
-"""Those that may be in rows that go past the caches."""
+"""Operations that rows with non-temporal stores may contain."""
 
 
 def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
-    """The dtype of an operation's result, but for elements that are found."""
+    """The dtype of an operation's result, except for gathered elements."""
     if operation.startswith("to_"):
         return np.dtype(operation[3:])
     return np.dtype(bool) if operation in COMPARISONS or operation in PREDICATES else dtype
 
 
-# ---- what is watched ----
+# ---- watched results ----
 
 
 def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
-    """A word that is not 0 if a step has made infinity or NaN, or if NumPy's version and the element's position decide what
-    an extreme is, or if a float has no certain place among integers."""
+    """A word that is not 0 if the result of a step is odd, so that NumPy might give another one or raise a flag.
+
+    Odd are infinity and NaN from arithmetic, and floats that may not fit into an integer. An extreme is odd if NumPy's
+    version and the element's position decide which operand it is.
+    """
     kind = _word_type(operands[0].type)
-    if name in ("minimum", "maximum"):  # of a NaN and of equal ones the second operand is what is picked
+    if name in ("minimum", "maximum"):  # of a NaN and of equal operands the second one is picked
         other = _pick(_EXTREMES[name])(builder, np.dtype(float), *reversed(operands))
         return builder.xor(builder.bitcast(result, kind), builder.bitcast(other, kind))
     if name.startswith("to_"):
         return builder.zext(builder.not_(fits(builder, operands[0], np.dtype(name[3:]))), kind)
     if name != "clip":
-        return builder.bitcast(builder.fsub(result, result), kind)  # 0.0 but for infinity and NaN
+        return builder.bitcast(builder.fsub(result, result), kind)  # 0.0 except for infinity and NaN
     value, low, high = operands
     odd = builder.sext(builder.fcmp_unordered("uno", low, high), kind)
     odd = builder.or_(odd, _unlike(builder, builder.fcmp_ordered("==", low, high), low, high))
@@ -225,8 +233,11 @@ def oddness(builder: Any, name: str, result: Any, operands: List[Any]) -> Any:
 
 
 def _other_zero(builder: Any, bound: Any, otherwise: Any) -> Any:
-    """The bits of the zero of the other sign, of a bound that is zero; else another word: of a NaN, which hardly any
-    element is, or what the other bound has; if both are zeros they are alike, or odd themselves."""
+    """The bits of the zero of opposite sign, if a bound is zero; otherwise the word ``otherwise``.
+
+    That word is the one of the other bound, or that of a NaN, which hardly any element is. If both bounds are zeros,
+    either their bits are equal, or the bounds themselves are odd.
+    """
     kind = otherwise.type
     word = kind.element if isinstance(kind, ir.VectorType) else kind
     other = builder.xor(builder.bitcast(bound, kind), _everywhere(kind, 1 << word.width - 1))
@@ -234,19 +245,19 @@ def _other_zero(builder: Any, bound: Any, otherwise: Any) -> Any:
 
 
 def _unlike(builder: Any, equal: Any, one: Any, other: Any) -> Any:
-    """The bits in which two floats differ where they are equal, else 0."""
+    """The bits in which two equal floats differ; 0 where they are not equal."""
     kind = _word_type(one.type)
     unlike = builder.xor(builder.bitcast(one, kind), builder.bitcast(other, kind))
     return builder.select(equal, unlike, ir.Constant(kind, None))
 
 
 def _word_type(kind: Any) -> Any:
-    """The integers as wide as floats, or vectors of them."""
+    """The integer type as wide as a float type, or a vector of it."""
     if isinstance(kind, ir.VectorType):
         return ir.VectorType(_word_type(kind.element), kind.count)
     return ir.IntType(64 if isinstance(kind, ir.DoubleType) else 32)
 
 
 def _everywhere(kind: Any, number: int) -> Any:
-    """An integer, or a vector that has it everywhere."""
+    """An integer constant, or a vector with it in each lane."""
     return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)

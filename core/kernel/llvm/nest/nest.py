@@ -1,10 +1,9 @@
 """Loop nests over arrays as one intrinsic each, which LLVM gets as loops it can vectorise.
 
-A :class:`Nest` says what is computed per element. Its call is ``nest(sizes..., arrays..., scalars...)``,
-where an array is its data address and one stride per axis, the last array being the one that is written.
-Elements keep the width they have in memory, so integers wrap as NumPy's do. Where the last strides of some
-arrays are known only at run time, the loops exist several times: for those that are likely, for one operand that is a
-column, and for any.
+A :class:`Nest` describes the computation per element. Its call is ``nest(sizes..., arrays..., scalars...)``. An array
+is its data address and one stride per axis; the last array is written. Elements keep their width in memory, so integers
+wrap as NumPy's do. If last strides are known only at run time, the loops exist in several versions: for the likely
+strides, for one operand that is a column, and for any strides. Called by emit/fused_nest.py and emit/array_values.py.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ from pijit.core.kernel.llvm.nest.threads import gains_by_width, units_of, write_
 UNIT, ZERO, ANY, FAR = "u", "0", "?", "f"
 
 STEPS = {UNIT: 1, ZERO: 0, "r": -1, "2": 2, "3": 3, "4": 4}
-"""Last strides that loops may rely on, counted in elements: LLVM loads elements that far apart by whole vectors."""
+"""Last strides in elements that loops may rely on: LLVM loads elements at these distances by whole vectors."""
 
 LIKELY = {ANY: UNIT, "b": "2", "c": "3", "d": "4"}
-"""Last strides that are known at run time only, and what they most likely are."""
+"""Kinds of last strides that are known only at run time, and the strides that they probably are."""
 
 
 def step_kind(stride: int, itemsize: int) -> str:
@@ -51,51 +50,52 @@ def step_kind(stride: int, itemsize: int) -> str:
 
 
 def likely_kind(step: int) -> str:
-    """The kind of a last stride that is known at run time only and most likely so many elements."""
+    """The kind of a last stride that is known only at run time and probably is ``step`` elements."""
     return next((kind for kind, usual in LIKELY.items() if STEPS[usual] == step), ANY)
 
 
 class Nest(NamedTuple):
-    """What a nest computes.
+    """The description of a nest.
 
-    ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters, ``lasts`` tells each array's last stride
-    (of STEPS or LIKELY, or FAR: unlike those of the others). ``steps`` are (operation, dtype letters of its
-    operands, operand numbers): operands count arrays read, then scalars, then steps. The last step's result goes to
-    the last array.
+    ``ndim`` axes; ``arrays`` and ``scalars`` are dtype letters. ``lasts`` has the kind of each array's last stride (of
+    STEPS or LIKELY, or FAR: unlike the other arrays' strides). ``steps`` are (operation, dtype letters of its
+    operands, operand numbers). Operands are numbered: arrays that are read, then scalars, then steps. The last step's
+    result is stored in the last array.
 
-    With ``least`` threads share a nest of at least so much work (threads.py).
+    ``least``: threads share a nest of at least this much work (threads.py).
 
-    With ``sums`` the last axis is added up as NumPy does it, and the last array has one axis less. Sums of floats
-    take three more arguments: the function and the data of NumPy's inner loop, and the address of a buffer of
-    PAIRWISE_RUN elements; without these they are added up in any order. With ``halves`` these are for NaN alone, and the address
-    may be 0.
+    ``sums``: the last axis is added up in NumPy's order, and the last array has one axis less. Sums of floats have
+    three more arguments: function and data of NumPy's inner loop, and the address of a buffer of PAIRWISE_RUN elements.
+    Without them the order is free. With ``halves`` they are used only for NaN, and the address may be 0.
 
-    With ``whole`` integers are added up along all axes, to the one element of the last array, whose strides are 0.
+    ``whole``: integers are added up along all axes, into the one element of the last array, whose strides are 0.
 
-    With ``beside`` some arrays are parts of earlier ones, of the same strides: it has the numbers of these, or -1, and
-    the data address of a part is the distance to the other one. LLVM loads elements between each other at once then.
+    ``beside``: numbers of earlier arrays of the same strides that arrays are parts of, or -1. The data address of such
+    a part is its distance from the earlier array. LLVM can then load interleaved elements at once.
 
-    ``same`` is the number of an array that is read and has the memory and strides of the last one, or -1: LLVM would
-    find that the two overlap.
+    ``same``: the number of an array that is read and has the memory and strides of the last one, or -1. With two
+    addresses LLVM would find that they overlap.
 
-    ``tables`` are (dtype letter, number of axes) of arrays in which elements are found: step ``gather0`` has an index into
-    each axis of the first one. They are the last arguments: data address, strides, shape. The nest's result is 1 where an
-    index was out of range, else 0.
+    ``tables``: (dtype letter, number of axes) of arrays that are gathered from. Step ``gather0`` has an index into each
+    axis of the first one. Their arguments come last: data address, strides, shape. The nest's result is 1 if an index
+    was out of range, else 0.
 
-    ``watched`` are the numbers of steps whose results are looked at: the nest's result is also 1 where one of arithmetic was
-    infinite or NaN, or operands of a minimum or maximum were NaN or zeros of two signs; of a clip, too, but for a NaN between
-    bounds, which stays what it is; or a float did not fit into an integer.
+    ``watched``: numbers of steps whose results are tested. The nest's result is also 1 if arithmetic gave infinity or
+    NaN, or if operands of an extreme were NaN or zeros of two signs. A clip is tested like an extreme, but a NaN
+    between bounds stays what it is. The result is also 1 if a float did not fit into an integer.
 
-    With ``families`` the last array is new: it shares no memory with others, and may be written more than once. They
-    tell of each array that is read whose part it is, by number.
+    ``families``: the last array is new, shares no memory with others, and may be written more than once. They number,
+    for each array that is read, the array that it is part of.
 
-    ``rolled`` are (number, axis) of arrays that are read as if they were rolled along an axis. By how many places, from 0 on and
-    inside, are the last arguments.
+    ``rolled``: (number, axis) of arrays that are read as if rolled along an axis. The last arguments are the shifts,
+    from 0 to less than the size.
 
-    With ``slides`` elements are computed from others near by that the nest replaces (delayed_store.py).
+    ``slides``: elements are computed from nearby ones that the nest replaces (delayed_store.py).
 
-    With ``ends`` rows are written with what is beside them (row_ends.py, which tells the last arguments and the result). With
-    ``part`` the last array is part of one of so many bytes, which the next argument is; behind it is where other parts are read.
+    ``ends``: rows are written with the elements beside them (row_ends.py has the last arguments and the result).
+
+    ``part``: the last array is part of one whose size in bytes is the next argument. The addresses that other
+    parts read follow.
     """
 
     ndim: int
@@ -121,11 +121,11 @@ class Nest(NamedTuple):
 # ---- loops ----
 
 MOST_BROADCAST = 3
-"""So many operands of unknown last stride have loops of their own for the case that one is a column."""
+"""At most this many operands of unknown last stride get loops of their own for the case that one is a column."""
 
 
 MASK_BLOCK = 64
-"""Elements of a mask that are looked at at once."""
+"""Elements of a mask that are tested at once."""
 
 
 def _versions(nest: Nest) -> List[str]:
@@ -182,7 +182,7 @@ class _Writer:
         return result_dtype(name, np.dtype(codes[-1]))
 
     def write(self) -> Any:
-        """The result is 1 where an index was out of range, or something odd was seen, else 0."""
+        """Write the nest; the result is 1 if an index was out of range or a watched result was odd, else 0."""
         noted = ([self.outside] if self.outside is not None else []) + list(self.odd.values())
         for place in noted:
             self.builder.store(ir.Constant(place.type.pointee, None), place)
@@ -199,7 +199,7 @@ class _Writer:
         return answer
 
     def _write_versions(self, versions: List[str]) -> None:
-        """Loops for the first version whose last strides are those of the arrays; the last one serves all."""
+        """Write loops for the first version if the arrays have its last strides; the last version fits all."""
         builder = self.builder
         if len(versions) == 1:
             self._whole(versions[0])
@@ -215,7 +215,7 @@ class _Writer:
                 self._write_versions(versions[1:])
 
     def _whole(self, lasts: str) -> None:
-        """All axes; past the caches if the result is new and large."""
+        """All axes; with non-temporal stores if the result is new and large."""
         builder, itemsize = self.builder, self.dtypes[-1].itemsize
         if not self._can_stream(lasts):
             self._axis(0, self.data, lasts)
@@ -243,7 +243,7 @@ class _Writer:
         return set(lasts) <= {UNIT, ZERO} and self.dtypes[-1].kind == "f" and self._can_be_wide(lasts, STREAMED)
 
     def stride(self, array: int, last: str) -> Any:
-        """The last stride of an array, of this kind."""
+        """The last stride of an array, as a constant if its kind is known."""
         return self.strides[array][-1] if last == ANY else ir.Constant(I64, STEPS[last] * self.dtypes[array].itemsize)
 
     def _axis(self, axis: int, rows: List[Any], lasts: str) -> None:
@@ -253,7 +253,7 @@ class _Writer:
             self._along(axis, self.sizes[axis], rows, lasts)
 
     def _along(self, axis: int, size: Any, rows: List[Any], lasts: str) -> None:
-        """So many elements of an axis."""
+        """``size`` elements of an axis."""
         builder = self.builder
         if axis < self.nest.ndim - 1:
             def rest() -> None:
@@ -268,7 +268,7 @@ class _Writer:
             else:
                 rest()
             return
-        # LLVM follows pointers that differ from one base, not integers that become pointers
+        # LLVM's alias analysis follows pointers that differ from one base, not integers that become pointers
         rows = self.pointers(rows)
         with builder.if_else(builder.icmp_signed("<", ir.Constant(I64, 0), size)) as (then, empty):
             with then:
@@ -286,7 +286,7 @@ class _Writer:
         return pointers
 
     def _beside(self, array: int) -> int:
-        """The array whose part this one is, or -1."""
+        """The array that this one is part of, or -1."""
         if array == len(self.data) - 1 and self.nest.same >= 0:
             array = self.nest.same
         return self.nest.beside[array] if self.nest.beside else -1
@@ -295,7 +295,7 @@ class _Writer:
         return ir.Constant(memory_type(self.dtypes[-1]), 0)
 
     def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
-        """The last axis; what is the same for all its elements is computed before."""
+        """The last axis; loop-invariant values are computed before."""
         fixed = self.known()
         fixed.update({k: self.load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
         fixed = self._with_steps(fixed)
@@ -331,7 +331,7 @@ class _Writer:
             self._blocks(size, rows[mask], body)
 
     def _mask(self, lasts: str) -> int:
-        """The number of the mask under which elements change and are computed, or -1."""
+        """The number of the mask that selects the elements to change and compute, or -1."""
         nest = self.nest
         name, _, numbers = nest.steps[-1] if nest.steps else ("", "", ())
         chooses = name == "where" and numbers[2] == nest.same >= 0 and numbers[0] < len(nest.arrays) - 1
@@ -339,7 +339,7 @@ class _Writer:
         return numbers[0] if chooses and picks and lasts[numbers[0]] == UNIT else -1
 
     def _blocks(self, size: Any, mask: Any, body: Callable[[Any], None]) -> None:
-        """A row by blocks; one of which nothing is picked costs a look at the mask."""
+        """A row by blocks; a block from which nothing is picked costs one test of the mask."""
         builder, wide = self.builder, ir.IntType(8 * MASK_BLOCK)
         count = ir.Constant(I64, MASK_BLOCK)
         blocks = builder.sdiv(size, count)
@@ -355,13 +355,13 @@ class _Writer:
         loop(builder, builder.sub(size, done), lambda index: body(builder.add(done, index)))
 
     def _following(self) -> List[Any]:
-        """What will be read for the next part, as rows to read ahead from."""
+        """The addresses that the next part reads, as rows to prefetch from."""
         places = self.pairwise[1:] if self.nest.part else []
         return [self.builder.inttoptr(self.builder.sub(place, ir.Constant(I64, nontemporal.AHEAD)), I8.as_pointer())
                 for place in places]
 
     def _leads(self, rows: List[Any], lasts: str) -> List[Any]:
-        """Of the arrays of each family the row that is the last one in memory."""
+        """For each family the row of its arrays that has the highest address."""
         builder, found = self.builder, {}  # type: Any, Dict[int, Any]
         for row, last, family in zip(rows, lasts, self.nest.families):
             if last != UNIT:
@@ -376,7 +376,7 @@ class _Writer:
         return dict(enumerate(self.scalars, len(self.dtypes) - 1))
 
     def _can_be_wide(self, lasts: str, known: Collection[str] = WIDE) -> bool:
-        """Whether the elements of a row can be computed by vectors."""
+        """Whether the elements of a row can be computed as vectors."""
         code = self.nest.arrays[-1]
         alike = set(self.nest.arrays + self.nest.scalars) == {code} and self.kinds[-1] == self.dtypes[-1]
         return alike and ANY not in lasts and all(
@@ -384,12 +384,12 @@ class _Writer:
             for name, codes, numbers in self.nest.steps)
 
     def _is_of(self, number: int, code: str) -> bool:
-        """Whether an operand need not be converted."""
+        """Whether an operand needs no conversion."""
         return self.kinds[number] == np.dtype(code)
 
     def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
                count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
-        """What makes vectors of the elements of a row from an index on."""
+        """A function that computes vectors of a row's elements from an index on."""
         kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
         same = {k: repeated(self.builder, own_sign(self.builder, value), count) for k, value in fixed.items()}
 
@@ -404,14 +404,14 @@ class _Writer:
         return lanes
 
     def places(self, rows: List[Any], index: Any, lasts: str) -> List[Any]:
-        """Where the elements of rows are, whose last strides are as ``lasts`` says."""
+        """The addresses of the rows' elements at an index; ``lasts`` has the kinds of the rows' last strides."""
         places = []
         for k, (row, last) in enumerate(zip(rows, lasts)):
             places.append(self.builder.gep(row, [self.builder.mul(index, self.stride(k, last))]))
         return places
 
     def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
-        """What the steps make of the elements at places, as the last array holds it."""
+        """The result of the steps for the elements at ``places``, in the last array's dtype."""
         values = {k: self.load(place, dtype) for k, (place, dtype) in enumerate(zip(places, self.dtypes))
                   if k not in fixed}
         values.update(fixed)
@@ -419,7 +419,7 @@ class _Writer:
         return converted(self.builder, self._with_steps(values)[last], self.kinds[last], self.dtypes[-1])
 
     def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
-        """Values by operand number, and those of the steps whose operands all have one."""
+        """Values by operand number, with the results of all steps whose operands are among them."""
         values = dict(values)
         for number, (name, codes, numbers) in enumerate(self.nest.steps, self.first_step):
             if number not in values and all(k in values for k in numbers):
@@ -436,13 +436,13 @@ class _Writer:
         return values
 
     def _watch(self, name: str, result: Any, operands: List[Any]) -> None:
-        """Note what is odd about a step."""
+        """Record whether the result of a step is odd."""
         odd = oddness(self.builder, name, result, operands)
         place = self.odd[odd.type]
         self.builder.store(self.builder.or_(self.builder.load(place), odd), place)
 
     def _found(self, number: int, codes: str, indices: List[Any]) -> Any:
-        """The element of a table at an index for each axis, the first element where one is out of range."""
+        """The element of a table at an index for each axis; the first element where one is out of range."""
         builder, zero = self.builder, ir.Constant(I64, 0)
         code, axes = self.nest.tables[number]
         first = sum(1 + 2 * before for _, before in self.nest.tables[:number])
@@ -470,14 +470,14 @@ class _Writer:
 
 
 def can_share(nest: Nest) -> bool:
-    """Whether parts of the first axis can be computed at once: its results are apart."""
+    """Whether parts of the first axis can be computed in parallel, because their results are disjoint."""
     return nest.ndim > nest.sums and not nest.whole and not nest.rolled
 
 
 def nest_intrinsic(nest: Nest) -> Intrinsic:
-    """The intrinsic of a nest; see the module's first lines for its arguments.
+    """The intrinsic of a nest; `Nest` tells its arguments.
 
-    One that threads may share has the address of the runtime's ``parallel`` before these.
+    If threads may share the nest, the address of the runtime's ``parallel`` comes before these.
     """
     def build(builder: Any, args: Any) -> Any:
         values = [value for _, value in args]

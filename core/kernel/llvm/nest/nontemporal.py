@@ -1,8 +1,8 @@
-"""Rows of large new arrays, past the caches: what is stored is not read before, and what is read is asked for.
+"""Non-temporal stores for rows of large new arrays, and prefetches of their operands.
 
-An ordinary store first loads the line that it writes a part of. A store of a whole line need not, if it goes to
-memory at once; that is worth it where the result does not fit into the caches anyway. The processor does not foresee
-what such loops read, so they ask for it before.
+An ordinary store first loads the cache line that it writes a part of. A non-temporal store of a whole line does not.
+That is faster if the result does not fit into the caches anyway. The hardware prefetcher does not predict the loads of
+such loops, so they contain prefetches. Called by nest.py, row_ends.py and emit/deferred_fill.py.
 """
 
 from __future__ import annotations
@@ -15,25 +15,28 @@ from pijit.core.kernel.llvm.intrinsics import I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import fetch_ahead, loop
 
 LINE = 64
-"""Bytes of a cache line, and of a store."""
+"""Bytes of a cache line, and of one store."""
 
 LEAST = 16 << 20
-"""Bytes of the smallest result that goes past the caches."""
+"""Bytes of the smallest result that is stored with non-temporal stores."""
 
 LEAST_ROW = 8 << 10
-"""Bytes of its shortest row. The lines at both ends are stored twice, and wait for one another: rows of 1 KiB took four
-times as long as by ordinary stores, those of 16 KiB four fifths."""
+"""Bytes of the shortest row of such a result.
+
+The lines at both ends are stored twice, and the stores wait for each other. Rows of 1 KiB took four times as long as
+with ordinary stores, those of 16 KiB four fifths.
+"""
 
 AHEAD = 4096
-"""Bytes."""
+"""Bytes between a load and its prefetch."""
 
 
 def stream_row(builder: Any, size: Any, kind: Any, target: Any, value: Callable[[Any], Any],
                leads: Sequence[Any], ends: Any = None) -> None:
-    """Store ``value(index)``, a vector of a line's elements from an index on, for all of a row.
+    """Store ``value(index)`` for all of a row; that is a vector of one cache line's elements from an index on.
 
-    The row has more than one line; both ends may be computed twice. ``leads`` are where to read ahead from. With ``ends``
-    (row_ends.py) lines that are not all of this row wait for others.
+    The row is longer than one line; both ends may be computed twice. ``leads`` are the rows to prefetch from. With
+    ``ends`` (row_ends.py), elements in lines that the row shares are buffered until their line is complete.
     """
     count = kind.count
     itemsize = LINE // count
@@ -67,5 +70,5 @@ def stream_row(builder: Any, size: Any, kind: Any, target: Any, value: Callable[
 
 
 def past(builder: Any, store: Any) -> None:
-    """Let a store of a whole line go past the caches."""
+    """Mark a store of a whole line as non-temporal."""
     store.set_metadata("nontemporal", builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)]))

@@ -1,9 +1,9 @@
-"""Loops in LLVM, and the sum of a row whose elements are computed on the way, with the bits of NumPy's
-``add.reduce``.
+"""Pairwise summation of a row whose elements are computed on the way, with the bits of NumPy's ``add.reduce``.
 
-NumPy adds pairwise: halves of a run, until at most 128 elements are left, in eight sums that take every eighth element.
-Such a leaf is computed and added up by vectors, or where that cannot be written, into a few cache lines first. Which NaN of
-several comes out depends on machine code, so a run whose sum is NaN is computed again for NumPy's own loop.
+Also the loop builders of nests. NumPy halves a run until at most 128 elements are left, a leaf. A leaf has eight sums,
+each of every eighth element. A leaf is computed and added up by vectors. If it cannot be, its elements are first stored
+in a few cache lines. Machine code decides which of several NaNs a sum is. So a run whose sum is NaN is recomputed for
+NumPy's own loop.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from pijit.core import _launcher
 from pijit.core.kernel.llvm.intrinsics import I8, I64
 
 PAIRWISE_RUN = 8192
-"""As many elements NumPy's iterator hands to the loop at once up to NumPy 2.2; from 2.3 on it hands over whole rows."""
+"""Elements that NumPy's iterator passes to the loop at once, up to NumPy 2.2; from 2.3 on it passes whole rows."""
 
 PAIRWISE_LEAST = 8
-"""Fewer elements NumPy's loop adds up one after the other. So many sums a leaf has."""
+"""NumPy's loop adds up fewer elements one after the other. This is also the number of sums of a leaf."""
 
 _LEAF = 128
 _LINE = 64
 _DEPTH = 56
-"""More often than a run can be halved."""
+"""Stack entries; a run can be halved fewer times than this."""
 
 _AHEAD = 2048
-"""Memory is asked for so many bytes ahead: a chain of sums does not look far enough to hide the way to a shared cache."""
+"""Prefetch distance in bytes: out-of-order execution of a chain of sums does not hide the latency of a shared cache."""
 
 
 def runs_are_cut() -> bool:
-    """Whether NumPy adds up rows by runs of PAIRWISE_RUN elements."""
+    """Whether NumPy adds up rows in runs of PAIRWISE_RUN elements."""
     return _launcher.reduce_run() == PAIRWISE_RUN
 
 
 def loop(builder: Any, size: Any, body: Callable[[Any], None], unrolled: bool = True) -> None:
-    """``for index in range(size): body(index)``; LLVM may write it several times if ``unrolled``."""
+    """``for index in range(size): body(index)``; LLVM may unroll it if ``unrolled``."""
     before, zero = builder.basic_block, ir.Constant(I64, 0)
     start, end = builder.append_basic_block("nest"), builder.append_basic_block("nest.end")
     builder.cbranch(builder.icmp_signed("<", zero, size), start, end)
@@ -49,7 +49,7 @@ def loop(builder: Any, size: Any, body: Callable[[Any], None], unrolled: bool = 
     again = builder.cbranch(builder.icmp_signed("<", following, size), start, end)
     if not unrolled:
         name = builder.module.add_metadata([builder.module.add_metadata(["llvm.loop.unroll.disable"])])
-        name.operands = (name, name.operands[-1])  # what names a loop begins with itself
+        name.operands = (name, name.operands[-1])  # loop metadata starts with a reference to itself
         again.set_metadata("llvm.loop", name)
     builder.position_at_end(end)
 
@@ -58,8 +58,8 @@ def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halv
               value: Callable[[Any], Any], lanes: Optional[Callable[[Any], Any]] = None) -> None:
     """Store the sum of ``value(index)`` over ``range(size)`` at ``target``, added to ``start``, which is 0 for floats.
 
-    ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop. With
-    ``halves`` it is known how. ``lanes(index)`` is a vector of the PAIRWISE_LEAST values from an index on.
+    ``pairwise`` are function, data and buffer for floats: NumPy adds 8 or more of them pairwise, in its own loop.
+    ``halves``: its order of additions is known. ``lanes(index)`` is a vector of PAIRWISE_LEAST values from an index on.
     """
     kind = start.type
     target = builder.bitcast(target, kind.as_pointer())
@@ -76,7 +76,7 @@ def write_sum(builder: Any, size: Any, start: Any, pairwise: Sequence[Any], halv
 
 
 def local(builder: Any, kind: Any, count: int) -> Any:
-    """Memory of the function's own, from its entry on."""
+    """Stack memory of the function, allocated in its entry block."""
     with builder.goto_entry_block():
         return builder.alloca(kind, count)
 
@@ -90,7 +90,7 @@ def _add_up(builder: Any, size: Any, start: Any, target: Any, value: Callable[[A
 
 
 def fetch_ahead(builder: Any, place: Any, ahead: int = _AHEAD) -> None:
-    """Ask for memory behind an address, which need not exist: to read it, more than once, as data."""
+    """Prefetch data ``ahead`` bytes after an address, for reading more than once; that address need not be mapped."""
     word, place = ir.IntType(32), builder.gep(place, [_number(ahead)])
     signature = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
     fetch = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), signature)
@@ -103,7 +103,7 @@ def _number(value: int) -> Any:
 
 def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], known: Optional[_Halves],
                   target: Any, value: Callable[[Any], Any]) -> None:
-    """By the runs that NumPy makes."""
+    """Add up in the runs that NumPy makes."""
     run, again = _number(PAIRWISE_RUN) if runs_are_cut() else size, _NumPysLoop(builder, kind, pairwise, target)
     builder.store(ir.Constant(kind, 0), target, align=1)
 
@@ -125,7 +125,7 @@ def _add_pairwise(builder: Any, size: Any, kind: Any, pairwise: Sequence[Any], k
 
 
 class _NumPysLoop:
-    """Adds runs to the target by NumPy's loop, from the buffer; where there is none, it is made for each."""
+    """Adds runs to the target by NumPy's loop, from the buffer; without a buffer, each run allocates one."""
 
     def __init__(self, builder: Any, kind: Any, pairwise: Sequence[Any], target: Any) -> None:
         pointer = I8.as_pointer()
@@ -137,7 +137,8 @@ class _NumPysLoop:
         self.target = builder.bitcast(target, kind.as_pointer())
         has_buffer = not (isinstance(pairwise[2], ir.Constant) and pairwise[2].constant == 0)
         self.buffer = builder.inttoptr(pairwise[2], kind.as_pointer()) if has_buffer else None
-        self.places, self.strides, self.count = local(builder, pointer, 3), local(builder, I64, 3), local(builder, I64, 1)
+        self.places, self.strides, self.count = local(builder, pointer, 3), local(builder, I64, 3), local(
+            builder, I64, 1)
         step = 4 if isinstance(kind, ir.FloatType) else 8
         for number, stride in enumerate((0, step, 0)):
             builder.store(_number(stride), builder.gep(self.strides, [_number(number)]))
@@ -154,12 +155,13 @@ class _NumPysLoop:
             with then:
                 self._run(builder.bitcast(buffer, self.kind.as_pointer()), first, count, value)
                 builder.call(_of_library(builder, "free", ir.VoidType(), I8.as_pointer()), [buffer])
-            with other:  # no memory: some NaN
+            with other:  # no memory: any NaN
                 builder.store(ir.Constant(self.kind, float("nan")), self.target, align=1)
 
     def _run(self, buffer: Any, first: Any, count: Any, value: Callable[[Any], Any]) -> None:
         builder = self.builder
-        loop(builder, count, lambda index: builder.store(value(builder.add(first, index)), builder.gep(buffer, [index])))
+        loop(builder, count, lambda index: builder.store(
+            value(builder.add(first, index)), builder.gep(buffer, [index])))
         for number, place in enumerate((self.target, buffer, self.target)):
             builder.store(builder.bitcast(place, I8.as_pointer()), builder.gep(self.places, [_number(number)]))
         builder.store(count, self.count)
@@ -167,13 +169,16 @@ class _NumPysLoop:
 
 
 def _of_library(builder: Any, name: str, result: Any, argument: Any) -> Any:
-    """A function of C's library."""
+    """A function of the C library."""
     function = builder.module.globals.get(name)
     return function or ir.Function(builder.module, ir.FunctionType(result, [argument]), name)
 
 
 class _Halves:
-    """The sum of a run: what is left to do at each depth, and what was done, are in memory of the function's own."""
+    """Writes the pairwise sum of a run, without recursion.
+
+    For each depth, stack arrays hold the number of elements that still have to be added, and the finished sum.
+    """
 
     def __init__(self, builder: Any, kind: Any, lanes: Optional[Callable[[Any], Any]]) -> None:
         self.builder = builder
@@ -200,9 +205,9 @@ class _Halves:
         return builder.load(total)
 
     def _add_leaves(self, first: Any) -> Any:
-        """The sum of a whole run: its leaves one after the other, so that one begins before another has ended."""
+        """The sum of a whole run: its leaves in sequence, so that the processor can overlap them."""
         builder, leaves = self.builder, PAIRWISE_RUN // _LEAF
-        totals = local(builder, self.kind, 2 * leaves - 1)  # behind those of leaves, those of two each
+        totals = local(builder, self.kind, 2 * leaves - 1)  # the sums of leaves, then the sums of pairs
 
         def leaf(number: Any) -> None:
             start = builder.add(first, builder.mul(number, _number(_LEAF)))
@@ -253,7 +258,7 @@ class _Halves:
         return builder.load(self.total)
 
     def _halve(self) -> None:
-        """Go on with the first half, which is a multiple of eight."""
+        """Continue with the first half, whose size is a multiple of eight."""
         builder, depth, count = self.builder, self.builder.load(self.depth), self.builder.load(self.count)
         first = builder.and_(builder.lshr(count, _number(1)), _number(-PAIRWISE_LEAST))
         builder.store(builder.sub(count, first), builder.gep(self.open, [depth]))
@@ -261,7 +266,7 @@ class _Halves:
         builder.store(builder.add(depth, _number(1)), self.depth)
 
     def _add_leaf(self, value: Callable[[Any], Any]) -> None:
-        """The total becomes the sum of the next ``count`` values."""
+        """Set the total to the sum of the next ``count`` values."""
         builder, lanes, one = self.builder, self.lanes, value
         at, count = builder.load(self.at), builder.load(self.count)
         if lanes is None:

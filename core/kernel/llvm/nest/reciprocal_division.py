@@ -1,11 +1,13 @@
-"""Rows of doubles divided by numbers that are the same for a whole row, exactly rounded, without a division each.
+"""Division by loop-invariant doubles: exactly rounded quotients from one reciprocal per row.
 
-With the reciprocal of ``d`` in two parts, ``q = fma(a, lower, a * rest)`` is one of the two floats around ``a / d``; ``y`` is the
-reciprocal in one part, rounded to nearest. Then ``q * d - a`` is a float, and ``fma(q * d - a, -y, q)`` is the quotient, rounded
-to nearest (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34,
-1990); written in this order zeros keep their signs. That holds while nothing overflows or underflows on the way: for divisors
-and dividends of ordinary size, and dividends that are zero. Rows are done by blocks; from the first block on that has another
-dividend the rest of the row is divided.
+The reciprocal of ``d`` is kept in two parts, ``lower`` and ``rest``; ``y`` is the reciprocal rounded to nearest. Then
+``q = fma(a, lower, a * rest)`` is one of the two floats around ``a / d``. ``q * d - a`` is a float, and
+``fma(q * d - a, -y, q)`` is the quotient, rounded to nearest. In this order zeros keep their signs. Source:
+P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34, 1990.
+
+That holds while nothing overflows or underflows: for divisors and dividends of ordinary size, and for dividends that
+are zero. Rows are done by blocks. From the first block that has another dividend on, the rest of the row is divided.
+Called by nest.py; emit/linear_algebra.py asks `fuses_products`.
 """
 
 from __future__ import annotations
@@ -25,20 +27,23 @@ from pijit.core.kernel.llvm.nest.elements import converted, memory_type
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 BLOCK = 512
-"""Elements that are computed before anybody looks whether all quotients hold."""
+"""Elements that are computed before the kernel tests whether all quotients are certain."""
 
 FEW = 64
-"""Elements of a row that is worth a reciprocal."""
+"""Elements of the shortest row for which a reciprocal is faster."""
 
 _WORD = ir.IntType(64)
 _DIVISORS = 400
 _DIVIDENDS = 500
-"""Divisors lie between 2 ** -400 and 2 ** 400, the sizes of dividends above 2 ** -500: the least product on the way, of the
-least dividend and what the least reciprocal lacks, is normal. What overflows is not finite in the end."""
+"""Exponents: divisors lie between 2 ** -400 and 2 ** 400, magnitudes of dividends above 2 ** -500.
+
+The least intermediate product is that of the least dividend and the rest of the least reciprocal; it is normal. An
+overflow shows in the result, which is not finite.
+"""
 
 
 def divisors(writer: Any, fixed: Dict[int, Any]) -> Dict[int, Any]:
-    """The numbers that a row of a nest is divided by, by step: those among ``fixed``, which are the same for all of it."""
+    """The loop-invariant divisors of a row of a nest, by step; ``fixed`` are the loop-invariant values."""
     found = {}
     for number, (name, codes, numbers) in enumerate(writer.nest.steps, writer.first_step):
         if name == "truediv" and codes[0] == "d" and number not in fixed and numbers[1] in fixed:
@@ -49,13 +54,13 @@ def divisors(writer: Any, fixed: Dict[int, Any]) -> Dict[int, Any]:
 
 
 def _is_power_of_two(value: Any) -> bool:
-    """Whether a number is known to be one: LLVM multiplies by its reciprocal."""
+    """Whether a number is a constant power of two: LLVM multiplies by its reciprocal."""
     return isinstance(value, ir.Constant) and math.frexp(value.constant)[0] in (0.5, -0.5)
 
 
 @functools.lru_cache(maxsize=None)
 def fuses_products() -> bool:
-    """Whether the processor rounds ``a * b + c`` once, and tells its flags by an instruction of its own."""
+    """Whether the processor has a fused multiply-add, and an instruction that reads its floating-point flags."""
     from pijit.core.kernel.llvm.codegen import has_feature
 
     return platform.machine().lower() in ("x86_64", "amd64") and has_feature("fma")
@@ -63,8 +68,10 @@ def fuses_products() -> bool:
 
 def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[int, Any],
               divided_by: Dict[int, Any]) -> None:
-    """A row of a nest, with quotients by numbers by their steps; a block that may be read while it is written waits in
-    memory of the function's own."""
+    """Write a row of a nest with quotients from reciprocals.
+
+    ``divided_by`` has the divisors by step. If the nest may read what it writes, a block is buffered on the stack.
+    """
     builder, dtype, quotients = writer.builder, writer.dtypes[-1], _Quotients(writer.builder, divided_by)
     held = None if writer.nest.families else local(builder, memory_type(dtype), BLOCK)
 
@@ -89,8 +96,11 @@ def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[i
 
 
 class _Divisor:
-    """A number that a row is divided by: its reciprocal, rounded to nearest, with the other sign, and rounded down, and what
-    that lacks. That is not below zero, so zeros keep their sign."""
+    """A divisor of a row, with its reciprocal.
+
+    That is rounded to nearest and negated, and rounded down (``lower``) with the rest that is lost. The rest is not
+    negative, so zeros keep their sign.
+    """
 
     def __init__(self, builder: Any, value: Any) -> None:
         one, word = ir.Constant(F8, 1.0), builder.bitcast(value, _WORD)
@@ -105,7 +115,7 @@ class _Divisor:
 
 
 class _Quotients:
-    """Writes the rows of one nest that divide; ``divided`` is what takes the place of divisions meanwhile, by step."""
+    """Writes the rows of one nest that divide; ``divided`` has the functions that replace its divisions, by step."""
 
     def __init__(self, builder: Any, divided_by: Dict[int, Any]) -> None:
         self.builder = builder
@@ -116,13 +126,14 @@ class _Quotients:
         self.divided = {step: functools.partial(self._quotient, known[value]) for step, value in divided_by.items()}
 
     def _quotient(self, divisor: _Divisor, dividend: Any) -> Any:
-        """What a division is replaced by; notes whether it is certain to be the quotient."""
+        """The replacement of a division; it records whether the result is certain to be the quotient."""
         builder = self.builder
         size = builder.and_(builder.bitcast(dividend, _WORD), ir.Constant(_WORD, 2 ** 63 - 1))
         below = builder.sub(size, _bits(-_DIVIDENDS))
-        self._note(self.small, builder.and_(below, builder.neg(size)))  # negative but for zero
+        self._note(self.small, builder.and_(below, builder.neg(size)))  # negative for small sizes, except for zero
         near = _fma(builder, dividend, divisor.lower, builder.fmul(dividend, divisor.rest))
-        off = _fma(builder, near, divisor.value, other_sign(builder, dividend))  # of fneg LLVM 11 would lose that of zero
+        # LLVM 11 would lose the sign of zero with fneg
+        off = _fma(builder, near, divisor.value, other_sign(builder, dividend))
         quotient = _fma(builder, off, divisor.minus_reciprocal, near)
         self._note(self.special, builder.bitcast(builder.fsub(quotient, quotient), _WORD))
         return quotient
@@ -137,10 +148,10 @@ class _Quotients:
 
     def write(self, size: Any, compute: Callable[[Any, Any], None],
               keep: Optional[Callable[[Any, Any], None]] = None) -> Any:
-        """Blocks of a row from its beginning; how many elements are done.
+        """Write blocks of a row from its beginning; the result is how many elements are done.
 
-        ``compute(first, index)`` writes what the element ``first + index`` comes to by `divided`, and ``keep(first, index)``
-        moves it to where it belongs, when the whole block is certain.
+        ``compute(first, index)`` writes the element ``first + index`` with `divided`. When the whole block is certain,
+        ``keep(first, index)`` moves it to its place.
         """
         builder, done = self.builder, local(self.builder, I64, 1)
         builder.store(_number(0), done)
@@ -152,7 +163,8 @@ class _Quotients:
             first = builder.load(done)
             left = builder.sub(size, first)
             count = builder.select(builder.icmp_signed("<", left, _number(BLOCK)), left, _number(BLOCK))
-            kept, given_up = builder.append_basic_block("quotients.kept"), builder.append_basic_block("quotients.given_up")
+            kept, given_up = builder.append_basic_block("quotients.kept"), builder.append_basic_block(
+                "quotients.given_up")
             builder.cbranch(self._block(first, count, compute), kept, given_up)
             builder.position_at_end(given_up)
             set_status(builder, self.before)
@@ -167,7 +179,7 @@ class _Quotients:
         return builder.load(done)
 
     def _block(self, first: Any, count: Any, compute: Callable[[Any, Any], None]) -> Any:
-        """Compute a block; whether all its quotients are certain."""
+        """Compute a block; the result is whether all its quotients are certain."""
         builder = self.builder
         copy_status(builder, self.before)
         for place in (self.small, self.special):

@@ -1,9 +1,10 @@
-"""Rows of large new arrays with what is between them: the ends that a store leaves out, which keep first contents (deferred_fill.py).
+"""Ends of rows: rows of a large new array are written together with the elements before and after them.
 
-Rows go past the caches by whole lines (nontemporal.py). Where they are short, the lines that two of them share count: each would be
-loaded and stored by both, and a third time when the ends are written behind the nest. So a nest with ``ends`` writes these,
-and what is in lines between rows waits in a buffer until all of a line is there. Only where rows do not follow each other
-in memory, there are lines that others have a part of.
+A store to ``new[1:-1]`` leaves these ends out; they keep the first contents of the array (emit/deferred_fill.py). Rows
+are written by whole cache lines with non-temporal stores (nontemporal.py). Neighbouring short rows share many lines.
+Both rows would load and store such a line, and the ends would do so again after the nest. So a nest with ``ends``
+writes the ends, and a buffer holds the elements of a shared line until the line is complete. A line is only stored in
+part where rows do not follow each other in memory.
 """
 
 from __future__ import annotations
@@ -18,23 +19,26 @@ from pijit.core.kernel.llvm.nest.nontemporal import LINE, past
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 NUMBER, COPY, ANYTHING = "number", "copy", "anything"
-"""What the ends hold: one number, what another array in C order has there, or whatever is there."""
+"""What the ends hold: one number, the elements of another array in C order, or undefined values."""
 
 WORDS = 4
-"""Arguments of a nest with ends: whether it may write them, how many elements are in front of and behind each row, and the
-address of the number, or how far the other array is from the result. Its result is whether it has written them."""
+"""Arguments of a nest with ends.
+
+They are: whether it may write them; the number of elements before, and after, each row; and the address of the number,
+or the distance of the other array from the result. The nest's result is whether it has written the ends.
+"""
 
 SHORTEST = 128
-"""Bytes of the shortest row that goes past the caches: those of 64 took longer, those of 128 half the time."""
+"""Bytes of the shortest row with non-temporal stores: rows of 64 took longer, those of 128 half the time."""
 
 LONGEST = 1024
-"""Bytes that the ends of a row have at most."""
+"""The most bytes that both ends of a row may have."""
 
 _LANES = ir.VectorType(I64, LINE // 8)
 
 
 class Ends(NamedTuple):
-    """Of a nest that is to be written; ``written`` is the variable that tells whether it has."""
+    """The ends of a nest that is to be written; ``written`` is the variable that tells whether it has written them."""
 
     kind: str
     words: List[str]
@@ -45,10 +49,11 @@ NO_ENDS = Ends("", [], "")
 
 
 class RowEnds:
-    """Writes what is beside and between the rows of one nest.
+    """Writes the elements before, after and between the rows of one nest.
 
-    The buffer has room in front of its first line. ``state`` are the address where that line goes, the bytes up to the end of what
-    waits, and those at the line's beginning that others have.
+    The buffer has room before its first line. ``state`` has three words: the address of that line in the array; the
+    number of bytes up to the end of the buffered elements; and the number of bytes at the line's beginning that are not
+    to be stored.
     """
 
     def __init__(self, writer: Any, words: List[Any]) -> None:
@@ -64,18 +69,18 @@ class RowEnds:
             builder.store(_number(0), place)
 
     def before(self, row: Any) -> None:
-        """What is in front of a row."""
+        """Write the elements before a row."""
         self._put(row, self.builder.neg(self.left), self.left)
 
     def head(self, lanes: Any, count: Any) -> None:
-        """The first elements of a row, so many of which are in front of its first whole line."""
+        """Write the first elements of a row; ``count`` of them are before its first whole line."""
         builder, held = self.builder, self.builder.load(self._word(1))
         self._store(lanes, held)
         builder.store(builder.add(held, self._bytes(count)), self._word(1))
         _call(builder, "flush", _flush, self.buffer, self.state)
 
     def tail(self, lanes: Any, row: Any, size: Any, count: Any) -> None:
-        """The last elements of a row, so many of which are behind its last whole line, and what is behind it."""
+        """Write a row's last elements, ``count`` of them after its last whole line, and the elements after the row."""
         builder, held = self.builder, self._bytes(count)
         self._store(lanes, builder.sub(held, _number(LINE)))
         end = builder.add(builder.ptrtoint(row, I64), self._bytes(size))
@@ -84,15 +89,16 @@ class RowEnds:
         self._put(row, size, self.right)
 
     def finish(self) -> None:
-        """Behind the last row."""
+        """Write the elements that are still buffered after the last row."""
         _call(self.builder, "seek", _seek, self.buffer, self.state, _number(0))
         self.builder.store(_number(1), self.written)
 
     def _put(self, row: Any, first: Any, count: Any) -> None:
-        """So many elements beside a row, the first one so far from its own."""
+        """Write ``count`` elements beside a row; ``first`` is the index of the first one, counted from the row's."""
         builder = self.builder
         place = builder.gep(row, [self._bytes(first)])
-        source = builder.gep(place, [self.source]) if self.kind == COPY else builder.inttoptr(self.source, I8.as_pointer())
+        source = builder.gep(place, [self.source]) if self.kind == COPY else builder.inttoptr(
+            self.source, I8.as_pointer())
         _call(builder, "%s%d" % (self.kind, self.itemsize), functools.partial(_put, self.kind, self.itemsize),
               self.buffer, self.state, builder.ptrtoint(place, I64), source, count)
 
@@ -108,7 +114,7 @@ class RowEnds:
 
 
 def _call(builder: Any, name: str, write: Callable[..., None], *given: Any) -> None:
-    """Call a function of the module. LLVM is not to write it for many elements, nor again at each call."""
+    """Call a function of the module. LLVM must neither unroll it nor inline it at each call."""
     function = builder.module.globals.get("ends." + name)
     if function is None:
         kind = ir.FunctionType(ir.VoidType(), [value.type for value in given])
@@ -123,7 +129,7 @@ def _call(builder: Any, name: str, write: Callable[..., None], *given: Any) -> N
 
 
 def _put(ends: str, itemsize: int, builder: Any, buffer: Any, state: Any, first: Any, source: Any, count: Any) -> None:
-    """So many ends, the first one of which belongs at an address."""
+    """Buffer ``count`` elements, the first of which belongs at the address ``first``."""
     _call(builder, "seek", _seek, buffer, state, first)
     held, kind = builder.gep(state, [_number(1)]), ir.IntType(8 * itemsize).as_pointer()
     into = builder.gep(buffer, [builder.load(held)])
@@ -139,7 +145,7 @@ def _put(ends: str, itemsize: int, builder: Any, buffer: Any, state: Any, first:
 
 
 def _seek(builder: Any, buffer: Any, state: Any, first: Any) -> None:
-    """What comes next belongs at an address: if that is not behind what waits, store that."""
+    """Continue at an address: store the buffered elements unless the address follows them."""
     words = [builder.gep(state, [_number(number)]) for number in range(3)]
     line, held, skipped = map(builder.load, words)
     with builder.if_then(builder.icmp_unsigned("!=", builder.add(line, held), first)):
@@ -150,7 +156,7 @@ def _seek(builder: Any, buffer: Any, state: Any, first: Any) -> None:
 
 
 def _flush(builder: Any, buffer: Any, state: Any) -> None:
-    """Store what waits, which ends with a line."""
+    """Store the buffered lines, the last of which is complete."""
     words = [builder.gep(state, [_number(number)]) for number in range(3)]
     line, held, skipped = map(builder.load, words)
     shared = builder.icmp_signed("<", _number(0), skipped)
@@ -170,7 +176,7 @@ def _flush(builder: Any, buffer: Any, state: Any) -> None:
 
 
 def _copy(builder: Any, buffer: Any, line: Any, begin: Any, end: Any) -> None:
-    """Store these bytes of the buffer, whose first line goes to an address."""
+    """Store these bytes of the buffer; its first line belongs at the address ``line``."""
     place = I8.as_pointer()
     copy = builder.module.declare_intrinsic("llvm.memcpy", [place, place, I64])
     builder.call(copy, [builder.inttoptr(builder.add(line, begin), place), builder.gep(buffer, [begin]),

@@ -1,8 +1,8 @@
-"""Sums of rows of two to four elements, such as points in space: the elements of a row are written out.
+"""Sums of rows of two to four elements, such as points in space, with the row's loop unrolled.
 
-A loop over so few elements takes longer to begin and to end than to run. Where rows lie one behind the other, or one row
-is the same for all, LLVM computes several rows at once; each sum is what it is otherwise. For results with rows of their
-own that gained too little for the time that LLVM takes.
+Such a short loop takes longer to start and to end than to run. If rows are contiguous, or one row serves all, LLVM
+computes several rows at once. Each sum has the same bits as otherwise. Nests that store rows gained too little for
+the compile time. Called by nest.py.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from pijit.core.kernel.llvm.intrinsics import I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import loop
 
 SHORT = (3, 2, 4)
-"""So many elements a row may have, the likeliest first."""
+"""The lengths of such rows, the most frequent first."""
 
 
 def can_be_short(writer: Any) -> bool:
-    """Whether a nest adds up rows, whose elements can be computed by vectors."""
+    """Whether a nest adds up rows whose elements can be computed as vectors."""
     nest = writer.nest
     return bool(nest.sums) and nest.ndim > 1 and not (nest.whole or nest.tables or nest.beside)
 
 
 def write_rows(writer: Any, rows: List[Any], lasts: str, otherwise: Callable[[], None],
                counts: Sequence[int] = SHORT) -> None:
-    """The last two axes, where all rows have one of these counts of elements; else what ``otherwise`` writes.
+    """Write the last two axes for rows of one of these lengths; ``otherwise`` writes them for other rows.
 
     ``lasts`` are the kinds of last strides, all known.
     """
@@ -46,7 +46,7 @@ def _stride(writer: Any, array: int) -> Any:
 
 
 def _is_same(writer: Any, array: int) -> bool:
-    """Whether one row of an array is certain to serve all."""
+    """Whether one row of an array is certain to serve all rows."""
     stride = _stride(writer, array)
     return isinstance(stride, ir.Constant) and stride.constant == 0
 
@@ -62,7 +62,7 @@ def _steps(writer: Any, count: int, lasts: str) -> List[Any]:
 
 
 def _fits(writer: Any, count: int, lasts: str) -> Any:
-    """Whether rows have so many elements and lie one behind the other."""
+    """Whether rows have ``count`` elements and are contiguous."""
     builder = writer.builder
     holds = builder.icmp_signed("==", writer.sizes[-1], ir.Constant(I64, count))
     for k, step in enumerate(_steps(writer, count, lasts)):
@@ -71,7 +71,7 @@ def _fits(writer: Any, count: int, lasts: str) -> Any:
 
 
 def _write(writer: Any, count: int, rows: List[Any], lasts: str) -> None:
-    """Rows one behind the other; an operand that is the same for all of them is loaded once."""
+    """Write contiguous rows; an operand that is the same for all of them is loaded once."""
     builder, steps, rows = writer.builder, _steps(writer, count, lasts), writer.pointers(rows)
     same = [k for k in range(len(rows) - 1) if _is_same(writer, k)]
     known = []

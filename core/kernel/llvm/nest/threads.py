@@ -1,10 +1,9 @@
-"""Loop nests whose outermost axis several threads share.
+"""Parallel loop nests: several threads share the outermost axis.
 
-The nest becomes a function of its own. A nest that is large enough hands its operands to the runtime
-(``native/runtime/thread_pool.h``), which calls that function for parts of the axis, from several threads at once. Each element is
-computed by the same instructions from the same operands as in one thread, wherever the parts end: rows of an axis are
-whole, and a single axis is cut at multiples of ALIGNMENT, as LLVM computes the elements behind the last whole vector
-by other code.
+The nest becomes a function. A nest that is large enough passes its operands to the runtime
+(``native/runtime/thread_pool.h``), whose threads call that function for parts of the axis. Wherever the parts end, each
+element must be computed by the same instructions from the same operands as in one thread. So rows of an axis stay
+whole, and a single axis is cut at multiples of ALIGNMENT: LLVM has other code for elements after the last whole vector.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ _SUM = 12
 ALIGNMENT = 1024
 
 def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
-    """How much work an element of a nest is."""
+    """The work per element of a nest; an operand or a cheap operation counts 1."""
     return operands + sum(_SLOW.get(name.rstrip("0123456789"), 1) for name in operations) + _SUM * sums
 
 
 FEWEST = 3
-"""Operations for each element from which on they take longer than to load what they are done with."""
+"""Operations per element from which on arithmetic takes longer than loading the operands."""
 
 
 def gains_by_width(operations: Sequence[str]) -> bool:
-    """Whether vectors as wide as registers are worth it: LLVM takes half of that, for processors that slow down then."""
+    """Whether full-width vectors are faster. LLVM's default is half that width, for processors that then slow down."""
     from pijit.core.kernel.llvm.codegen import has_feature
 
     cheap = not any(name.rstrip("0123456789") in _SLOW for name in operations)
@@ -47,18 +46,18 @@ def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], movi
                  units: int, least: int, buffer: int, write: Callable[[Any, List[Any]], Any],
                  alone: Callable[[Any, List[Any]], List[Any]] = lambda builder, operands: operands,
                  wide: bool = False) -> Any:
-    """Write a nest that threads share where it is large; the result has the bits of all their results.
+    """Write a nest that threads share if it is large; the result is the bitwise or of all parts' results.
 
     Arguments:
-        key: what makes `write` write the same for operands of the same types, of which the same are constants: it is
-            written once for all such nests of a kernel.
+        key: identifies the code that `write` writes for operands of given types and constants. Nests of a kernel with
+            the same key, types and constants share one function.
         runtime: the address of the runtime's ``parallel``.
-        operands: what the nest is made of; the first ``sizes`` are its sizes.
+        operands: the operands of the nest; the first ``sizes`` are its sizes.
         moving: (position of an address, position of its stride along the first axis) among the operands.
-        units: how much work an element is.
-        least: from how much work on.
-        buffer: the position of an address that each thread has of its own, or -1.
-        write: writes the nest for operands, and gives its result.
+        units: the work per element.
+        least: the least work that threads share.
+        buffer: the position of an address of which each thread has its own, or -1.
+        write: writes the nest for operands, and returns its result.
         alone: the operands for one thread.
         wide: whether vectors are to be as wide as registers.
     """
@@ -68,7 +67,7 @@ def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], movi
     if (key, given_kinds) not in written:
         nest = _nest(builder, operands, passed, write)
         if wide:
-            set.add(nest.attributes, '"prefer-vector-width"="512"')  # llvmlite knows no attributes that are words
+            set.add(nest.attributes, '"prefer-vector-width"="512"')  # llvmlite supports no string attributes
         written[key, given_kinds] = nest, _part(builder, nest, operands, passed, moving, buffer)
     nest, part = written[key, given_kinds]
     work = ir.Constant(I64, units)
@@ -93,7 +92,7 @@ def write_shared(builder: Any, key: Any, runtime: Any, operands: List[Any], movi
 
 
 def _nest(builder: Any, operands: List[Any], passed: Sequence[int], write: Callable[[Any, List[Any]], Any]) -> Any:
-    """The function that is the nest."""
+    """The function of the nest."""
     nest = _function(builder, "nest", ir.FunctionType(I64, [operands[k].type for k in passed]))
     nest.attributes.add("noinline")
     inner = ir.IRBuilder(nest.append_basic_block("entry"))
@@ -116,7 +115,7 @@ def _replaced(operands: List[Any], passed: Sequence[int], values: Sequence[Any])
 
 def _part(builder: Any, nest: Any, operands: List[Any], passed: Sequence[int], moving: Sequence[Any],
           buffer: int) -> Any:
-    """The function that does part of the first axis: a `PoolBody`."""
+    """The function that computes part of the first axis: a `PoolBody`."""
     part = _function(builder, "part", _BODY)
     begin, end, words, own = part.args
     inner = ir.IRBuilder(part.append_basic_block("entry"))
