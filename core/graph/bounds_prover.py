@@ -1,11 +1,13 @@
-"""Proofs that a sum of a graph's integers is never above 0, from what leads to a place and how loops step.
+"""Bounds prover: shows that a linear form of a graph's integers is never above 0 at a block.
 
-What is known at a block are sums that are not above 0 there: conditions of branches that dominate it, what
-operations promise of their results, and *invariants*: that a loop's variable is never below 0, below or above what it
-began with, or beyond what the end of a round has tested. A goal is proved by adding facts that cancel its values, one
-after the other, until the spans of those that are left say the rest (Fourier and Motzkin's elimination, cut short).
-Invariants are assumed, checked on each way into the loop under all assumptions, and those that fail dropped, until
-none fails (Houdini, Flanagan and Leino, 2001).
+The facts at a block are forms that are not above 0 there. They come from conditions of dominating branches, from
+properties of operations' results, and from loop *invariants*. An invariant says that a loop's variable is never below
+0, never below or above its first value, or never beyond the bound tested at the end of an iteration.
+
+A goal is proved by adding facts that cancel its values, one after the other, until the value ranges of the rest suffice
+(a bounded Fourier-Motzkin elimination). Invariants are guessed, then checked on each edge into the loop under all
+assumptions. Those that fail are dropped, until none fails (Houdini, Flanagan and Leino, 2001). Called by
+passes/eliminate_checks.py.
 """
 
 from __future__ import annotations
@@ -18,19 +20,19 @@ from pijit.core.graph.verify import dominators
 
 DEPTH = 6
 EFFORT = 80
-"""How many facts are added one after the other, and how many goals are looked at, for one proof."""
+"""Limits of one proof: facts that are added one after the other, and goals that are visited."""
 
 MOST_TERMS = 40
-"""Sums of more values are not looked into: each step of a proof takes as long as the square of their number."""
+"""Larger forms are not proved: the time of a step grows with the square of the number of terms."""
 
 FAR = 2 ** 62
-"""What is beyond cancels nothing that a program counts."""
+"""Magnitude beyond which a bound counts as none: no count in a program reaches it."""
 
 NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 class Edge(NamedTuple):
-    """A way into a block: where from, with which arguments, and what is true there."""
+    """An edge into a block: its source, its jump, and the facts that hold on it."""
 
     block: Block
     jump: Jump
@@ -38,14 +40,14 @@ class Edge(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What a value is where some facts hold."""
+    """The form of a value while some facts hold."""
 
     facts: List[Form]
     form: Form
 
 
 class Proofs:
-    """What is known at each block of a graph."""
+    """The facts at each block of a graph, and proofs from them."""
 
     def __init__(self, graph: Graph) -> None:
         self.forms = Forms(graph)
@@ -66,24 +68,24 @@ class Proofs:
                 self.edges[jump.block].append(Edge(block, jump, self._edge_facts(block, jump)))
         self._find_invariants(graph)
 
-    # ---- questions ----
+    # ---- queries ----
 
     def holds(self, goal: Optional[Form], block: Block) -> bool:
-        """Whether the goal is known not to be above 0 in a block."""
+        """Whether the goal is proved not to be above 0 in a block."""
         if goal is None:
             return False
         self._effort = EFFORT
         return self._prove(goal, block, [], DEPTH, set())
 
     def fits(self, form: Form, low: int, high: int, block: Block) -> bool:
-        """Whether a form is between two numbers in a block."""
+        """Whether a form is proved to be between two numbers in a block."""
         return (self.holds(plus(form, {None: -high}), block)
                 and self.holds(plus({None: low}, form, -1), block))
 
     # ---- facts ----
 
     def at(self, block: Block) -> List[Form]:
-        """What branches tell of a block."""
+        """The facts that branches and requirements on the dominator path prove for a block."""
         if block not in self._at:
             found: List[Form] = []
             for over in self.dominators[block]:
@@ -97,7 +99,7 @@ class Proofs:
         return self._at[block]
 
     def _implied(self, fact: Form) -> List[Form]:
-        """What a value is that is 0 in all other cases, if the fact says that it is more."""
+        """The facts of a value's first case, if its second case is 0 and the fact says that the value is above 0."""
         for atom, factor in fact.items():
             op = self.forms.made.get(atom) if atom is not None and factor == -1 else None
             cases = self._cases(op) if op is not None else []
@@ -113,7 +115,7 @@ class Proofs:
         return self.condition(last.condition, jump is last.then)
 
     def condition(self, flag: Value, truth: bool) -> List[Form]:
-        """The facts of a FLAG being true, or false."""
+        """The facts that follow from a FLAG being true, or false."""
         if (flag, truth) not in self._conditions:
             self._conditions[flag, truth] = self._facts_of(flag, truth)
         return self._conditions[flag, truth]
@@ -135,7 +137,7 @@ class Proofs:
         return _comparison(symbol, *map(self.forms.of, op.args))
 
     def _about(self, atom: Value) -> List[Form]:
-        """What is true of a value wherever it is."""
+        """The facts about a value that hold everywhere."""
         if atom not in self._promised:
             op = self.forms.made.get(atom)
             self._promised[atom] = _PROMISES[op.name](self, op) if op is not None and op.name in _PROMISES else []
@@ -164,14 +166,14 @@ class Proofs:
                 or any(self._by_cases(goal, atom, block, extra, depth) for atom in goal if atom is not None))
 
     def _is_hopeless(self, atom: Value, factor: int, goal: Form) -> bool:
-        """Whether no fact ever bounds a value that has to be."""
+        """Whether no fact can ever bound a value that the proof has to bound."""
         if max(factor * end for end in self.forms.span(atom)) < FAR or goal.get(None, 0) < -FAR:
             return False
         op = self.forms.made.get(atom)
         return not self._cases(op) if op is not None else self._is_header(self.home[atom])
 
     def _by_cases(self, goal: Form, atom: Value, block: Block, extra: List[Form], depth: int) -> bool:
-        """Whether the goal holds whatever the value is."""
+        """Whether the goal holds in each case of a value."""
         def again(case: Case) -> bool:
             given = plus(goal, plus(case.form, {atom: 1}, -1), goal[atom])
             return self._prove(given, block, extra + case.facts, depth - 1, set())
@@ -185,7 +187,7 @@ class Proofs:
         return bool(cases) and all(map(again, cases))
 
     def _cases(self, op: Op) -> List[Case]:
-        """What an operation's result may be; the second case is often that it is 0."""
+        """The cases of an operation's result; the second case is often that it is 0."""
         if op not in self._known_cases:
             self._known_cases[op] = self._find_cases(op)
         return self._known_cases[op]
@@ -203,7 +205,7 @@ class Proofs:
         return []
 
     def _on_all_edges(self, goal: Form, block: Block, depth: int) -> bool:
-        """Whether a goal that names parameters of a block where paths meet holds at the end of each of these."""
+        """Whether a goal about parameters of a join block holds at the end of each edge into it."""
         over = self.dominators[block]
         around = all(atom in block.params or self.home[atom] is not block and self.home[atom] in over
                      for atom in goal if atom is not None)
@@ -212,7 +214,7 @@ class Proofs:
             self._prove(self._along(goal, edge), edge.block, edge.facts, depth - 1, set()) for edge in edges)
 
     def _along(self, goal: Form, edge: Edge) -> Form:
-        """A goal about a block's parameters in terms of what an edge gives them."""
+        """A goal with a block's parameters replaced by an edge's arguments."""
         given = dict(zip(edge.jump.block.params, edge.jump.args))
         moved: Form = {None: goal[None]} if None in goal else {}
         for atom, factor in goal.items():
@@ -228,7 +230,7 @@ class Proofs:
         return self._headers[block]
 
     def _find_invariants(self, graph: Graph) -> None:
-        """Assume what may be, and drop what a back edge does not keep."""
+        """Guess invariants, and drop those that an edge into the loop does not preserve."""
         headers = [block for block in graph.blocks if self._is_header(block)]
         for header in headers:
             for param in filter(is_whole, header.params):
@@ -244,7 +246,7 @@ class Proofs:
                     self.invariants[param] = kept
 
     def _guesses(self, header: Block, param: Value) -> Iterator[Form]:
-        """What may hold of a loop's variable."""
+        """Candidate invariants of a loop's variable."""
         entering = [edge for edge in self.edges[header] if header not in self.dominators[edge.block]]
         yield {param: -1}
         if len(entering) == 1:
@@ -258,7 +260,7 @@ class Proofs:
                 yield from self._told_behind(header, param, edge)
 
     def _counted(self, header: Block, param: Value, entry: Edge) -> Iterator[Form]:
-        """That a variable grows, or falls, by no more in all than the rounds times what one adds at most."""
+        """Candidates: a variable changes in total by at most the number of iterations times its largest step."""
         behind = [edge for edge in self.edges[header] if edge is not entry]
         begin = {value: self.forms.of(arg) for value, arg in zip(header.params, entry.jump.args)}
 
@@ -276,7 +278,7 @@ class Proofs:
                     yield plus(grown, plus({counter: 1}, begin[counter], -1), -most)
 
     def _most(self, step: Form, param: Value, depth: int) -> int:
-        """What a step is at most, whichever way control came; as if the variable was 0 where it begins anew."""
+        """The largest value of a step on any path, as if the variable was 0 where it is assigned a new start."""
         for atom in step if depth else ():
             ways = self._ways(atom) if atom is not None and atom is not param else []
             if ways:
@@ -285,7 +287,7 @@ class Proofs:
         return self.forms.extent(plus(step, {param: 1}, -step.get(param, 0)))[1]
 
     def _ways(self, atom: Value) -> List[Form]:
-        """What a value may be, if that is known of each way to it."""
+        """The forms of a value, one for each path to it, if all are known."""
         op = self.forms.made.get(atom)
         if op is not None:
             return [case.form for case in self._cases(op)]
@@ -296,7 +298,7 @@ class Proofs:
         return [self.forms.of(edge.jump.args[place]) for edge in self.edges[block]]
 
     def _told_behind(self, header: Block, param: Value, edge: Edge) -> Iterator[Form]:
-        """What the end of a round tells of the loop's variables in the next one, beside what does not change."""
+        """Candidates from facts at the end of an iteration, about the next one's variables and loop-invariant values."""
         given = {value: self.forms.of(arg) for value, arg in zip(header.params, edge.jump.args) if is_whole(value)}
         names: Dict[Any, Any] = {next(iter(form)): value for value, form in given.items()
                                  if list(form.values()) == [1]}
@@ -311,7 +313,7 @@ class Proofs:
                         yield plus(moved, {param: sign})
 
     def _is_kept(self, guess: Form, header: Block) -> bool:
-        """Whether each way into the loop's header makes the guess true."""
+        """Whether the guess holds on each edge into the loop's header."""
         for edge in self.edges[header]:
             self._effort = EFFORT
             if not self._prove(self._along(guess, edge), edge.block, edge.facts, DEPTH, set()):
@@ -320,7 +322,7 @@ class Proofs:
 
 
 def _comparison(symbol: str, a: Form, b: Form) -> List[Form]:
-    """What a comparison that is true says."""
+    """The facts that follow from a true comparison."""
     less, more = plus(a, b, -1), plus(b, a, -1)
     one: Form = {None: 1}
     return {"<": [plus(less, one)], "<=": [less], ">": [plus(more, one)], ">=": [more], "==": [less, more],
@@ -328,10 +330,10 @@ def _comparison(symbol: str, a: Form, b: Form) -> List[Form]:
 
 
 def _without(goal: Form, factor: int, fact: Form, atom: Value) -> Optional[Form]:
-    """What is left to prove if the fact cancels a value of the goal, or None where it does not.
+    """The rest of the goal after the fact has cancelled a value, or None if it cannot.
 
-    Where only a multiple of the goal can be cancelled, that may be above 0 by less than the multiple: the goal is a
-    whole number.
+    Sometimes only a multiple of the goal can be cancelled. The rest may then be above 0 by less than the multiple,
+    because the goal is a whole number.
     """
     own = fact.get(atom, 0)
     if own * factor <= 0:
@@ -344,7 +346,7 @@ def _without(goal: Form, factor: int, fact: Form, atom: Value) -> Optional[Form]
     return None
 
 
-# ---- what operations promise of their results ----
+# ---- facts about operations' results ----
 
 
 def _of_quotient(proofs: Proofs, op: Op) -> List[Form]:
@@ -353,7 +355,7 @@ def _of_quotient(proofs: Proofs, op: Op) -> List[Form]:
 
 
 def _between(proofs: Proofs, op: Op, by: int) -> List[Form]:
-    """``0 <= a - by * result <= by - 1``, and the same of negative numbers."""
+    """``0 <= a - by * result <= by - 1``, and the same for negative divisors."""
     sign = 1 if by > 0 else -1
     rest = plus({}, plus(proofs.forms.of(op.args[0]), {op.result: by}, -1), sign)
     return [plus({}, rest, -1), plus(rest, {None: 1 - abs(by)})]
@@ -365,7 +367,7 @@ def _of_remainder(proofs: Proofs, op: Op) -> List[Form]:
 
 
 def _of_choice(proofs: Proofs, op: Op) -> List[Form]:
-    """The smaller or the larger of two, if that is what is chosen."""
+    """The result is at most, or at least, both operands, if the condition selects the smaller or the larger one."""
     chosen = [proofs.forms.of(value) for value in op.args[1:]]
     first_is_more = plus(*chosen, -1)
     for sign in (1, -1):
@@ -376,7 +378,7 @@ def _of_choice(proofs: Proofs, op: Op) -> List[Form]:
 
 
 def _of_part(proofs: Proofs, op: Op) -> List[Form]:
-    """A range iterator's index is never behind its length."""
+    """A range iterator's index is at most its length."""
     path = op.attrs["path"]
     if path[-1] != "index":
         return []

@@ -1,4 +1,4 @@
-"""Floating-point errors of products by ``np.dot``: NumPy reports them from version 2.4 on."""
+"""Floating-point errors of ``np.dot``: NumPy reports them from version 2.4 on; found by a test at import."""
 
 import numpy as np
 
@@ -14,4 +14,4 @@ def _reports() -> bool:
 
 
 DOT_REPORTS = _reports()
-"""Whether np.dot, and all that NumPy computes with it, reports floating-point errors."""
+"""Whether np.dot, and all functions of NumPy that use it, report floating-point errors."""

@@ -1,4 +1,4 @@
-"""Methods of random generators that draw one number: what kernels draw as the generators themselves do."""
+"""Random draws: methods of random generators that draw one number, which kernels draw with the generators' own code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NEW, LEGACY, PYTHONS = "numpy.random._generator.Generator", "numpy.random.mtrand
 
 
 class Draw(NamedTuple):
-    """One method: the class it belongs to, its parameters with defaults, and the type of its answer.
+    """One method: its class, its parameters with defaults, and the type of its result.
 
-    ``number`` is the one of native/runtime/ufuncs/random.h. Parameters whose default is ``...`` must be given and are integers; a
-    default of None means that the one before it is the upper bound, and 0 the lower one.
+    ``number`` is the one of native/runtime/ufuncs/random.h. Parameters whose default is ``...`` must be given and are
+    integers. A default of None means that the parameter before is then the upper bound, and 0 the lower one.
     """
 
     number: int
@@ -44,18 +44,18 @@ def _rows() -> Tuple[Draw, ...]:
 DRAWS = _rows()
 ALIASES: Dict[Tuple[str, str], str] = {(LEGACY, "random"): "random_sample", (LEGACY, "rand"): "random_sample",
                                        (LEGACY, "randn"): "standard_normal"}
-"""Methods that are others where they get no arguments."""
+"""Methods that are the same as other ones if they get no arguments."""
 BY_NAME: Dict[Tuple[str, str], Draw] = {(row.owner, row.method): row for row in DRAWS}
 BY_NAME.update({(owner, alias): BY_NAME[owner, method] for (owner, alias), method in ALIASES.items()})
 
 
 def class_path(kind: type) -> str:
-    """A class by its module and name."""
+    """The dotted path of a class: module and name."""
     return "%s.%s" % (type_module(kind), type_name(kind))
 
 
 def is_generator(kind: type) -> bool:
-    """Whether a class is one of NumPy's generators, whose instances have no attributes of their own."""
+    """Whether a class is one of NumPy's generators; their instances have no attributes of their own."""
     return class_path(kind) in (NEW, LEGACY) and getattr(sys.modules[type_module(kind)], type_name(kind), None) is kind
 
 

@@ -1,7 +1,8 @@
-"""Functions whose work one inner loop of a generalised ufunc does: which loop, on what, and what its errors mean.
+"""Generalised ufuncs: functions whose work is one inner loop, with the operands and the error rules of that loop.
 
-A loop runs on one matrix or vector per operand, of exactly its types: what NumPy would cast, broadcast or buffer first
-is left to NumPy. Products by ``dot`` use another road than ``matmul``; only its vectors meet in a loop.
+A loop runs on one matrix or vector per operand, of exactly its types. If NumPy would cast, broadcast or buffer first,
+NumPy itself runs the function. Products by ``dot`` do not use the loop of ``matmul``, except for vectors.
+models/numpy/library.py looks up the loops, emit/linear_algebra.py calls them.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from pijit.core.graph.types import Array
 LINALG: Any = importlib.import_module("numpy.linalg._umath_linalg")
 
 REPORTED, RAISED, IGNORED = "reported", "raised", "ignored"
-"""What becomes of floating-point errors: warnings as np.errstate says, an exception in any case, or nothing."""
+"""Effect of floating-point errors: warnings as np.errstate says, always an exception, or none."""
 
 
 class Loop(NamedTuple):
-    """An inner loop: of which ufunc, its number, its types and what its errors become."""
+    """An inner loop: its ufunc, its number in it, its types, and the effect of its errors."""
 
     ufunc: np.ufunc
     index: int
@@ -36,7 +37,7 @@ class Loop(NamedTuple):
 
 
 class Cores(NamedTuple):
-    """The axes of each operand by name, inputs first: None for one that the operand does not have; and all names."""
+    """The axes of each operand by name, inputs first, None for an axis that the operand lacks; and all names."""
 
     operands: Tuple[Tuple[Optional[str], ...], ...]
     names: Tuple[str, ...]
@@ -48,15 +49,15 @@ _ROWS: Dict[str, Tuple[Dict[Tuple[int, ...], str], str]] = {
     "linalg.det": ({(2,): "det"}, REPORTED),
     "linalg.cholesky": ({(2,): "cholesky_lo"}, RAISED), "linalg.eigvalsh": ({(2,): "eigvalsh_lo"}, RAISED),
 }
-"""By the function's path: the loop's name for the operands' numbers of axes, and what its errors become."""
+"""By the function's path: the loop's name for the operands' numbers of axes, and the effect of its errors."""
 
 _DOT = ("dot", "inner", "ndarray.dot")
 EXACT_IN_LINALG = ("d", "D")
-"""Types in which np.linalg computes; it casts others."""
+"""Types in which np.linalg computes; it casts other types."""
 
 
 def loop_of(path: str, kinds: Sequence[Any]) -> Optional[Loop]:
-    """The loop that does the work of a function of arrays, None if NumPy has to do more than run it."""
+    """The loop that does all the work of a function for these operands; None if NumPy has to do more."""
     if not all(isinstance(kind, Array) for kind in kinds) or len({kind.dtype.char for kind in kinds}) != 1:
         return None
     axes, code = tuple(kind.ndim for kind in kinds), kinds[0].dtype.char
@@ -78,13 +79,13 @@ def _loop(ufunc: np.ufunc, code: str, count: int, errors: str) -> Optional[Loop]
 
 
 def multiplies(path: str, kinds: Sequence[Any]) -> bool:
-    """Whether a call is a product by ``dot``, which NumPy's C interface makes of any two arrays."""
+    """Whether a call is a product by ``dot``, which NumPy's C interface computes for any two arrays."""
     return path in ("dot", "ndarray.dot") and len(kinds) == 2 and all(
         isinstance(kind, Array) and kind.ndim in (1, 2) for kind in kinds)
 
 
 def cores_of(ufunc: np.ufunc, ndims: Sequence[int]) -> Cores:
-    """The axes of the operands of a ufunc, of which the inputs have these numbers of axes."""
+    """The axes of a ufunc's operands, given the numbers of axes of its inputs."""
     groups = re.findall(r"\(([^)]*)\)", ufunc.signature or "")
     parts: List[List[str]] = [re.findall(r"\w+\??", group) for group in groups]
     missing = {name for part, ndim in zip(parts, ndims) if len(part) > ndim for name in part if name.endswith("?")}

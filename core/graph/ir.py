@@ -1,9 +1,9 @@
-"""The intermediate representation of a captured segment: blocks of typed operations in SSA form.
+"""Intermediate representation of a captured segment: blocks of typed operations in SSA form.
 
-A :class:`Graph` has inputs (the launcher's fetched values), blocks with parameters instead of phi nodes, and
-exits. The first block is the entry; its parameters are the graph's inputs, and nothing jumps to it. An
-operation that could raise, warn or overflow carries a :class:`SideExit`: the bytecode instruction to resume at
-and the values needed there, taken *before* the operation has any effect.
+A :class:`Graph` has inputs (the launcher's fetched values), blocks with parameters instead of phi nodes, and exits. The
+first block is the entry; its parameters are the graph's inputs, and nothing may jump to it. An operation that could
+raise, warn or overflow has a :class:`SideExit`: the bytecode instruction to resume at, and the values needed there. A
+side exit is taken *before* the operation has any effect. Capture builds graphs, passes change them, emitters read them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pijit.core.graph.types import Type
 from pijit.guards.facts import is_exactly, type_name
 
 PRINTED = frozenset([int, float, bool, complex, str, bytes, type(None), type(Ellipsis)])
-"""Types of constants that are printed by value; of others the type is named, since their repr is the user's code."""
+"""Types of constants that are printed by value; otherwise the type is named, because a repr may run user code."""
 
 
 class Value:
@@ -34,20 +34,27 @@ class Value:
 class Output:
     """One value that bytecode receives at an exit.
 
-    ``kind`` is "value" (``value`` is an SSA value), "input" (graph input number ``value``, by identity),
-    "const" (``value`` is the object), "range" (start, stop, step as SSA words) or "range_iterator" (index, start,
-    step,
-    length as SSA words: a new iterator at that position); "advance": the iterator of input number ``value``, with its
-    moving words set to ``words``. The others are made of ``parts``, which are outputs: "tuple", and new iterators,
-    "sequence_iterator", "list_iterator" and "reversed_iterator" (an array; the index), "enumerate" (an iterator; the
-    count), "zip" (iterators), "stepped" and "stepped_reversed" (what ``iter`` or ``reversed`` makes of an object,
-    stepped ``value`` times), "stepped_values" and "stepped_items" (the same of these views of a dict), "map" and
-    "filter" (a function, iterators), "called" (a C function, its arguments), "function" (code, qualified name, cells),
-    "instance" (a class, values of attributes; ``value`` is their names and what stands for the object, which is made
-    once for an exit),
-    "kept_instance" (the same, unless the word is the address of an object, which leaves then),
-    "changed_instance" (that object gets these attributes) and "generator" (a function,
-    variables, operand stack; ``value`` says how its frame waits, see `resume.plan`).
+    ``kind`` tells how it is made. Without parts:
+        "value": ``value`` is an SSA value.
+        "input": graph input number ``value``, by identity.
+        "const": ``value`` is the object.
+        "range": start, stop, step as SSA words.
+        "range_iterator": index, start, step, length as SSA words; a new iterator at that position.
+        "advance": the iterator of input number ``value``, with its moving words set to ``words``.
+    The others are made of ``parts``, which are outputs:
+        "tuple": a tuple of the parts.
+        "sequence_iterator", "list_iterator", "reversed_iterator": a new iterator of an array or list; the parts are that
+            and the index.
+        "enumerate": a new iterator (an iterator; the count). "zip": a new iterator (iterators).
+        "stepped", "stepped_reversed": the result of ``iter`` or ``reversed`` of an object, stepped ``value`` times.
+        "stepped_values", "stepped_items": the same of these views of a dict.
+        "map", "filter": a function, iterators. "called": a C function, its arguments.
+        "function": code, qualified name, cells.
+        "instance": a class, values of attributes. ``value`` is their names and a token of the object, which is made
+            once per exit.
+        "kept_instance": the same, unless the word is the address of an object; then that object leaves.
+        "changed_instance": that object gets these attributes.
+        "generator": a function, variables, operand stack; ``value`` is the state of its frame, see `resume.plan`.
     """
 
     __slots__ = ("kind", "value", "parts", "words")
@@ -60,7 +67,7 @@ class Output:
         self.words = tuple(words)
 
     def values(self) -> Iterator[Value]:
-        """The SSA values used, in the order in which they leave."""
+        """The SSA values used, in the order in which the exit passes them."""
         if self.kind == "value":
             yield self.value
         for part in self.parts:
@@ -68,19 +75,19 @@ class Output:
         yield from self.words
 
     def map(self, rename: Any) -> "Output":
-        """The same output with every SSA value ``v`` replaced by ``rename(v)``."""
+        """The same output with each SSA value ``v`` replaced by ``rename(v)``."""
         return Output(self.kind, rename(self.value) if self.kind == "value" else self.value,
                       [part.map(rename) for part in self.parts], [rename(word) for word in self.words])
 
     def is_same(self, other: "Output") -> bool:
-        """Whether bytecode receives the very same."""
+        """Whether bytecode receives exactly the same value."""
         return (self.kind == other.kind and (self.value is other.value or self.kind != "const" and
                                              not isinstance(self.value, Value) and self.value == other.value)
                 and self.words == other.words and len(self.parts) == len(other.parts)
                 and all(map(Output.is_same, self.parts, other.parts)))
 
     def with_parts(self, parts: Sequence["Output"]) -> "Output":
-        """The same output made of other parts."""
+        """The same output with other parts."""
         return Output(self.kind, self.value, parts, self.words)
 
     def __repr__(self) -> str:
@@ -95,7 +102,7 @@ class Output:
 
 
 class SideExit:
-    """Where bytecode resumes and what it needs there.
+    """A side exit: the point where bytecode resumes, and the values that it needs there.
 
     ``exit`` indexes ``Graph.exits``; ``outputs`` are in the order of that exit's ``slots``.
     """
@@ -111,7 +118,7 @@ class SideExit:
             yield from output.values()
 
     def is_same(self, other: Any) -> bool:
-        """Whether it leaves to where another one does, with the very same."""
+        """Whether it leads to the same exit as another one, with exactly the same values."""
         return self is other or (isinstance(other, SideExit) and self.exit == other.exit
                                  and len(self.outputs) == len(other.outputs)
                                  and all(map(Output.is_same, self.outputs, other.outputs)))
@@ -121,15 +128,20 @@ class SideExit:
 
 
 class Exit:
-    """One way out of the graph: the target instruction, the locals it stores and the stack items it pushes.
+    """An exit of the graph: the target instruction, the locals it stores and the stack items it pushes.
 
-    Exits with the same target and slots share a number. A ``side`` exit repeats the instruction in bytecode. At a
-    ``poll`` exit bytecode first does what the interpreter has to do. ``way`` names the place where control goes on,
-    by the re-entry there if there is one. ``rest`` is what is left of a call that was inlined: bytecode runs it
-    before the target, on the top item of the stack. ``given`` are stack items that bytecode makes of what is left,
-    ``deleted`` the locals that have no value there. ``empty`` are the positions of stack items without a value, counted
-    from the lowest: what inlined comprehensions put aside (3.12). They are not among the ``stack`` items.
-    The values of an exit are its locals in order, then the stack items, the top one first.
+    Exits with the same target and slots share a number. The values of an exit are its locals in order, then the stack
+    items, the top one first.
+
+    Attributes:
+        side: a side exit; bytecode repeats the instruction.
+        poll: a poll exit; the interpreter first handles its pending requests.
+        way: the point where control continues, by the re-entry there if there is one.
+        rest: the continuation of an inlined call; bytecode runs it before the target, on the top item of the stack.
+        given: stack items that bytecode makes from the other values.
+        deleted: the locals that are unbound there.
+        empty: positions of stack items without a value, counted from the lowest; they are not ``stack`` items. Inlined
+            comprehensions save unbound locals there (3.12).
     """
 
     __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest", "given", "deleted", "empty")
@@ -154,7 +166,7 @@ class Exit:
 
 
 class Origin(NamedTuple):
-    """Whose code an operation is: the name of an inlined function, and its file if that is not the caller's."""
+    """The function that an operation comes from: name of an inlined function, and its file unless it is the caller's."""
 
     function: str
     file: str
@@ -167,7 +179,7 @@ HERE = Origin("", "")
 class Op:
     """One operation: ``result = name(args){attrs} [else side exit]``. ``result`` is None for pure effects.
 
-    ``origin`` says in which inlined function the line is.
+    ``origin`` is the inlined function that the line is in.
     """
 
     __slots__ = ("name", "args", "attrs", "result", "exit", "lineno", "origin")
@@ -185,7 +197,7 @@ class Op:
 
 
 class Jump:
-    """Go to a block with arguments for its parameters."""
+    """Jump to a block with arguments for its parameters."""
 
     __slots__ = ("block", "args")
 
@@ -201,7 +213,7 @@ class Jump:
 
 
 class Branch:
-    """Go to ``then`` if the FLAG value ``condition`` is true, else to ``other``; each is a Jump or a SideExit."""
+    """Jump to ``then`` if the FLAG value ``condition`` is true, else to ``other``; each is a Jump or a SideExit."""
 
     __slots__ = ("condition", "then", "other")
 
@@ -220,7 +232,7 @@ class Branch:
 
 
 class Leave:
-    """End of the graph: take an exit."""
+    """Terminator that takes an exit and ends the graph."""
 
     __slots__ = ("exit",)
 
@@ -235,7 +247,7 @@ class Leave:
 
 
 class Block:
-    """Parameters, operations in order, one terminator."""
+    """A basic block: parameters, operations in order, one terminator."""
 
     __slots__ = ("index", "params", "ops", "terminator", "lineno")
 
@@ -268,7 +280,7 @@ class Graph:
         return block
 
     def uses(self) -> Iterator[Value]:
-        """Each value once for every operation, jump, branch or exit that names it."""
+        """The value of each use: by an operation, a jump, a branch or an exit."""
         for block in self.blocks:
             for op in block.ops:
                 yield from op.args
@@ -281,9 +293,9 @@ class Graph:
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
                     way: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
                     deleted: Tuple[str, ...] = (), empty: Tuple[int, ...] = ()) -> int:
-        """The number of the exit with these slots, added when new.
+        """The number of the exit with these slots; it is added if new.
 
-        Side exits are kept apart: they resume at the original instruction, never at another segment's start.
+        Side exits have numbers of their own: they resume at the original instruction, never at a segment's start.
         """
         wanted = (target, locals, stack, side, poll, way, rest, given, deleted, empty)
         for number, known in enumerate(self.exits):

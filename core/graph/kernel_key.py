@@ -1,4 +1,7 @@
-"""What two graphs must share to share a kernel: their text, and the very objects that the text only names."""
+"""Keys of kernels: graphs with equal keys share a kernel. A key is the graph's text and the objects that it only names.
+
+Called by core/entries.py and core/kernel_names.py.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from pijit.guards.facts import is_exactly
 class GraphKey(NamedTuple):
     """Equal keys mean the same kernel.
 
-    ``objects`` are the constants that leave by identity and are no plain values. Whoever keeps ``key`` keeps them
-    alive, or their ids may come to name others.
+    ``objects`` are the constants that leave by identity and are not plain values. Code that keeps ``key`` must keep
+    them alive; otherwise other objects may get their ids.
     """
 
     key: Tuple[Any, ...]
@@ -46,7 +49,7 @@ def graph_key(graph: Graph) -> GraphKey:
 
 
 def _nan_bits(value: Any) -> bytes:
-    """The bits of a NaN, which all print alike."""
+    """The bits of a NaN, because all NaNs print alike; empty for other values."""
     if not (is_exactly(value, (float, complex)) or issubclass(type(value), np.inexact)) or value == value:
         return b""
     return struct.pack("dd", value.real, value.imag)

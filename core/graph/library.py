@@ -1,14 +1,14 @@
-"""Functions of NumPy that kernels call as they are: one row each.
+"""Table of NumPy and standard-library functions that kernels call as they are: one row each.
 
-A row's function has no effect but its result, and none if it raises; so a kernel may call it, and where it raises,
-warns or answers with another type than was expected, bytecode may call it again. Warnings of arithmetic are raised
-(``COMPUTES`` and ``STATISTICS``): bytecode repeats the call and gives them, with the caller's line, and once, also
-where the kernel would leave later in the same statement. Of other warnings ``needs`` must say when there are none.
+A row's function has no effect except its result, and none if it raises. So a kernel may call it. If it raises, warns or
+returns an unexpected type, bytecode may call it again. Warnings of arithmetic are raised (``COMPUTES`` and
+``STATISTICS``): bytecode repeats the call and gives them once, with the caller's line. That also holds if the kernel
+would leave later in the same statement. For other warnings ``needs`` must say when there are none.
 
-Parameters are those that calls may use, in NumPy's order; a ``*`` marks those that must be known at capture since
-they steer the type of the result, a ``#`` those that are sizes: small ones stand for them in samples. Those behind
-``...`` or ``|`` are given by keyword only. ``out`` is never handed on: a row that has it has another one,
-``into.PATH``, whose function takes an array first and answers with what the function would have left in it.
+Parameters are those that calls may use, in NumPy's order. ``*`` marks parameters that must be known at capture, because
+the type of the result depends on them. ``#`` marks sizes: small ones stand for them in samples. Parameters after
+``...`` or ``|`` are keyword-only. ``out`` is never passed on. A function that has it also has the row ``into.PATH``.
+That row's function takes an array first and returns what the function would have left in it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Function(NamedTuple):
     """A row of the table.
 
     Attributes:
-        path: under which name `resolve` finds it.
+        path: the name by which `resolve` finds it.
         parameters: names in order, with their marks; ``...`` stands for any number of arguments, ``|`` for none.
         strict: whether an error of arithmetic is raised: bytecode repeats the statement, and a warning would come
             twice.
-        needs: what must hold for it never to warn; see capture/models/numpy/library.py.
+        needs: the condition under which it never warns; see capture/models/numpy/library.py.
     """
 
     path: str
@@ -50,7 +50,7 @@ class Function(NamedTuple):
 
 
 def resolve(path: str) -> Any:
-    """What a dotted path below NumPy, or from another module, leads to; None if this NumPy has no such function."""
+    """The object at a dotted path in NumPy or another module; None if this NumPy has no such function."""
     if path.startswith(INTO):
         return _into(path[len(INTO):])
     names = path.split(".")
@@ -103,7 +103,7 @@ MOVES = {
     "isneginf": "x", "isposinf": "x", "r_.__getitem__": "key", "c_.__getitem__": "key", "mgrid.__getitem__": "key#",
     "ogrid.__getitem__": "key#",
 }
-"""Functions that look at elements, move and count them."""
+"""Functions that inspect, move and count elements."""
 
 COMPUTES = {
     "amin": "a axis* out keepdims* initial where", "amax": "a axis* out keepdims* initial where",
@@ -151,16 +151,18 @@ ON_NUMBERS = {
 
 ON_INTEGERS = {"math.gcd": "...", "math.lcm": "...", "math.isqrt": "x", "math.factorial": "x", "math.comb": "n k",
                "math.perm": "n k"}
-"""Functions that are called with integers only: a float may be a warning."""
+"""Functions that are called with integers only: a float may cause a warning."""
 
 ON_COMPLEX = {"cmath." + name: "x" for name in (
-    "acos acosh asin asinh atan atanh cos cosh exp isfinite isinf isnan log10 phase polar sin sinh sqrt tan tanh").split()}
+    "acos acosh asin asinh atan atanh cos cosh exp isfinite isinf isnan log10 phase polar sin sinh sqrt tan "
+    "tanh").split()}
 ON_COMPLEX.update({"cmath.log": "x base", "cmath.rect": "r phi", "cmath.isclose": "a b"})
 """Functions that are called with numbers, real or complex."""
 
-CLOCKS = {"time.%s%s" % (name, unit): "" for name in ("perf_counter", "monotonic", "time", "process_time", "thread_time")
+CLOCKS = {"time.%s%s" % (name, unit): ""
+          for name in ("perf_counter", "monotonic", "time", "process_time", "thread_time")
           for unit in ("", "_ns")}
-"""Clocks: what is computed before one is read is not computed behind."""
+"""Clocks: computations before the read of a clock must not move after it."""
 
 OF_HANDLERS = {
     "builtins.sorted": "iterable reverse*", "builtins.isinstance": "x cls", "builtins.pow": "x y z",
@@ -187,14 +189,14 @@ STRING_METHODS = ("capitalize", "count", "endswith", "find", "isalnum", "isalpha
                   "isspace", "isupper", "lower", "lstrip", "replace", "rfind", "rstrip", "startswith", "strip",
                   "swapcase", "title", "upper", "zfill")
 OF_HANDLERS.update(("builtins.str." + name, "x ...") for name in STRING_METHODS)
-"""Functions that handlers of the capture call, which see to what they are called with."""
+"""Functions that handlers of the capture call; the handlers check the arguments."""
 
 STATISTICS = {
     "mean": "a axis* dtype* out keepdims*", "var": "a axis* dtype* out ddof* keepdims*",
     "std": "a axis* dtype* out ddof* keepdims*", "average": "a axis* weights",
     "median": "a axis* out overwrite_input* keepdims*", "percentile": "a q axis*", "quantile": "a q axis*",
 }
-"""Functions that warn of too few elements."""
+"""Functions that warn about too few elements."""
 
 OF_HANDLERS.update(("helpers.nan." + name, "a axis* | keepdims* ddof*") for name in library_helpers.PASS_OVER_NAN)
 
@@ -217,13 +219,13 @@ UFUNC_METHODS = {
     "reduce": "array axis* dtype* out keepdims* initial where", "accumulate": "array axis* dtype* out",
     "reduceat": "array indices axis* dtype* out",
 }
-"""Methods of ufuncs of two operands."""
+"""Methods of ufuncs with two operands."""
 
 WRITES = {
     "operator.setitem": "a index value", "helpers.put": "a ind v mode*", "putmask": "a mask values",
     "copyto": "dst src | where", "fill_diagonal": "a val wrap*", "put_along_axis": "arr indices values axis*",
 }
-"""Functions that write their first argument, or nothing where they raise, and have no result."""
+"""Functions that write their first argument, write nothing if they raise, and have no result."""
 
 
 NEEDS = {"cov": "several", "corrcoef": "several", "cross": "three"}
@@ -231,10 +233,10 @@ NEEDS = {"cov": "several", "corrcoef": "several", "cross": "three"}
 
 _numpy_core: Any = getattr(np, "_core", None) or getattr(np, "core")
 CLIP = _numpy_core.umath.clip
-"""The ufunc that does the work of ``np.clip``."""
+"""The ufunc that computes ``np.clip``."""
 
 CLIP_WARNS = hasattr(_numpy_core._methods, "_clip_dep_is_scalar_nan")
-"""Whether this NumPy warns of a bound that is NaN."""
+"""Whether this NumPy warns about a bound that is NaN."""
 
 
 def _is_strict(path: str) -> bool:
@@ -255,7 +257,7 @@ def _ufunc_rows() -> Iterator[Tuple[str, str]]:
 
 
 def _with_out(path: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
-    """The parameters of the row that says what the function would leave in its argument ``out``."""
+    """The parameters of the row ``into.PATH``, which returns what the function would leave in its argument ``out``."""
     rest = tuple(name for name in names if name != "out")
     return ("out",) + rest + (("where",) if path in library_helpers.UFUNCS else ())
 

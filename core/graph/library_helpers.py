@@ -1,4 +1,7 @@
-"""Functions that kernels call where Python has no function for what they do."""
+"""Helper functions that kernels call for operations that Python has no function for; library.py lists them.
+
+Like all rows of that table, one that raises must not have had an effect.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ def joined(*dicts: Dict[Any, Any]) -> Dict[Any, Any]:
 
 
 def range_start(items: range) -> int:
-    """Where a range begins; OverflowError if its last item is no word, as kernels compute items."""
+    """The start of a range; OverflowError if its last item is not an int64, because kernels compute items as words."""
     if items and not -2**63 <= items[-1] < 2**63:
         raise OverflowError("the range goes beyond a word")
     return items.start
 
 
 def range_step(items: range) -> int:
-    """How far apart the items of a range are."""
+    """The step of a range."""
     return items.step
 
 
@@ -36,7 +39,7 @@ def part_of(owner: Any, start: Any, stop: Any, step: Any) -> Any:
 
 
 def variable(environment: Any, name: str) -> str:
-    """``os.environ[name]``; KeyError where there is none."""
+    """``os.environ[name]``; KeyError if it is missing."""
     return environment[name]  # type: ignore[no-any-return]
 
 
@@ -46,17 +49,17 @@ def lacks_variable(environment: Any, name: str) -> bool:
 
 
 def sorted_by(items: List[Any], keys: Sequence[Any], reverse: bool = False) -> List[Any]:
-    """``sorted(items, key=..., reverse=...)`` where the keys are known: they are compared as ``sorted`` does."""
+    """``sorted(items, key=..., reverse=...)`` with computed keys; they are compared as ``sorted`` compares them."""
     return [items[position] for position in sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)]
 
 
 PLAIN = frozenset([int, float, bool, str, bytes]) | {
     np.dtype(code).type for code in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"}
-"""The classes of numbers and strings, whose comparison runs no code of the user's."""
+"""The classes of numbers and strings; comparing them runs no user code."""
 
 
 def require_plain(items: Iterable[Any]) -> None:
-    """TypeError unless all of these are numbers and strings, or tuples of them."""
+    """Raise TypeError unless all items are numbers and strings, or tuples of them."""
     for kind in set(map(type, items)) - PLAIN:
         if kind is not tuple:
             raise TypeError("the comparison may run code of the user's")
@@ -67,7 +70,7 @@ def require_plain(items: Iterable[Any]) -> None:
 
 def _of_sets(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def combined(one: Any, other: Any) -> Any:
-        """An operator on two sets of what compares without the user's code; TypeError for others."""
+        """An operator on two sets whose items compare without user code; TypeError for other items."""
         require_plain(one)
         require_plain(other)
         return operation(one, other)
@@ -79,7 +82,7 @@ difference, symmetric_difference = _of_sets(operator.sub), _of_sets(operator.xor
 
 
 def frozen(items: List[Any]) -> FrozenSet[Any]:
-    """``frozenset(items)`` of numbers and strings; ValueError for a NaN, which is found by its identity."""
+    """``frozenset(items)`` of numbers and strings; ValueError for a NaN, which sets find by identity."""
     made = frozenset(items)
     if any(item != item for item in made):
         raise ValueError("NaN")
@@ -87,41 +90,41 @@ def frozen(items: List[Any]) -> FrozenSet[Any]:
 
 
 def counted(items: Iterable[Any]) -> Any:
-    """``Counter(items)`` of what compares without the user's code; TypeError for others."""
+    """``Counter(items)`` of items that compare without user code; TypeError for other items."""
     if type(items) is not np.ndarray:
         require_plain(items)
     return Counter(items)
 
 
 def counted_anew(items: List[Any]) -> Any:
-    """The same of numbers that were made anew; ValueError for a NaN, which is found by its identity."""
+    """The same for numbers that were boxed again; ValueError for a NaN, which a Counter finds by identity."""
     if any(item != item for item in items):
         raise ValueError("NaN")
     return counted(items)
 
 
 def most_common(owner: Any, count: Any) -> List[Any]:
-    """``owner.most_common(count)`` of plain counts; TypeError for others."""
+    """``owner.most_common(count)`` for counts that are plain numbers; TypeError for others."""
     require_plain(owner.values())
     return owner.most_common(count)  # type: ignore[no-any-return]
 
 
 def sorted_plain(items: Sequence[Any], reverse: bool = False) -> List[Any]:
-    """``sorted(items, reverse=...)`` of what compares without the user's code; TypeError for others."""
+    """``sorted(items, reverse=...)`` of items that compare without user code; TypeError for other items."""
     require_plain(items)
     return sorted(items, reverse=reverse)
 
 
 def sorted_by_plain(items: List[Any], keys: Sequence[Any], reverse: bool = False) -> List[Any]:
-    """:func:`sorted_by` where the keys compare without the user's code; TypeError for others."""
+    """:func:`sorted_by` for keys that compare without user code; TypeError for other keys."""
     require_plain(keys)
     return sorted_by(items, keys, reverse)
 
 
 def into(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """A function that answers with what ``function(..., out=out)`` would leave in its first argument ``out``.
+    """A function that returns what ``function(..., out=out)`` would leave in its first argument ``out``.
 
-    Nothing is written, so a kernel may leave afterwards.
+    It writes no existing array, so a kernel may take a side exit afterwards.
     """
     def call(out: np.ndarray, *arguments: Any, **keywords: Any) -> np.ndarray:
         made = out.copy("K") if "where" in keywords else np.empty_like(out)
@@ -131,16 +134,16 @@ def into(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
 
 
 def put(array: np.ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
-    """``np.put``, which writes nothing where an index is out of range."""
+    """``np.put``, but an index out of range raises before anything is written."""
     if mode == "raise":
         array.take(indices)
     elif not array.size:
-        raise IndexError("there is nothing to put values into")  # NumPy before 1.22 writes all the same
+        raise IndexError("there is nothing to put values into")  # NumPy before 1.22 writes nevertheless
     array.put(indices, values, mode)
 
 
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
-    """``ufunc.at``, which leaves the array as it was where it raises; NumPy computes first and then reports."""
+    """``ufunc.at``, but the array is unchanged if it raises; NumPy computes first and reports afterwards."""
     def call(array: np.ndarray, indices: Any, *values: Any) -> None:
         before = np.array(array[indices])
         try:
@@ -152,7 +155,7 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
 
 
 def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """One of NumPy's functions that pass over NaN, which raises where that one would warn that nothing is left."""
+    """A NaN-ignoring function of NumPy, which raises where NumPy would warn that too few numbers are left."""
     def call(a: np.ndarray, axis: Any = None, **keywords: Any) -> Any:
         left = np.count_nonzero(a == a, axis=axis)
         if np.any(left <= keywords.get("ddof", 0)):

@@ -1,7 +1,8 @@
-"""Sums of integer values with known factors: what a graph's integers are, in terms of those that no sum gives.
+"""Linear forms: a graph's integers as sums of atoms, the values that are not sums themselves.
 
-A form ``{a: 1, b: -2, None: 3}`` stands for ``a - 2 * b + 3``. Such a sum is over all whole numbers: values do not
-wrap, since what would wrap leaves the graph (or, of the compiler's own words, is never used).
+A form ``{a: 1, b: -2, None: 3}`` stands for ``a - 2 * b + 3``. Forms are over all whole numbers: values do not wrap,
+because an operation that would wrap leaves the graph. (The compiler's own words may wrap, but are never used then.)
+bounds_prover.py and the passes use them.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ def plus(a: Form, b: Form, factor: int = 1) -> Form:
 
 
 def number_of(form: Form) -> Optional[int]:
-    """The number that the form is, if it is one."""
+    """The number that a constant form stands for, else None."""
     return form.get(None, 0) if not form.keys() - {None} else None
 
 
 class Forms:
-    """The form of each integer of a graph, and between which numbers those are that no sum gives."""
+    """The form of each integer of a graph, and the value ranges of the atoms."""
 
     def __init__(self, graph: Graph) -> None:
         self.made: Dict[Value, Op] = {op.result: op for block in graph.blocks for op in block.ops
@@ -55,7 +56,7 @@ class Forms:
         return self._known[value]
 
     def span(self, atom: Value) -> Tuple[int, int]:
-        """The numbers between which a value is, whatever happened before."""
+        """The range of a value that holds everywhere."""
         if atom not in self._spans:
             op = self.made.get(atom)
             low, high = _dtype_span(atom.type)
@@ -65,7 +66,7 @@ class Forms:
         return self._spans[atom]
 
     def extent(self, form: Form) -> Tuple[int, int]:
-        """The same of a form."""
+        """The range of a form."""
         low = high = form.get(None, 0)
         for atom, factor in form.items():
             if atom is not None:
@@ -74,13 +75,15 @@ class Forms:
         return low, high
 
     def ends(self, value: Value) -> Tuple[int, int]:
-        """The numbers between which a value is, by its form and its type."""
+        """The range of a value, by its form and its type."""
         (low, high), (least, most) = self.extent(self.of(value)), _dtype_span(value.type)
         return max(low, least), min(high, most)
 
     def size(self, array: Value, axis: int, result: Optional[Value] = None) -> Optional[Form]:
-        """The form of ``shape[axis]``: one value for all that ask, or what the array was made with; None if nobody
-        asks."""
+        """The form of ``shape[axis]``: one atom for all queries, or the size that the array was made with.
+
+        None if no operation reads the size.
+        """
         op = self.made.get(array)
         if op is not None and op.name == "alloc":
             return self.of(op.args[axis])
@@ -111,7 +114,7 @@ def _const(forms: Forms, op: Op) -> Optional[Form]:
 
 
 def _cast(forms: Forms, op: Op) -> Optional[Form]:
-    """Of one integer to another one, where it keeps its value."""
+    """A conversion between integers, if it keeps the value."""
     source, (low, high) = op.args[0], _dtype_span(op.result.type)  # type: ignore[union-attr]
     least, most = _dtype_span(source.type)
     keeps = op.exit is not None or low <= least and most <= high
@@ -131,7 +134,7 @@ def _product(forms: Forms, op: Op) -> Optional[Form]:
 
 
 def _quotient(forms: Forms, op: Op) -> Optional[Form]:
-    """By 1 or -1."""
+    """A quotient by 1 or -1."""
     by = number_of(forms.of(op.args[1]))
     return plus({}, forms.of(op.args[0]), by) if by in (1, -1) else None  # type: ignore[arg-type]
 
@@ -168,11 +171,12 @@ def _of_size(forms: Forms, op: Op) -> Tuple[int, int]:
 
 
 def _of_part(forms: Forms, op: Op) -> Tuple[int, int]:
-    """An iterator's length is never negative, nor is its index, unless it counts down."""
+    """An iterator's length is never negative; its index is not either, unless it counts down."""
     kind, path = op.args[0].type, op.attrs["path"]
     for number in path[:-1]:
         kind = kind.parts[number]  # type: ignore[union-attr]
-    positive = path[-1] == "length" or path[-1] == "index" and kind.kind in ("range", "sequence")  # type: ignore[union-attr]
+    positive = path[-1] == "length" or path[-1] == "index" and kind.kind in (  # type: ignore[union-attr]
+        "range", "sequence")
     return (0 if positive else LOW), HIGH
 
 

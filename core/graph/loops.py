@@ -1,4 +1,4 @@
-"""The loops of a graph."""
+"""Natural loops of a graph: header, blocks, entry edges and back edges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Edge = Tuple[Block, Jump]
 
 
 class Loop(NamedTuple):
-    """A loop's first block, all its blocks, the ways in and the ways back."""
+    """A loop: its header, all its blocks, its entry edges and its back edges."""
 
     header: Block
     body: Set[Block]
@@ -20,7 +20,7 @@ class Loop(NamedTuple):
 
 
 def innermost(graph: Graph) -> List[Loop]:
-    """The loops that have none inside."""
+    """The innermost loops: those that contain no other loop."""
     found = loops_of(graph, dominators(graph))
     headers = {loop.header for loop in found}
     return [loop for loop in found if loop.body & headers == {loop.header}]
@@ -48,7 +48,7 @@ def loops_of(graph: Graph, over: Dict[Block, Set[Block]]) -> List[Loop]:
 
 
 def leads_to(block: Block, target: Block, loop: Loop) -> bool:
-    """Whether a round of a loop may go from one of its blocks to another one."""
+    """Whether an iteration of a loop may go from one of its blocks to another one."""
     seen, todo = {loop.header}, [block]
     while todo:
         one = todo.pop()

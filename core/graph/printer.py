@@ -1,4 +1,7 @@
-"""Graphs as text: one line per operation, stable enough for golden tests."""
+"""Graphs as text, one line per operation.
+
+The text is part of a kernel's key and of golden tests: equal graphs must have equal texts, in any process.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def format_block(block: Block, lines_shown: bool = False) -> List[str]:
 
 
 def format_graph(graph: Graph, lines_shown: bool = False) -> str:
-    """The whole graph, with its exits; ``lines_shown``: with the line that each operation stems from."""
+    """The whole graph, with its exits; ``lines_shown`` adds each operation's source line."""
     lines = ["graph %s" % graph.name]
     for number, exit in enumerate(graph.exits):
         lines.append("  exit%d -> instruction %d, locals (%s), stack %d%s%s" % (

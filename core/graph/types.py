@@ -1,4 +1,4 @@
-"""The types of values inside a subgraph: scalars (Python's or NumPy's), arrays, objects, and raw machine words."""
+"""Types of values in a graph: scalars (Python's or NumPy's), arrays, objects, iterators, and raw machine words."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pijit.guards.facts import type_name
 
 @functools.lru_cache(maxsize=256)
 def dtype_name(dtype: np.dtype) -> str:
-    """What NumPy calls a dtype, which it makes up anew each time."""
+    """NumPy's name of a dtype; cached, because NumPy builds the string on each access."""
     return str(dtype.name)
 
 
 class Scalar:
     """A number with exact Python semantics ("int", "float", "bool", "complex"), a NumPy scalar, or a raw word.
 
-    ``family`` says whose rules hold: "py" (Python's numbers), "np" (NumPy scalars of exactly ``dtype``) or
-    "raw" (machine integers and booleans of the compiler's own: wrap silently, never seen by the user).
+    ``family`` tells whose rules hold: "py" (Python's numbers), "np" (NumPy scalars of exactly ``dtype``) or
+    "raw" (the compiler's own machine integers and booleans, which wrap silently and which users never see).
     """
 
     __slots__ = ("dtype", "family")
@@ -43,9 +43,8 @@ class Scalar:
 class Array:
     """A ``numpy.ndarray``: dtype, number of dimensions, layout and whether the program may write it.
 
-    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``turned`` says that the
-    array of any strides that was seen has no rows of elements close together. That is no certainty and tells no types
-    apart.
+    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``turned``: the observed
+    array had any strides, and no rows of close elements. This is only a hint; it does not distinguish types.
     """
 
     __slots__ = ("dtype", "ndim", "layout", "writeable", "turned")
@@ -69,7 +68,7 @@ class Array:
         return "%s[%dd,%s%s]" % (dtype_name(self.dtype), self.ndim, self.layout, "" if self.writeable else ",ro")
 
     def join(self, other: "Array") -> Optional["Array"]:
-        """The type that covers both, or None when dtype or ndim differ."""
+        """The least type that covers both, or None when dtype or ndim differ."""
         if self.dtype != other.dtype or self.ndim != other.ndim:
             return None
         layout = self.layout if self.layout == other.layout else "A"
@@ -77,7 +76,7 @@ class Array:
 
 
 class Opaque:
-    """A fetched object that is not a number or an array: "skip" (handed back by identity at most)."""
+    """A fetched object that is not a number or an array: "skip" (at most returned by identity)."""
 
     __slots__ = ("kind",)
 
@@ -95,9 +94,9 @@ class Opaque:
 
 
 class Object:
-    """A Python object, carried as a borrowed pointer for the runtime to work on.
+    """A Python object, passed as a borrowed pointer to the runtime.
 
-    Its class is exactly ``python``. None: the class is not known, and the object is only passed on.
+    Its class is exactly ``python``. None: the class is unknown, and the object is only passed on.
     """
 
     __slots__ = ("python",)
@@ -115,11 +114,10 @@ class Object:
         return "object" if self.python is None else "object.%s" % type_name(self.python)
 
 
-class Things(Object):
-    """An object of one class, or of any where ``python`` is None. ``seen`` is the number of those that the capture
-    has seen and that it is like, or the types of its attributes by name. Whoever reads one makes sure of its type.
+    """An element of a long list: an object of one class, or of any class if ``python`` is None.
 
-    Graphs may outlive the class, and no guard on it holds any more then.
+    ``seen`` is the number of the sample that it resembles, or the types of its attributes by name. Each read must
+    check the type. Graphs may outlive the class; then no guard on it holds.
     """
 
     __slots__ = ("reference", "seen")
@@ -140,7 +138,7 @@ class Things(Object):
         return id(self.reference)
 
 class Entries(Object):
-    """A dict like those that the capture has seen under a number; whoever reads an entry makes sure of its type."""
+    """A dict that resembles the sampled dicts of a number; each read of an entry must check its type."""
 
     __slots__ = ("seen",)
 
@@ -150,7 +148,7 @@ class Entries(Object):
 
 
 class ListOf(Object):
-    """A list whose items are expected to be scalars of one type; whoever reads one makes sure."""
+    """A list whose items are expected to be scalars of one type; each read must check."""
 
     __slots__ = ("items",)
 
@@ -160,7 +158,7 @@ class ListOf(Object):
 
 
 class Vacant(Object):
-    """A list, dict or set that had no items when these were known; what it gets is what is expected of it then."""
+    """A list, dict or set that was empty when its items were sampled; types are then expected from what is stored."""
 
     __slots__ = ()
     items = ()
@@ -170,8 +168,11 @@ class Vacant(Object):
 
 
 class Holding(Object):
-    """A list, tuple, dict or set whose items are expected to be of a type; ``items`` is one for a list, one each for a
-    tuple, for a dict the types of keys and of values, and a tuple of one for a set."""
+    """A list, tuple, dict or set whose items have expected types.
+
+    ``items`` is one type for a list and one per item for a tuple. It is the types of keys and values for a dict, and a
+    tuple of one type for a set.
+    """
 
     __slots__ = ("items",)
 
@@ -184,24 +185,24 @@ ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
     "range": ("index", "start", "step", "length"), "sequence": ("index",), "reversed": ("index",),
     "enumerate": ("count",), "zip": (), "list": ("index",), "text": ("index",), "bytes": ("index",),
 }
-"""The words of each kind of iterator; the first one moves as it is stepped, of those over dicts and sets two."""
+"""The words of each kind of iterator. A step changes the first one, for iterators over dicts and sets the first two."""
 OF_ENTRIES = ("dict_keys", "dict_values", "dict_items", "set")
 ITERATOR_WORDS.update(dict.fromkeys(OF_ENTRIES, ("position", "left", "used")))
 TEXT_ITERATORS = {str: "text", bytes: "bytes"}
-"""The kinds of iterators over what is immutable."""
+"""The kinds of iterators over immutable sequences of characters."""
 
 
 def moving_words(kind: str) -> int:
-    """How many words of its own move when an iterator of a kind is stepped."""
+    """The number of its own words that a step of an iterator changes."""
     return 2 if kind in OF_ENTRIES else 1
 
 
 class IteratorType:
-    """A fetched iterator of one of Python's own types, by what it iterates.
+    """A fetched iterator of one of Python's own types, by the type that it iterates over.
 
-    "range" has no parts, "sequence" (what ``iter`` makes of an array) and "reversed" have an Array, "list" has a
-    list, "dict_keys", "dict_values" and "dict_items" a dict, "set" a set or frozenset, "text" a string,
-    "bytes" bytes, "enumerate" one iterator and "zip" any number.
+    "range" has no parts. "sequence" (``iter`` of an array) and "reversed" have an Array, "list" has a list. "dict_keys",
+    "dict_values" and "dict_items" have a dict, "set" a set or frozenset, "text" a string, "bytes" bytes. "enumerate"
+    has one iterator and "zip" any number.
     """
 
     __slots__ = ("kind", "parts")
@@ -220,7 +221,7 @@ class IteratorType:
         return "%s iterator" % self.kind + ("(%s)" % ", ".join(map(repr, self.parts)) if self.parts else "")
 
     def moving(self) -> Iterator[str]:
-        """The words that move, outermost first."""
+        """The words that a step changes, outermost first."""
         yield from ITERATOR_WORDS[self.kind][:moving_words(self.kind)]
         for part in self.parts:
             if isinstance(part, IteratorType):

@@ -1,4 +1,7 @@
-"""Executable invariants of the IR; run after building and after each pass when strict, and always in tests."""
+"""IR verifier: executable invariants of graphs, and dominators.
+
+It runs after building and after each pass in strict mode, and always in tests. It never changes a graph.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pijit.core.graph.types import FLAG, Array, IteratorType, Object, Scalar, Ty
 
 
 class InvalidGraph(Exception):
-    """A graph breaks an invariant; the message has the sentence and the graph's text."""
+    """A graph breaks an invariant; the message has the invariant and the graph's text."""
 
 
 def why_invalid(graph: Graph) -> Any:
@@ -50,7 +53,7 @@ def _definitions(graph: Graph) -> Any:
 
 
 def dominators(graph: Graph) -> Dict[Block, Set[Block]]:
-    """The blocks through which every path to a block leads, for each block that one leads to."""
+    """The dominators of each block that is reachable."""
     entry = graph.blocks[0]
     predecessors: Dict[Block, List[Block]] = {}
     order, todo = [], [entry]
@@ -150,7 +153,7 @@ def _why_terminator_invalid(graph: Graph, terminator: Any, visible: Any) -> Any:
 
 
 def _fits(given: Type, wanted: Type) -> bool:
-    """The same type, or an array type that the wanted one covers."""
+    """Whether the types are the same, or the wanted array type covers the given one."""
     if isinstance(given, Array) and isinstance(wanted, Array):
         return wanted.join(given) == wanted
     return given == wanted

@@ -1,9 +1,9 @@
-"""A graph's control flow as a tree of ``if``/``else`` and ``while True`` with ``break`` and ``continue``.
+"""Structured control flow: a graph as a tree of ``if``/``else`` and ``while True`` with ``break`` and ``continue``.
 
-Done by the dominator tree, as in Ramsey's "Beyond Relooper" (2022): a block that several edges join is
-placed after the tree of its immediate dominator; what a loop leaves to is placed after the loop. Python
-cannot break out of two loops at once, so such a jump sets a small integer, breaks, and is told on after
-each loop.
+The tree follows the dominator tree, as in Ramsey's "Beyond Relooper" (2022). A block with several forward edges is
+placed after the tree of its immediate dominator; the targets of a loop's exits are placed after the loop. Python cannot
+break out of two loops at once. So such a jump sets a small integer and breaks; a test after each loop continues it.
+The emitters call `structure`; ownership.py uses `Flow`. Irreducible control flow raises CompileError.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Run:
 
 
 class Move:
-    """Give the parameters of the jump's target their arguments."""
+    """Assign a jump's arguments to the parameters of its target."""
 
     __slots__ = ("jump",)
 
@@ -33,7 +33,7 @@ class Move:
 
 
 class Goto:
-    """Only before resolution: give the parameters their arguments and go to a placed block."""
+    """Assign the parameters and go to a placed block; exists only before resolution."""
 
     __slots__ = ("jump",)
 
@@ -42,7 +42,7 @@ class Goto:
 
 
 class Take:
-    """Take an exit."""
+    """Leave the kernel by an exit."""
 
     __slots__ = ("exit",)
 
@@ -62,8 +62,7 @@ class If:
 
 
 class Loop:
-    """``while True: body``; before resolution ``label`` is the header block (None: runs once, for
-    ``break``)."""
+    """``while True: body``. Before resolution ``label`` is the header block; None: runs once, for ``break``."""
 
     __slots__ = ("label", "body")
 
@@ -73,7 +72,7 @@ class Loop:
 
 
 class Scope:
-    """Only before resolution: ``body``, after which block ``label`` follows; jumps to it come here."""
+    """``body``, after which block ``label`` follows; jumps to it come here. Exists only before resolution."""
 
     __slots__ = ("label", "body")
 
@@ -91,7 +90,7 @@ class Continue:
 
 
 class SetFlag:
-    """``flag = number``; 0 is no pending jump."""
+    """``flag = number``; 0 means that no jump is pending."""
 
     __slots__ = ("number",)
 
@@ -110,10 +109,10 @@ class IfFlag:
 
 
 class Flow:
-    """Orders, dominators and loops of a graph's blocks.
+    """Order, dominators and loops of a graph's blocks.
 
-    ``order`` is a reverse postorder, ``position`` its inverse, ``idom`` the immediate dominators, ``loops``
-    maps each loop header to the blocks of its loop, ``joins`` counts the forward edges into each block.
+    ``order`` is a reverse postorder, ``position`` its inverse, ``idom`` the immediate dominators. ``loops`` maps each
+    loop header to the blocks of its loop. ``joins`` counts the forward edges into each block.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -196,7 +195,7 @@ def _reverse_postorder(entry: Block) -> List[Block]:
 
 
 class _Placer:
-    """Builds the tree with Scope and Goto."""
+    """Builds the tree, with Scope and Goto nodes."""
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
@@ -246,7 +245,7 @@ class _Placer:
                                         else terminator)
 
     def _is_inline(self, block: Block, target: Block) -> bool:
-        """Whether this edge is the one forward edge into a block that no scope places."""
+        """Whether this edge is the only forward edge into a block that no scope places."""
         return target in self.inline and self.flow.position[target] > self.flow.position[block]
 
     def _arm(self, block: Block, arm: Any) -> List[Any]:
@@ -258,12 +257,12 @@ class _Placer:
 
 
 class _NeedsLoop(Exception):
-    """A jump forward to this block is not at the end of its scope: the scope must be a loop to break from."""
+    """A forward jump to this block is not at the end of its scope. So the scope must be a loop to break from."""
 
 
 class _Frame:
-    """A Python loop around the current position: what ``continue`` and ``break`` reach, and jumps that pass
-    it."""
+    """A Python loop around the current position: the targets of ``continue`` and ``break``, and jumps that leave more
+    than this loop."""
 
     __slots__ = ("start", "end", "passing")
 
@@ -274,7 +273,7 @@ class _Frame:
 
 
 class _Resolver:
-    """Replaces Scope and Goto by falling through, break, continue and flags."""
+    """Replaces Scope and Goto by fall-through, break, continue and flags."""
 
     def __init__(self) -> None:
         self.wrapped: Set[Block] = set()

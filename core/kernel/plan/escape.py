@@ -1,7 +1,8 @@
-"""Which arrays never leave a kernel, but for a copy at a side exit: their memory can be used again and again.
+"""Escape analysis for arrays: the memory of an array that never leaves its kernel comes from a buffer pool.
 
-A result that leaves belongs to NumPy's allocator. What only the kernel sees may have the runtime's spare memory
-(native/runtime/arrays/buffer_pool.h), whose pages are there already; a side exit that needs such an array takes a copy.
+A result that leaves belongs to NumPy's allocator. Other arrays may borrow pool memory
+(native/runtime/arrays/buffer_pool.h), whose pages are mapped already. A side exit that needs such an array takes a
+copy. The kernel emitter asks here when it allocates arrays; a borrowed buffer must never become a result.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from pijit.core.graph.types import Array
 ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "assign", "dim", "load", "store", "gufunc",
                          "dot", "product", "gather", "rows", "pick", "shares", "concatenate",
                          "roll"))
-"""Operations that let nobody have an array but themselves."""
+"""Operations that expose their array operands to no other code."""
 WRITES_FIRST = frozenset(("scatter", "add_at", "put_mask"))
-"""Operations that may let NumPy write their first operand, and only read the others."""
+"""Operations that may let NumPy write their first operand, and that only read the others."""
 
 
 class Privacy:
-    """Of one graph; ``lent`` are the arrays that may have been given spare memory."""
+    """The escape analysis of one graph; ``lent`` are the arrays that may have borrowed a buffer."""
 
     def __init__(self, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
         self._grouped = {op for group in groups.values() for op in group}
@@ -37,11 +38,11 @@ class Privacy:
         self._exits = Counter(value for op in ops if op.exit is not None for value in set(op.exit.values()))
 
     def is_private(self, value: Value) -> bool:
-        """Whether an array that is made here leaves at side exits at most."""
+        """Whether an array that the kernel makes leaves it at side exits only, if at all."""
         return value in self._private
 
     def borrows(self, value: Value) -> bool:
-        """Whether a new array may have spare memory; not where one that leaves may be computed into its memory."""
+        """Whether a new array may borrow a buffer: not if an escaping result may be computed into its memory."""
         given_on = any(op.name == "ufunc" and op not in self._grouped and op.result.type == value.type
                        and not self.is_private(op.result) for op in self._users.get(value, ()))
         if self.is_private(value) and not given_on:
@@ -49,18 +50,18 @@ class Privacy:
         return value in self.lent
 
     def exits_with(self, value: Value) -> int:
-        """At how many side exits an array is wanted, as it is."""
+        """The number of side exits whose values include an array itself."""
         return self._exits[value]
 
     def hands_on(self, value: Value, result: Value) -> bool:
-        """Whether a result may have the memory of an array that is not needed any more, be it spare memory or not."""
+        """Whether a result may reuse the memory of a dead array, which may be a borrowed buffer."""
         if value in self.lent and self.is_private(result):
             self.lent.add(result)
         return value not in self.lent or result in self.lent
 
 
 def _shown(graph: Graph, ops: List[Op]) -> Set[Value]:
-    """What others than the kernel may come to have. Of what only side exits need they get a copy, but of views."""
+    """The arrays that escape. Side exits receive copies, so arrays that only they need do not; views of arrays do."""
     shown = {value for block in graph.blocks for value in block.terminator.values()}
     shown.update(value for block in graph.blocks for jump in block.terminator.targets() for value in jump.args)
     at_exits = {value for op in ops if op.exit is not None for value in op.exit.values()}

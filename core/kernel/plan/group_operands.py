@@ -1,6 +1,6 @@
 """Operands of a fusion group: the arrays and scalars that a group of elementwise operations reads.
 
-The plans of tiling and skewing and the emitter of nests ask here. Nothing here writes kernel code.
+The plans of tiling and skewing and the emitters of nests and in-place stores call this. It never writes kernel code.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ EXPONENTS = {"f": 127, "d": 1023}
 """The largest exponents of floats, by the dtype's character."""
 
 _BOUNDED = frozenset("add sub mul truediv neg abs square".split())
-"""Operations whose results have exponents that follow from those of their operands."""
+"""Operations whose results' exponents are bounded by those of their operands."""
 
 CHOICES = frozenset(("pick", "put_mask"))
-"""Operations whose first operand is a mask, and whose result is one of the others."""
+"""Operations whose first operand is a mask, and whose result has elements of the others."""
 
 
 def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
-    """The arrays that the group reads, and its scalars with the loops' dtypes that they become."""
+    """The arrays that the group reads, and its scalars with the loop dtypes that they are converted to."""
     inner = {op.result for op in group if op.name not in PLACING}
     arrays: Dict[Value, None] = {}
     scalars: Dict[Tuple[Value, str], None] = {}
@@ -39,12 +39,12 @@ def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
 
 
 def can_look(root: Value) -> bool:
-    """Whether an array is one run of floats in memory."""
+    """Whether an array is contiguous and of floats, so that its exponents can be scanned."""
     return root.type.layout != "A" and root.type.dtype.char in EXPONENTS
 
 
 def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
-    """The arrays of floats that a group reads; None where its results have no bounds."""
+    """The arrays of floats that a group reads; None if its results have no exponent bounds."""
     made = {op.result for op in group}
     arrays: Dict[Value, None] = {}
     for op in group:

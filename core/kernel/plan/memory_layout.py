@@ -1,9 +1,9 @@
-"""Which arrays most likely have rows of elements that lie close together: loop nests (fused_nest.py) go along rows.
+"""Memory order of arrays of unknown layout: a guess which ones probably have rows of close elements.
 
-Layout "A" says nothing of that, neither for parts of arrays that are passed on nor for what a loop has from its round
-before. But a part has rows like the whole, and what is computed elementwise from arrays with rows has rows, as NumPy
-lays it out. A wrong guess costs time, and nothing else: nests take strides as they are, and go along another axis where
-they know none.
+Loop nests (fused_nest.py) go along rows. Layout "A" tells nothing, neither for array parts that are arguments nor for
+values from the previous iteration. But a part has rows like the whole array. NumPy also gives rows to results that are
+computed elementwise from arrays with rows. A wrong guess only costs time: nests take strides as they are, and go along
+another axis where they know none.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.types import Array
 
 FOLLOWING = frozenset(("ufunc", "where", "view", "same"))
-"""Operations whose result has rows where all arrays that they read have."""
+"""Operations whose result has rows if all arrays that they read have rows."""
 
 
 def likely_by_rows(graph: Graph) -> Set[Value]:
-    """Of the arrays that come from outside, or that ways into a block bring: those that most likely have rows."""
+    """The kernel's inputs and block parameters that probably have rows."""
     sources = {op.result: _operands(op) for block in graph.blocks for op in block.ops
                if op.result is not None and isinstance(op.result.type, Array)}
     brought: Dict[Value, List[Value]] = {param: [] for block in graph.blocks[1:] for param in block.params

@@ -1,4 +1,8 @@
-"""What the runtime is told of operands that NumPy's operators, or kernels, compute into; see native/runtime/arrays/elision.h."""
+"""In-place reuse of operands: the words that tell the runtime which operands a result may be computed into.
+
+NumPy's operators reuse large temporaries, and kernels reuse dead arrays; native/runtime/arrays/elision.h decides at run
+time. Called by emit/array_ops.py and emit/fused_nest.py.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,11 @@ _ASK_FOUND, _ASK_INPUT, _FREE, _AS_NUMPY, _INTO_SHIFT = 4, 5, 16, 32, 8
 
 
 def as_numpy_orders(emitter: Any, op: Op, operands: List[Any], words: List[List[str]]) -> List[List[str]]:
-    """The words of both operands of a product, those of the right one first if NumPy multiplies it in place: where it
-    is a large temporary and the left one is none. Leaves where it is not known whether an array is one."""
+    """The words of both operands of a product, in the order in which NumPy computes it.
+
+    The right operand comes first if NumPy multiplies it in place: it is a large temporary, and the left one is not.
+    The kernel leaves if it cannot tell whether an array is a temporary.
+    """
     found = [_may_be_computed_into(emitter, op, number) for number in (0, 1)]
     left, right = operands
     if found[1] is False or found[0] is True or left.array is not None and left.ndim != right.ndim:
@@ -34,13 +41,16 @@ def as_numpy_orders(emitter: Any, op: Op, operands: List[Any], words: List[List[
 
 
 def _may_be_computed_into(emitter: Any, op: Op, number: int) -> Optional[bool]:
-    """Whether NumPy computes the result into an operand if that is large enough; None if it is not known."""
+    """Whether NumPy computes the result into an operand if that is large enough; None if that is unknown."""
     into = _computes_into(emitter, op, number)
     return into == ALWAYS if into in (NEVER, ALWAYS) else None
 
 
 def _computes_into(emitter: Any, op: Op, number: int) -> int:
-    """What native/runtime/arrays/elision.h wants to know of an operand: ``into`` of the operation, or that the object tells."""
+    """The code of an operand for native/runtime/arrays/elision.h.
+
+    It is ``into`` of the operation, or says that the object's reference count decides.
+    """
     value = op.args[number]
     into: int = op.attrs["into"][number] if "into" in op.attrs and value not in emitter.roots else NEVER
     if into != ALWAYS or value in emitter.made:
@@ -51,7 +61,7 @@ def _computes_into(emitter: Any, op: Op, number: int) -> int:
 
 
 def like_size(emitter: Any, op: Op, number: int, address: str, itemsize: int) -> int:
-    """The word that tells alloc_like an operand's item size and what may be computed into it."""
+    """The word for alloc_like: an operand's item size, and whether the result may be computed into it."""
     into, value = _computes_into(emitter, op, number), op.args[number]
     free = _freedom(emitter, op, value)
     if into in (_ASK_FOUND, _ASK_INPUT) or free:
@@ -60,8 +70,10 @@ def like_size(emitter: Any, op: Op, number: int, address: str, itemsize: int) ->
 
 
 def _freedom(emitter: Any, op: Op, value: Value) -> int:
-    """Whether the result may be computed into an operand, if that turns out to have its shape and strides; of
-    complex numbers only where NumPy does it, for their loops may choose another way then."""
+    """Whether the result may be computed into a dead operand, if that has the result's shape and strides at run time.
+
+    Complex numbers only reuse operands where NumPy does, because their loops may then compute in another way.
+    """
     same = op.name == "ufunc" and isinstance(value.type, Array) and value.type == op.result.type
     complex_rows = value.type.dtype.kind == "c" and value.type.layout == "C" if same else False
     if not same or op in emitter.fused or not (is_exact(op) or complex_rows) or value not in emitter.given_up(op):

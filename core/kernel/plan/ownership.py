@@ -1,12 +1,13 @@
-"""Which references to arrays and objects a kernel gives up, and where: without it, a loop over arrays would grow
-memory.
+"""Reference counts: where a kernel takes and releases references to arrays and objects.
 
-Inside loops every array or object that an operation makes, every view that becomes an object, and every block
-parameter owns one reference in the frame. It is released after the value's last use, or on the edge where
-the value is not live any more; a jump that passes an array on to a parameter hands its reference over, or
-takes another one. Outside loops only arrays that no other block needs are released after their last use, so that what is
-made next gets their memory, which is in the cache; the launcher releases what is left. A view keeps the array that it
-looks into alive, and a container that was read from another one is borrowed from that one.
+Without releases a loop over arrays would grow memory. In loops the frame owns one reference to each array or object
+that an operation makes. It also owns one to each view that becomes an object, and to each block parameter. It releases
+the reference after the value's last use, or on the edge where the value dies. A jump that passes an array to a
+parameter passes its reference, or takes another one.
+
+Outside loops only arrays that no other block needs are released after their last use. Then the next array gets their
+memory, which is still in the cache; the launcher releases the rest. A view keeps its array alive. A container that
+was read from another container is borrowed from it. Called by the kernel emitter.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from pijit.core.kernel.plan.control_tree import Flow
 
 COUNTED = (Array, Object)
 LASTING = EFFECTS | {"invoke", "product"}
-"""What may end the life of objects, also by other threads, which may run meanwhile."""
+"""Operations that may end the life of objects; other threads, which may run meanwhile, may do so, too."""
 KEEP_ALL = frozenset("store assign ufunc_into append insert extend reverse set_add store_byte".split())
-"""Effects that give up no object."""
+"""Effects that release no object."""
 KEEP_ITEMS = KEEP_ALL | {"store_attr", "store_global", "store_cell", "store_key", "store_int"}
-"""Effects that take no item out of a list, and no key out of a dict or set."""
+"""Effects that remove no item from a list, and no key from a dict or set."""
 ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick",
                          "rows", "shares", "concatenate", "roll"))
-"""Operations that pass nothing of an array on but its elements."""
+"""Operations that pass on only elements of an array, never the array itself."""
 
 TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", "gufunc", "product", "gather",
                          "pick", "rows", "listed", "elements", "concatenate", "roll"))
 
 
 class Lifetimes:
-    """The release points of one graph; ``used`` are the values that something names.
+    """The release points of one graph; ``used`` are the values that an operation or a jump names.
 
-    ``groups`` maps the last operation of a group (see graph/passes/fusion.py) to all of it: they run
-    together, there.
+    ``groups`` maps the last operation of a group (see graph/passes/fusion.py) to all of its operations: they run
+    together at the last one's position.
     """
 
     def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
@@ -66,8 +67,10 @@ class Lifetimes:
             self._place_in(block)
 
     def holds(self, op: Op) -> bool:
-        """Whether the frame owns an object that was read: a string, or one of any class that an effect may end. No
-        effect ends the life of a container but of a key, nor one on attributes and dicts that of an item of a list."""
+        """Whether the frame owns an object that was read: a string, or any object that an effect may free.
+
+        No effect frees a container, except for a key. Effects on attributes and dicts free no items of lists.
+        """
         kind = op.result.type
         if op.name == "entry_key" and isinstance(kind, Object) and kind.python is tuple:
             return not self._effects <= KEEP_ITEMS
@@ -79,12 +82,14 @@ class Lifetimes:
         return op.name in FOUND and isinstance(op.result.type, Object) and not self.holds(op)
 
     def after(self, op: Op) -> List[Value]:
-        """The values whose reference is released when ``op`` is done."""
+        """The values whose reference is released after ``op``."""
         return self._after.get(op, [])
 
     def given_up(self, op: Op, group: List[Op]) -> List[Value]:
-        """Operands of an operation of a group that ufuncs have made and that nothing else can still name: their
-        memory is free once the operation has read it."""
+        """Operands that an operation of a group may overwrite: results of ufuncs that nothing else can name.
+
+        Their memory is free once the operation has read it.
+        """
         ending = set(self.after(op)).union(self.after(group[-1]))
         rest = group[group.index(op):]
         return [value for value in dict.fromkeys(op.args) if value in ending and value in self._private
@@ -92,7 +97,7 @@ class Lifetimes:
                 and not any(later.exit is not None and value in later.exit.values() for later in rest)]
 
     def edge(self, jump: Jump) -> Tuple[List[Value], List[Value]]:
-        """(values to take one more reference to, values to release) before the jump's parameters change."""
+        """(values to take one more reference to, values to release) before the jump assigns its parameters."""
         source, target = self._source.get(jump), jump.block
         passed = [value for param, value in zip(target.params, jump.args) if param in self.owners]
         if source is None or target not in self._looping:
@@ -115,7 +120,7 @@ class Lifetimes:
         return owners
 
     def _temporaries(self, block: Block) -> Set[Value]:
-        """The arrays that a block outside of loops makes and needs no longer at its end."""
+        """The arrays that a block outside loops makes and that are dead at its end."""
         return _made_in(block) - self._live_out(block)
 
     def _counted(self, values: Iterable[Value]) -> Set[Value]:
@@ -137,7 +142,7 @@ class Lifetimes:
         return uses
 
     def _live_out(self, block: Block) -> Set[Value]:
-        """What is live before the block's terminator."""
+        """The values that are live before the block's terminator."""
         live = self._terminator_uses(block)
         for jump in block.terminator.targets():
             live |= self._live_in[jump.block]
@@ -173,7 +178,7 @@ def _made_in(block: Block) -> Set[Value]:
 
 
 def _private(flow: Flow) -> Set[Value]:
-    """The results of ufuncs and sums of which nothing but elements is ever read."""
+    """The results of ufuncs and reductions of which only elements are ever read."""
     making = ("ufunc", "where", "reduce", "gufunc", "gather", "pick", "rows")
     made = {op.result for block in flow.order for op in block.ops if op.name in making}
     return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])

@@ -1,8 +1,8 @@
-"""Runs of statements that compute into arrays that were there before, which may be done for some rows after the others.
+"""Loop skewing: find runs of statements that compute into existing arrays and may be done by blocks of rows.
 
-An element of such a statement needs rows near by: of arrays that earlier statements of the run have written, or that
-later ones will write. So the run has phases, each of which is a block of rows behind the one before it. Which rows
-are needed, slices with constant starts tell.
+An element of such a statement needs rows near its own: of arrays that earlier statements of the run have written, or
+that later ones will write. So the run has phases; each phase lags one block of rows after the previous one. Slices with
+constant starts tell which rows are needed. emit/skewed_loops.py writes the runs.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from pijit.core.kernel.plan.tiling import AHEAD, find_users
 
 MOST_PHASES = 4
 MOST_ROWS = 1024
-"""No row is farther from the one that needs it."""
+"""The largest distance between a row and a row that it needs."""
 
 _STORING = ("assign", "ufunc_into")
 _TELLING = ("raised", "compare", "flag", "require")
 
 Rows = Tuple[Value, Optional[int]]
-"""The array that was made or came in, and the number of the first of its rows, if it is known."""
+"""An array that the run makes or that existed before, and the number of the first of its rows, if known."""
 
 
 class StoreRun(NamedTuple):
-    """Operations that go block by block.
+    """Operations that are done block by block.
 
     Attributes:
-        phases: those that are written in blocks, by how many blocks they are behind; the last one of a group stands for
-            all of it.
+        phases: the operations in blocks, by phase: phase ``n`` lags ``n`` blocks after the first phase. The last operation
+            of a group stands for the whole group.
         groups: the last operations of the groups among them.
-        ahead: those that are written before: of scalars, and views of what is there.
-        first: the one that leaves to before all of them.
-        made: what the groups make, and the phase that makes it.
-        slots: for how many blocks there must be memory for it; 0: for all.
-        roots: the arrays that elements are read of or written to, but for those that are made.
-        reach: how many rows a block has at least.
-        order: where all operations of the block are.
+        ahead: operations that are written before the blocks: on scalars, and views of existing arrays.
+        first: the operation whose exit all of them take.
+        made: the results of the groups, and the phase that makes each.
+        slots: the number of blocks for which a result needs memory; 0: for all.
+        roots: the existing arrays whose elements are read or written.
+        reach: the least number of rows of a block.
+        order: the positions of all operations of the block.
     """
 
     phases: List[List[Op]]
@@ -59,17 +59,17 @@ class StoreRun(NamedTuple):
         return [op for op in self.groups if stores(op)]
 
     def ops(self) -> List[Op]:
-        """All that are written in blocks or before, in order."""
+        """All operations that are written in blocks or before them, in order."""
         return sorted(sum(self.phases, self.ahead), key=self.order.__getitem__)
 
 
 def stores(op: Op) -> bool:
-    """Whether an operation writes to an array that was there before."""
+    """Whether an operation writes to an existing array."""
     return op.name in _STORING
 
 
 def find_store_runs(emitter: Any, graph: Graph) -> Dict[Op, StoreRun]:
-    """The runs of a graph, by their first operation."""
+    """The runs of a graph, by the last operation of their first group."""
     if not is_alone(emitter.flavour.least):
         return {}  # threads share whole arrays
     users, escaping = find_users(graph)
@@ -86,7 +86,7 @@ def find_store_runs(emitter: Any, graph: Graph) -> Dict[Op, StoreRun]:
 
 
 class _Accesses(NamedTuple):
-    """What a group does: its phase, and the rows of arrays that it reads and writes."""
+    """The accesses of a group: its phase, and the rows of arrays that it reads and writes."""
 
     phase: int
     reads: List[Rows]
@@ -108,14 +108,14 @@ class _Search:
         self.groups: List[Op] = []
         self.ahead: List[Op] = []
         self.accesses: List[_Accesses] = []
-        self.told: Set[Optional[Value]] = set()  # what flags behind a store tell
+        self.told: Set[Optional[Value]] = set()  # the results of flag tests after a store
         self.made: Dict[Value, int] = {}
         self.reach = 1
 
     # ---- one operation ----
 
     def takes(self, op: Op) -> bool:
-        """Whether an operation goes on with the run, or begins one."""
+        """Add an operation to the run, or start a run with it; False if neither is possible."""
         if self.emitter.is_group(op) or op.name == "ufunc":
             return self._takes_group(op)
         if not self.groups:
@@ -135,7 +135,8 @@ class _Search:
         group = self.emitter.group_of(op)
         value = op.args[0] if stores(op) else op.result
         if not all(member.name == "ufunc" or member is op and stores(op) for member in group) \
-                or float_arrays(group) is None or watched(group) or not isinstance(value.type, Array) or value.type.ndim == 0 \
+                or float_arrays(group) is None or watched(group) or not isinstance(value.type, Array) \
+                or value.type.ndim == 0 \
                 or any(member.exit is None or member.attrs.get("ordered") for member in group):
             return False
         if not self.emitter.is_group(op) and value.type.layout != "C" or self.groups and value.type.ndim != self._ndim:
@@ -156,7 +157,7 @@ class _Search:
         return True
 
     def _stored(self, op: Op, target: Value) -> Optional[_Accesses]:
-        """What a store writes, if that can be done row by row."""
+        """The rows that a store writes; None if it cannot be done row by row."""
         root, first = self._rows(target) or (target, None)
         dtype = op.args[1].type.dtype if op.name == "assign" else op.attrs["types"][-1]
         if first is None or root in self.made or root.type.layout != "C" or not can_look(root) \
@@ -176,7 +177,7 @@ class _Search:
     # ---- rows ----
 
     def _rows(self, value: Value) -> Optional[Rows]:
-        """Which rows an operand has; None where the run cannot go by them."""
+        """The rows of an operand; None if a run cannot go along them."""
         emitter = self.emitter
         if value in self.made:
             return value, 0
@@ -187,7 +188,7 @@ class _Search:
         return (root, self._first_row(value)) if known and value.type.ndim <= self._ndim else None
 
     def _first_row(self, value: Value) -> Optional[int]:
-        """The number of the first row of a view among those of the array that it looks into, if it is certain."""
+        """The number of a view's first row in the array that it looks into; None if it is not certain."""
         op = self.makers.get(value)
         if value.type.ndim != self._ndim:
             return None
@@ -205,7 +206,10 @@ class _Search:
         return before + start.attrs["value"] if known else None  # type: ignore[operator, union-attr]
 
     def _in_phase(self, accesses: _Accesses) -> Optional[_Accesses]:
-        """The same in the phase in which rows that it needs are there, and those that it writes are not needed any more."""
+        """The accesses in the first phase that respects all dependences on earlier groups; None if there is none.
+
+        In that phase the rows that it needs are there, and no earlier group still needs the rows that it writes.
+        """
         phase = len(self.phases) - 1 if self.phases else 0
         for before in self.accesses:
             pairs = [(one, other) for one in before.writes for other in accesses.reads]
@@ -221,13 +225,13 @@ class _Search:
         return accesses._replace(phase=phase) if phase < MOST_PHASES else None
 
     def _reads_near(self, accesses: _Accesses) -> bool:
-        """Whether a store reads other rows of what it writes."""
+        """Whether a store reads other rows of the array that it writes."""
         return any(root is other and one != two for root, one in accesses.writes for other, two in accesses.reads)
 
     # ---- a run ----
 
     def end(self, users: Dict[Value, Set[Op]], escaping: Set[Value], found: Dict[Op, StoreRun]) -> None:
-        """Note the run, if it is one."""
+        """End the run, and record it if it is worthwhile and legal."""
         if any(map(stores, self.groups)) and self._shares():
             run = self._run(users, escaping)
             if not effect_between(self.effects, self.position[run.first], self.position[self.groups[0]]):
@@ -235,7 +239,7 @@ class _Search:
         self._start()
 
     def _shares(self) -> bool:
-        """Whether several groups need the same array."""
+        """Whether several groups use the same array."""
         needed = [{root for root, _ in accesses.reads + accesses.writes}.union(
             () if stores(op) else (op.result,)) for op, accesses in zip(self.groups, self.accesses)]
         return len(set().union(*needed)) < sum(map(len, needed))

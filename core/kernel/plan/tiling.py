@@ -1,7 +1,8 @@
-"""Runs of operations along the rows of the same arrays, which may be computed for some rows after the others.
+"""Loop tiling: find runs of operations along the rows of the same arrays, which may be done by blocks of rows.
 
-Nothing that others see is done meanwhile, so any operation of a run may leave to where the first of them does.
-Elements and sums of rows do not depend on how many rows are computed at once.
+A run has no effect that other code sees. So any operation of a run may leave by the exit of the first one. Elements and
+sums of rows do not depend on the number of rows that are computed at once. emit/tiled_loops.py writes the runs;
+skewing.py uses `find_users`.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from pijit.core.kernel.plan.group_operands import find_leaves
 
 _ELEMENTWISE = frozenset(("ufunc", "where"))
 AHEAD = frozenset("const same cast dim compare require add sub mul truediv neg abs and or not".split())
-"""Operations on scalars that may be done before a run which they are part of: they tell nothing but their results."""
+"""Operations on scalars that may move before their run: they have no effect except their results."""
 
 
 class Run(NamedTuple):
-    """Operations that go block by block.
+    """Operations that are done block by block.
 
     Attributes:
-        ops: those that are written in blocks; the last one of a group stands for all of it.
-        ahead: those that are written before: of scalars, and views of what is there.
-        first: the one that leaves to where all of them do.
-        rows: the arrays from outside whose first axis is that of the blocks.
-        made: what the operations make.
-        lasting: what of that is needed behind them.
-        order: where all operations of the block are.
+        ops: the operations in blocks; the last operation of a group stands for the whole group.
+        ahead: operations that are written before the blocks: on scalars, and views of existing arrays.
+        first: the operation whose exit all of them take.
+        rows: the arrays from outside whose first axis is cut into blocks.
+        made: the results of the operations.
+        lasting: those results that are needed after the run.
+        order: the positions of all operations of the block.
     """
 
     ops: List[Op]
@@ -42,7 +43,7 @@ class Run(NamedTuple):
 
 
 def find_runs(emitter: Any, graph: Graph, taken: Set[Op]) -> Dict[Op, Run]:
-    """The runs of a graph, by their first operation, without operations that are ``taken``."""
+    """The runs of a graph, by their first operation, except for operations in ``taken``."""
     if not is_alone(emitter.flavour.least):
         return {}  # threads share whole arrays
     users, escaping = find_users(graph)
@@ -60,7 +61,7 @@ def find_runs(emitter: Any, graph: Graph, taken: Set[Op]) -> Dict[Op, Run]:
 
 
 def find_users(graph: Graph) -> Tuple[Dict[Value, Set[Op]], Set[Value]]:
-    """The operations that need each value, for exits, too, and the values that leave blocks."""
+    """The operations that use each value, also at exits, and the values that leave their blocks."""
     users: Dict[Value, Set[Op]] = {}
     escaping: Set[Value] = set()
     for block in graph.blocks:
@@ -88,10 +89,10 @@ class _Search:
         self.members: List[Op] = []
         self.rows: List[Value] = []
         self.made: Set[Value] = set()
-        self.repeated: Set[Value] = set()  # arrays that are the same for all rows
+        self.repeated: Set[Value] = set()  # arrays that each row reads as a whole
 
     def end(self, users: Dict[Value, Set[Op]], escaping: Set[Value], found: Dict[Op, Run]) -> None:
-        """Note the run, if it is one."""
+        """End the run, and record it if it has several operations."""
         while self.ops and self.ops[-1].name == "view":
             self.made.discard(self.ops.pop().result)
         ops = self.ops
@@ -105,7 +106,7 @@ class _Search:
         self._start()
 
     def takes(self, op: Op) -> bool:
-        """Whether an operation goes on with the run, or begins one."""
+        """Add an operation to the run, or start a run with it; False if neither is possible."""
         if makes_elements(op):
             return self._takes_group(op)
         if not self.ops:
@@ -155,7 +156,7 @@ class _Search:
         return True
 
     def _can_go(self, op: Op, ndim: int) -> bool:
-        """Whether an operation computes rows of numbers from rows of others, in C order, however many there are."""
+        """Whether an operation computes rows of numbers from rows in C order, for any number of rows."""
         kind = op.result.type if op.result is not None else None
         if not makes_elements(op) or op.exit is None or not isinstance(kind, Array) or kind.layout != "C":
             return False
@@ -169,12 +170,12 @@ class _Search:
 
 
 def makes_elements(op: Op) -> bool:
-    """Whether an operation computes arrays from others, row by row if it goes along rows at all."""
+    """Whether an operation computes an array or sum from arrays, element by element or along an axis."""
     return op.name in _ELEMENTWISE or op.name == "reduce"
 
 
 def _axes(op: Op) -> int:
-    """How many axes the rows have that an operation goes along, itself included; 0 for another operation."""
+    """The number of axes of the arrays that an operation goes along, including rows; 0 for other operations."""
     if op.name in _ELEMENTWISE and isinstance(op.result.type, Array):
         return op.result.type.ndim
     if op.name == "reduce" and isinstance(op.result.type, Array):

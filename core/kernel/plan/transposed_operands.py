@@ -1,6 +1,7 @@
-"""Transposed operands of loop nests, whose elements along a row are as far apart as rows of the others.
+"""Transposed operands of loop nests: their elements along a row are as far apart as rows of the other operands.
 
-Where NumPy meets one together with an array in C order it goes along the rows of that, whose order is the result's.
+If NumPy combines one with an array in C order, it goes along the rows of that array; the result has C order, too.
+Called by emit/fused_nest.py.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from pijit.core.graph.passes.fusion import operands
 
 
 def turned_leaves(emitter: Any, group: List[Op], arrays: List[Value]) -> Set[Value]:
-    """The transposed ones of the arrays that a group reads, if each is combined with elements in C order at once, and
-    a new array is made of them."""
+    """The transposed arrays that a group reads; none unless the group makes a new array.
+
+    Each must be combined directly with elements in C order, otherwise the result is empty.
+    """
     last, found = group[-1], {value for value in arrays if emitter.arrays[value].goes_by_columns}
     if not found or last.name != "ufunc":
         return set()
