@@ -1,12 +1,12 @@
 """Bounds prover: shows that a linear form of a graph's integers is never above 0 at a block.
 
 The facts at a block are forms that are not above 0 there. They come from conditions of dominating branches, from
-properties of operations' results, and from loop *invariants*. An invariant says that a loop's variable is never below
-0, never below or above its first value, or never beyond the bound tested at the end of an iteration.
+properties of operations' results, and from loop *invariants*. An invariant bounds a loop's variable: by 0, by its first
+value, or by the bound tested at the end of an iteration.
 
-A goal is proved by adding facts that cancel its values, one after the other, until the value ranges of the rest suffice
-(a bounded Fourier-Motzkin elimination). Invariants are guessed, then checked on each edge into the loop under all
-assumptions. Those that fail are dropped, until none fails (Houdini, Flanagan and Leino, 2001). Called by
+A goal is proved by a bounded Fourier-Motzkin elimination. Facts that cancel the goal's values are added one after the
+other, until the value ranges of the rest suffice. Invariants are guessed, then checked on each edge into the loop under
+all assumptions. Those that fail are dropped, until none fails (Houdini, Flanagan and Leino, 2001). Called by
 passes/eliminate_checks.py.
 """
 
@@ -298,7 +298,7 @@ class Proofs:
         return [self.forms.of(edge.jump.args[place]) for edge in self.edges[block]]
 
     def _told_behind(self, header: Block, param: Value, edge: Edge) -> Iterator[Form]:
-        """Candidates from facts at the end of an iteration, about the next one's variables and loop-invariant values."""
+        """Candidates from facts at the end of an iteration, about the next one's variables and unchanged values."""
         given = {value: self.forms.of(arg) for value, arg in zip(header.params, edge.jump.args) if is_whole(value)}
         names: Dict[Any, Any] = {next(iter(form)): value for value, form in given.items()
                                  if list(form.values()) == [1]}

@@ -43,8 +43,7 @@ class Output:
         "advance": the iterator of input number ``value``, with its moving words set to ``words``.
     The others are made of ``parts``, which are outputs:
         "tuple": a tuple of the parts.
-        "sequence_iterator", "list_iterator", "reversed_iterator": a new iterator of an array or list; the parts are that
-            and the index.
+        "sequence_iterator", "list_iterator", "reversed_iterator": a new iterator (an array or list; the index).
         "enumerate": a new iterator (an iterator; the count). "zip": a new iterator (iterators).
         "stepped", "stepped_reversed": the result of ``iter`` or ``reversed`` of an object, stepped ``value`` times.
         "stepped_values", "stepped_items": the same of these views of a dict.
@@ -166,7 +165,7 @@ class Exit:
 
 
 class Origin(NamedTuple):
-    """The function that an operation comes from: name of an inlined function, and its file unless it is the caller's."""
+    """The function that an operation comes from: an inlined function's name, and its file unless it is the caller's."""
 
     function: str
     file: str

@@ -114,9 +114,10 @@ class Object:
         return "object" if self.python is None else "object.%s" % type_name(self.python)
 
 
-    """An element of a long list: an object of one class, or of any class if ``python`` is None.
+class Things(Object):
+    """An object of one class, or of any class if ``python`` is None, such as an element of a long list.
 
-    ``seen`` is the number of the sample that it resembles, or the types of its attributes by name. Each read must
+    ``seen`` is the number of the samples that it resembles, or the types of its attributes by name. Each read must
     check the type. Graphs may outlive the class; then no guard on it holds.
     """
 
@@ -200,9 +201,9 @@ def moving_words(kind: str) -> int:
 class IteratorType:
     """A fetched iterator of one of Python's own types, by the type that it iterates over.
 
-    "range" has no parts. "sequence" (``iter`` of an array) and "reversed" have an Array, "list" has a list. "dict_keys",
-    "dict_values" and "dict_items" have a dict, "set" a set or frozenset, "text" a string, "bytes" bytes. "enumerate"
-    has one iterator and "zip" any number.
+    "range" has no parts. "sequence" (``iter`` of an array) and "reversed" have an Array, "list" has a list.
+    "dict_keys", "dict_values" and "dict_items" have a dict, "set" a set or frozenset, "text" a string, "bytes" bytes.
+    "enumerate" has one iterator and "zip" any number.
     """
 
     __slots__ = ("kind", "parts")

@@ -32,8 +32,8 @@ class StoreRun(NamedTuple):
     """Operations that are done block by block.
 
     Attributes:
-        phases: the operations in blocks, by phase: phase ``n`` lags ``n`` blocks after the first phase. The last operation
-            of a group stands for the whole group.
+        phases: the operations in blocks, by phase: phase ``n`` lags ``n`` blocks after the first phase. The last
+            operation of a group stands for the whole group.
         groups: the last operations of the groups among them.
         ahead: operations that are written before the blocks: on scalars, and views of existing arrays.
         first: the operation whose exit all of them take.
