@@ -1,4 +1,7 @@
-"""Arithmetic on adjoints that all rules and the tape share. Plain NumPy code, so that it can be differentiated in turn."""
+"""Arithmetic on adjoints that all rules and the tape share.
+
+It must be plain NumPy code, so that it can itself be differentiated.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def sum_to(g: Any, shape: Tuple[int, ...]) -> Any:
 
 
 def cast_to(g: Any, dtype: Any) -> Any:
-    """``g`` in the dtype of the value that it belongs to; the real part where that is real."""
+    """``g`` in the dtype of the value that it belongs to; the real part if that value is real."""
     g = np.asarray(g)
     if g.dtype == dtype:
         return g
@@ -37,9 +40,9 @@ def cast_to(g: Any, dtype: Any) -> Any:
 
 
 def strong_zero(g: Any, contribution: Any) -> Any:
-    """``contribution``, and 0 wherever the adjoint ``g`` is 0 and the partial is infinite or NaN.
+    """``contribution``, but 0 where the adjoint ``g`` is 0 and the partial is infinite or NaN.
 
-    Where the partial is finite the contribution stays as it is: it is 0 too, and its own derivative is the partial.
+    Where the partial is finite the contribution stays as it is: it is 0, too, and its own derivative is the partial.
     """
     return np.where((g == 0) & ~np.isfinite(contribution), np.zeros_like(contribution), contribution)
 
@@ -55,7 +58,7 @@ def expanded(g: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
 
 
 def count(shape: Tuple[int, ...], axis: Axis) -> int:
-    """How many elements a reduction adds up for each result."""
+    """The number of elements that a reduction adds up for each result."""
     if axis is None:
         axis = tuple(range(len(shape)))
     product = 1
@@ -70,7 +73,7 @@ def spread(g: Any, a: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def given(value: Any) -> bool:
-    """Whether an optional argument of NumPy was given; NumPy's own marker for "no value" counts as not given."""
+    """Whether an optional argument of NumPy was passed; NumPy's own marker for "no value" counts as absent."""
     return value is not None and value is not getattr(np, "_NoValue", None)
 
 
@@ -80,12 +83,12 @@ def kept(keepdims: Any) -> bool:
 
 
 def transposed(a: Any) -> Any:
-    """The last two axes exchanged."""
+    """The array with its last two axes exchanged."""
     return np.swapaxes(a, -1, -2)
 
 
 def conjugated(a: Any) -> Any:
-    """The complex conjugate; real arrays as they are."""
+    """The complex conjugate of complex arrays; real arrays unchanged."""
     return np.conj(a) if np.iscomplexobj(a) else a
 
 
@@ -95,5 +98,5 @@ def adjoint_matrix(a: Any) -> Any:
 
 
 def masked(g: Any, where: Optional[Any]) -> Any:
-    """``g``, and 0 where a `where=` argument left the result alone."""
+    """``g``, and 0 where a `where=` argument excluded the element."""
     return g if where is None or where is True else np.where(where, g, np.zeros_like(g))

@@ -1,7 +1,7 @@
 """Derivatives of NumPy's float ufuncs and of the functions of `math`.
 
-For complex operands the tape passes conjugates of the operands and the result. A function that is real on the real axis has
-f(conj(z)) = conj(f(z)), so the same rule then gives the product with the conjugated partial.
+For complex operands the tape passes conjugates of the operands and the result. A function that is real on the real axis
+has f(conj(z)) = conj(f(z)). So the same rule then gives the product with the conjugated partial.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _power_exponent(g: Any, r: Any, x: Any, y: Any) -> Any:
 
 
 def _larger(x: Any, y: Any, r: Any) -> Any:
-    """Which share of the adjoint the first operand of an extreme gets: all, half where both are equal, none."""
+    """The share of the adjoint that the first operand of an extreme gets: 1, 0.5 if both are equal, or 0."""
     equal = (x == y) | ((x != x) & (y != y))
     return np.where(equal, 0.5, np.where((r == x) | (x != x) & (r != r), 1.0, 0.0))
 
@@ -114,16 +114,17 @@ elementwise(np.copysign, "g sign(x) sign(r); 0", lambda g, r, x, y: g * (np.sign
 elementwise(np.nextafter, "g; 0", lambda g, r, x, y: g, lambda g, r, x, y: np.zeros_like(r))
 elementwise(np.ldexp, "g 2^y", lambda g, r, x, y: g * np.ldexp(np.ones_like(x), y), lambda g, r, x, y: np.zeros_like(r))
 
-# Not holomorphic: the rule sees the operands themselves.
+# Functions that are not holomorphic: the rule gets the operands themselves.
 elementwise(np.absolute, "g sign(x); g x / |x|", _absolute, holomorphic=False)
 elementwise(np.fabs, "g sign(x)", _absolute, holomorphic=False)
 elementwise(np.conjugate, "conj(g)", lambda g, r, x: np.conj(g), holomorphic=False)
 
-# The functions of math: the same rules.
+# Functions of math have the same rules.
 for _mathematical, _ufunc in ((math.exp, np.exp), (math.expm1, np.expm1), (math.log1p, np.log1p), (math.log2, np.log2),
                               (math.log10, np.log10), (math.sqrt, np.sqrt), (math.sin, np.sin), (math.cos, np.cos),
-                              (math.tan, np.tan), (math.asin, np.arcsin), (math.acos, np.arccos), (math.atan, np.arctan),
-                              (math.sinh, np.sinh), (math.cosh, np.cosh), (math.tanh, np.tanh), (math.asinh, np.arcsinh),
+                              (math.tan, np.tan), (math.asin, np.arcsin), (math.acos, np.arccos),
+                              (math.atan, np.arctan), (math.sinh, np.sinh), (math.cosh, np.cosh),
+                              (math.tanh, np.tanh), (math.asinh, np.arcsinh),
                               (math.acosh, np.arccosh), (math.atanh, np.arctanh), (math.atan2, np.arctan2),
                               (math.pow, np.power), (math.fabs, np.fabs),
                               (math.copysign, np.copysign), (math.fmod, np.fmod), (math.degrees, np.degrees),
@@ -142,6 +143,6 @@ elementwise(math.erfc, "-g 2 exp(-x^2) / sqrt(pi)", lambda g, r, x: -g * (TWO_OV
 
 cut("constant between its steps", np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.heaviside,
     math.floor, math.ceil, math.trunc, np.spacing)
-cut("the result is a truth value", np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.isnan,
-    np.isinf, np.isfinite, np.signbit, np.logical_and, np.logical_or, np.logical_xor, np.logical_not, math.isnan,
-    math.isinf, math.isfinite, math.isclose, np.isclose, np.allclose, np.array_equal)
+cut("the result is a truth value", np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
+    np.isnan, np.isinf, np.isfinite, np.signbit, np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
+    math.isnan, math.isinf, math.isfinite, math.isclose, np.isclose, np.allclose, np.array_equal)

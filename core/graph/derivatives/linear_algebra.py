@@ -36,14 +36,15 @@ def _solve(g: Any, r: Any, a: Any, b: Any) -> Adjoints:
 
 @derivative(np.linalg.det)
 def _det(g: Any, r: Any, a: Any) -> Adjoints:
-    """The matrix of cofactors by singular values, so that singular matrices have their derivative too."""
+    """The matrix of cofactors by singular values, so that singular matrices have a derivative, too."""
     u, s, vh = np.linalg.svd(a)
     n = np.shape(a)[-1]
     others = np.stack([np.prod(np.delete(s, k, axis=-1), axis=-1) for k in range(n)], axis=-1)
     sign = np.linalg.det(u) * np.linalg.det(vh)
     cofactors = np.matmul(u * (others * np.asarray(sign)[..., None])[..., None, :], vh)
-    return np.asarray(g)[..., None, None] * (cofactors if not np.iscomplexobj(a) else
-                                             np.conj(np.asarray(r))[..., None, None] * adjoint_matrix(np.linalg.inv(a))),
+    return np.asarray(g)[..., None, None] * (
+        cofactors if not np.iscomplexobj(a) else
+        np.conj(np.asarray(r))[..., None, None] * adjoint_matrix(np.linalg.inv(a))),
 
 
 @derivative(np.linalg.slogdet)
@@ -57,11 +58,12 @@ def _slogdet(g: Any, r: Any, a: Any) -> Adjoints:
 
 @derivative(np.linalg.cholesky)
 def _cholesky(g: Any, r: Any, a: Any, **kwargs: Any) -> Adjoints:
-    """The adjoint is taken as that of a symmetric matrix (Murray, 2016)."""
+    """The adjoint is that of a symmetric matrix (Murray, 2016)."""
     n = np.shape(a)[-1]
     half = np.tril(np.ones((n, n))) - 0.5 * np.eye(n)
     middle = np.matmul(adjoint_matrix(r), np.tril(g)) * half
-    outer = np.linalg.solve(adjoint_matrix(r), adjoint_matrix(np.linalg.solve(adjoint_matrix(r), adjoint_matrix(middle))))
+    outer = np.linalg.solve(adjoint_matrix(r),
+                            adjoint_matrix(np.linalg.solve(adjoint_matrix(r), adjoint_matrix(middle))))
     return 0.5 * (outer + adjoint_matrix(outer)),
 
 
@@ -98,7 +100,7 @@ def _eigvalsh(g: Any, r: Any, a: Any, UPLO: str = "L") -> Adjoints:
 
 @derivative(np.linalg.eig)
 def _eig(g: Any, r: Any, a: Any) -> Adjoints:
-    """Vectors of length 1; their adjoint along themselves does not count (Boeddeker et al., 2017)."""
+    """Eigenvectors have length 1; the part of their adjoint along themselves is ignored (Boeddeker et al., 2017)."""
     values, vectors = r[0], r[1]
     inner = np.asarray(g[0])[..., None] * _eye(a)
     if np.any(g[1] != 0):
@@ -116,7 +118,8 @@ def _eigvals(g: Any, r: Any, a: Any) -> Adjoints:
 
 
 @derivative(np.linalg.svd)
-def _svd(g: Any, r: Any, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Adjoints:
+def _svd(g: Any, r: Any, a: Any, full_matrices: bool = True, compute_uv: bool = True,
+         hermitian: bool = False) -> Adjoints:
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return np.matmul(u * np.asarray(g)[..., None, :], conjugated(vh)) if not np.iscomplexobj(a) else \
@@ -124,7 +127,8 @@ def _svd(g: Any, r: Any, a: Any, full_matrices: bool = True, compute_uv: bool = 
     u, s, vh = r[0], r[1], r[2]
     k = np.shape(s)[-1]
     if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
-        raise NotImplementedError("no derivative is known of np.linalg.svd with full_matrices of a matrix that is not square")
+        raise NotImplementedError(
+            "no derivative is known of np.linalg.svd with full_matrices of a matrix that is not square")
     if np.iscomplexobj(a):
         raise NotImplementedError("no derivative is known of the vectors of np.linalg.svd of complex matrices")
     g_u, g_s, g_v = g[0], np.asarray(g[1]), transposed(g[2])
@@ -147,7 +151,8 @@ def _svd(g: Any, r: Any, a: Any, full_matrices: bool = True, compute_uv: bool = 
 @derivative(np.linalg.qr)
 def _qr(g: Any, r: Any, a: Any, mode: str = "reduced") -> Adjoints:
     if mode != "reduced" or np.shape(a)[-2] < np.shape(a)[-1]:
-        raise NotImplementedError("no derivative is known of np.linalg.qr of a wide matrix or with mode={!r}".format(mode))
+        raise NotImplementedError(
+            "no derivative is known of np.linalg.qr of a wide matrix or with mode={!r}".format(mode))
     q, upper = r[0], r[1]
     g_q, g_r = g[0], np.triu(g[1])
     m = np.matmul(upper, adjoint_matrix(g_r)) - np.matmul(adjoint_matrix(g_q), q)
@@ -158,7 +163,7 @@ def _qr(g: Any, r: Any, a: Any, mode: str = "reduced") -> Adjoints:
 
 @derivative(np.linalg.pinv)
 def _pinv(g: Any, r: Any, a: Any, *args: Any, **kwargs: Any) -> Adjoints:
-    """Golub and Pereyra, 1973."""
+    """The differential of the pseudo-inverse (Golub and Pereyra, 1973)."""
     back, g_h = adjoint_matrix(r), adjoint_matrix(g)
     left = -np.matmul(np.matmul(back, g), back)
     rows, columns = np.eye(np.shape(a)[-2]), np.eye(np.shape(a)[-1])
@@ -213,5 +218,6 @@ def _matrix_power(g: Any, r: Any, a: Any, n: int) -> Adjoints:
         return _inv(_matrix_power(g, r, inverse, -n)[0], inverse, a)
     whole = np.zeros_like(a)
     for k in range(n):
-        whole = whole + np.matmul(np.matmul(adjoint_matrix(_power_of(a, k)), g), adjoint_matrix(_power_of(a, n - 1 - k)))
+        whole = whole + np.matmul(np.matmul(adjoint_matrix(_power_of(a, k)), g),
+                                  adjoint_matrix(_power_of(a, n - 1 - k)))
     return whole,

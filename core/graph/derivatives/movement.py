@@ -1,4 +1,4 @@
-"""Derivatives of functions that move, copy or choose elements, and of interpolation."""
+"""Derivatives of functions that move, copy or select elements, and of interpolation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pijit.core.graph.derivatives.table import attribute, derivative
 Adjoints = Tuple[Any, ...]
 
 
-@derivative(np.copy, np.array, np.asarray, np.asanyarray, np.ascontiguousarray, attribute("asfarray"), np.asfortranarray,
-            method="copy")
+@derivative(np.copy, np.array, np.asarray, np.asanyarray, np.ascontiguousarray, attribute("asfarray"),
+            np.asfortranarray, method="copy")
 def _array(g: Any, r: Any, a: Any, *args: Any, **kwargs: Any) -> Adjoints:
     return _parts(g, a),
 
 
 def _parts(g: Any, a: Any) -> Any:
-    """The adjoint of `np.array(a)`: nested lists get nested lists."""
+    """The adjoint of `np.array(a)`; the adjoint of a nested list is a nested list."""
     if isinstance(a, (list, tuple)):
         return [_parts(g[k], item) for k, item in enumerate(a)]
     return np.reshape(g, np.shape(a))
@@ -65,7 +65,7 @@ def _where(g: Any, r: Any, condition: Any, x: Any = None, y: Any = None) -> Adjo
 
 @derivative(np.clip, operands=3, method="clip")
 def _clip(g: Any, r: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Adjoints:
-    """The adjoint goes to the operand that is the result, half each where a bound equals the element."""
+    """The adjoint goes to the operand that is the result; half each if a bound equals the element."""
     least, most = kwargs.get("min", a_min), kwargs.get("max", a_max)
     inner = a if least is None else np.maximum(a, least)
     upper = np.ones_like(r) if most is None else _share(inner, most, r)
@@ -80,7 +80,8 @@ def _share(x: Any, y: Any, r: Any) -> Any:
 
 
 @derivative(np.take, method="take")
-def _take(g: Any, r: Any, a: Any, indices: Any, axis: Optional[int] = None, out: Any = None, mode: str = "raise") -> Adjoints:
+def _take(g: Any, r: Any, a: Any, indices: Any, axis: Optional[int] = None, out: Any = None,
+          mode: str = "raise") -> Adjoints:
     indices = np.asarray(indices)
     n = np.size(a) if axis is None else np.shape(a)[axis]
     if mode == "clip":
@@ -155,7 +156,7 @@ def _trace(g: Any, r: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int =
 
 @derivative(np.pad)
 def _pad(g: Any, r: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Adjoints:
-    """Elements are found by padding the indices of the array in the same way."""
+    """The source of each element is found by padding the array's indices in the same way."""
     widths = np.broadcast_to(np.asarray(pad_width, dtype=int), (np.ndim(array), 2))
     if mode == "constant":
         place = tuple(slice(low, low + n) for (low, _), n in zip(widths, np.shape(array)))
@@ -175,7 +176,8 @@ def _choose(g: Any, r: Any, a: Any, choices: Any, out: Any = None, mode: str = "
 
 
 @derivative(np.interp, operands=3)
-def _interp(g: Any, r: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Adjoints:
+def _interp(g: Any, r: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
+            period: Any = None) -> Adjoints:
     if period is not None:
         raise NotImplementedError("no derivative is known of np.interp with a period")
     xs, points, values = np.asarray(x, dtype=float), np.asarray(xp, dtype=float), np.asarray(fp)

@@ -1,4 +1,4 @@
-"""The documentation page of what has a derivative, made of the table."""
+"""The documentation page docs/derivatives.md, generated from the table of derivatives."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pijit.core.graph.derivatives.table import CUTS, ELEMENTWISE, FUNCTIONS
 def page() -> str:
     """The page docs/derivatives.md, as Markdown."""
     lines = ["# Derivatives", "",
-             "Functions whose derivative [gradients](gradients.md) know. Functions that are written in Python need no row.",
+             "Functions whose derivative [gradients](gradients.md) know. "
+             "Functions that are written in Python need no row.",
              "This page is generated: `python -m pijit derivatives > docs/derivatives.md`.", "",
              "## Elementwise functions", "",
-             "`g` is the adjoint of the result `r`; `x` and `y` are the operands. `complex`: the rule holds for complex operands.",
+             "`g` is the adjoint of the result `r`; `x` and `y` are the operands. "
+             "`complex`: the rule holds for complex operands.",
              "", "| function | adjoints of the operands | complex |", "|---|---|---|"]
     rows: Dict[str, str] = {}
     for function, rule in ELEMENTWISE.items():

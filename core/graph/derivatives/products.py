@@ -62,7 +62,7 @@ def _outer(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Adjoints:
 
 
 def _letters(subscripts: str, operands: Any) -> Tuple[Tuple[str, ...], str]:
-    """The subscripts of operands and result, written out: no ellipsis, no implicit result."""
+    """The subscripts of operands and result in full: no ellipsis, no implicit result."""
     text = subscripts.replace(" ", "")
     free = [letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if letter not in text]
     inputs, arrow, output = text.partition("->")

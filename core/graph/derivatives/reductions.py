@@ -47,7 +47,7 @@ def _std(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any 
 
 
 def _without_each(a: Any, axis: Any) -> Any:
-    """Products of all other elements along an axis, by two scans; right where elements are 0."""
+    """Products of all other elements along an axis, by two scans; correct for elements that are 0."""
     ones = np.ones_like(np.take(a, [0], axis=axis))
     before = np.cumprod(np.concatenate([ones, np.delete(a, -1, axis=axis)], axis=axis), axis=axis)
     mirrored = np.flip(a, axis=axis)
@@ -107,7 +107,7 @@ def _cumsum(g: Any, r: Any, a: Any, axis: Optional[int] = None, dtype: Any = Non
 
 @derivative(np.cumprod, method="cumprod")
 def _cumprod(g: Any, r: Any, a: Any, axis: Optional[int] = None, dtype: Any = None, out: Any = None) -> Adjoints:
-    """For each element the sum over later results of the product of all other factors; right where factors are 0."""
+    """For each element the sum over later results of the product of all other factors; correct for factors of 0."""
     flat_shape = np.shape(a)
     values = np.reshape(a, -1) if axis is None else np.moveaxis(a, axis, -1)
     last = g if axis is None else np.moveaxis(g, axis, -1)
@@ -130,7 +130,7 @@ def _sort(g: Any, r: Any, a: Any, axis: Optional[int] = -1, kind: Any = None, or
 
 
 def _scattered(g: Any, order: Any, axis: int) -> Any:
-    """The elements of ``g`` back at the positions that ``order`` took them from."""
+    """The elements of ``g`` at the positions that ``order`` took them from."""
     return np.take_along_axis(g, np.argsort(order, axis=axis, kind="stable"), axis=axis)
 
 

@@ -1,7 +1,7 @@
-"""The registry of derivatives: one row per NumPy function, ufunc or `math` function.
+"""Registry of derivatives: one row per NumPy function, ufunc or `math` function.
 
-A rule is plain NumPy code. It receives the adjoint ``g`` of the result, the result ``r`` and the operands, and returns the
-adjoints of the operands. The tape, the documentation page and the tests read the same rows.
+A rule is plain NumPy code. Its parameters are the adjoint ``g`` of the result, the result ``r`` and the operands. It
+returns the adjoints of the operands. The tape, the documentation page and the tests read the same rows.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ class ElementwiseRule(NamedTuple):
     """The derivative of an elementwise function.
 
     Attributes:
-        name: the name that the documentation shows.
-        partials: per operand a function of (g, r, *operands) that gives the operand's adjoint before broadcasting is undone.
-        singular: the partials may be infinite; where ``g`` is 0 the contribution is 0 then (a strong zero).
-        holomorphic: the rule serves complex operands, given their conjugates.
-        formula: the adjoints as the documentation prints them.
+        name: the name in the documentation.
+        partials: per operand a function of (g, r, *operands) that gives the operand's adjoint before broadcasting is
+            undone.
+        singular: the partials may be infinite; where ``g`` is 0 the contribution is then 0 (a strong zero).
+        holomorphic: the rule holds for complex operands, given their conjugates.
+        formula: the adjoints in the documentation.
     """
 
     name: str
@@ -35,11 +36,10 @@ class FunctionRule(NamedTuple):
     """The derivative of a function over whole arrays.
 
     Attributes:
-        name: the name that the documentation shows.
+        name: the name in the documentation.
         vjp: a function of (g, r, *operands of the function) that returns a tuple of adjoints for the leading operands.
         operands: the names of these leading operands.
-        signature: of ``vjp``, by which calls are bound.
-        views: the result may share memory with an operand; then the memory itself carries the adjoint.
+        signature: the signature of ``vjp``, which calls are bound to.
     """
 
     name: str
@@ -70,17 +70,17 @@ def elementwise(function: Any, formula: str, *partials: Callable[..., Any], sing
         formula: the adjoints as text, for the documentation.
         partials: one function per operand.
         singular: whether partials may be infinite.
-        holomorphic: whether the rule serves complex operands.
+        holomorphic: whether the rule holds for complex operands.
     """
     ELEMENTWISE[function] = ElementwiseRule(function.__name__, partials, singular, holomorphic, formula)
 
 
 def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator: the rule of functions over whole arrays.
+    """Decorator that adds the rule of functions over whole arrays.
 
     Args:
-        functions: the functions; None for those that this NumPy does not have.
-        operands: how many leading parameters the returned tuple is about.
+        functions: the functions; None for functions that this NumPy lacks.
+        operands: the number of leading parameters whose adjoints the rule returns.
         method: the array method that does the same.
     """
     def add(vjp: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,20 +96,21 @@ def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None)
 
 
 def cut(reason: str, *functions: Any) -> None:
-    """Functions whose derivative is zero or that have integer or boolean results."""
+    """Register functions whose derivative is zero or that have integer or boolean results."""
     for function in functions:
         for one in _spellings(function):
             CUTS[one] = reason
 
 
 def _spellings(function: Any) -> List[Any]:
-    """A function, and the C function that NumPy's dispatcher wraps, which NumPy's own Python code calls directly."""
+    """A function, and the C function inside NumPy's dispatcher, which NumPy's own Python code calls directly."""
     inner = getattr(function, "__wrapped__", None)
-    return [one for one in (function, inner) if one is not None and (one is function or isinstance(inner, BuiltinFunctionType))]
+    return [one for one in (function, inner)
+            if one is not None and (one is function or isinstance(inner, BuiltinFunctionType))]
 
 
 def attribute(path: str) -> Any:
-    """The function of NumPy at a dotted path, or None if this version has none."""
+    """The function of NumPy at a dotted path, or None if this version lacks it."""
     found: Any = np
     for name in path.split("."):
         found = getattr(found, name, None)
@@ -117,7 +118,7 @@ def attribute(path: str) -> Any:
 
 
 def rows() -> List[Tuple[str, str]]:
-    """(name, adjoints) of every row, sorted by name; the documentation is made of it."""
+    """(name, adjoints) of each row, sorted by name, for the documentation."""
     named = {rule.name: rule.formula for rule in ELEMENTWISE.values()}
     named.update((rule.name, "function") for rule in FUNCTIONS.values())
     named.update((getattr(function, "__name__", str(function)), "0: " + reason) for function, reason in CUTS.items())

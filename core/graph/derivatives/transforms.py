@@ -12,7 +12,7 @@ Adjoints = Tuple[Any, ...]
 
 
 def _fitted(whole: Any, n: int, axis: int) -> Any:
-    """Cut or fill with zeros along an axis to the length ``n``: undoes what the parameter `n` of a transform does."""
+    """Cut or zero-pad an axis to the length ``n``: this reverses the parameter `n` of a transform."""
     length = np.shape(whole)[axis]
     if length == n:
         return whole
@@ -24,7 +24,7 @@ def _fitted(whole: Any, n: int, axis: int) -> Any:
 
 
 def _scale(norm: Optional[str], n: int, forward: bool) -> float:
-    """The factor that a transform of length ``n`` has."""
+    """The scale factor of a transform of length ``n``."""
     if norm == "ortho":
         return float(n) ** -0.5
     return 1.0 / n if (norm == "forward") == forward else 1.0
@@ -73,7 +73,7 @@ def _axes(a: Any, s: Any, axes: Any) -> Tuple[int, ...]:
 
 
 def _each_axis(rule: Any, transform: Any, g: Any, a: Any, s: Any, axes: Tuple[int, ...], norm: Any) -> Any:
-    """Adjoints of a transform along several axes, the last axis first as NumPy does it."""
+    """Adjoints of a transform along several axes; the last axis is transformed first, as in NumPy."""
     lengths = [np.shape(a)[axis] for axis in axes] if s is None else list(s)
     steps, value = [], a
     for axis, n in list(zip(axes, lengths))[::-1]:

@@ -1,4 +1,7 @@
-"""The passes over a graph, in order, and what shows their work."""
+"""Passes over a graph: their order, and a record of the graph after each of them.
+
+Capture runs `run_passes`. Kernels that may never be needed, such as those of re-entries, run `improve` when compiled.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from pijit.core.graph.printer import format_graph
 
 
 class Stage(NamedTuple):
-    """A graph after a pass that has changed it, without its name; the first stage is before all passes."""
+    """A graph's text without its name, after a pass that has changed it; the first stage is before all passes."""
 
     name: str
     text: str
@@ -31,9 +34,9 @@ Stages = Dict[str, List[Stage]]
 
 
 def run_passes(graph: Graph, later: bool = False) -> List[int]:
-    """Run all passes; the inputs that are left, by their number before.
+    """Run all passes; the result is the numbers of the inputs that are left.
 
-    With ``later``, `improve` is left to who needs the graph's kernel, if ever somebody does.
+    With ``later``, `improve` does not run here; it runs when the graph's kernel is needed.
     """
     _note(graph, "before passes")
     kept = simplify(graph)
@@ -44,7 +47,7 @@ def run_passes(graph: Graph, later: bool = False) -> List[int]:
 
 
 def improve(graph: Graph) -> None:
-    """Run the passes that make a kernel faster."""
+    """Run the optimising passes."""
     for name, run in PASSES:
         run(graph)
         _note(graph, "after " + name)
@@ -59,7 +62,7 @@ PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", com
                                                           ("carry_stored", carry_stored),
                                                           ("cut_into_strips", cut_into_strips),
                                                           ("join_blocks", join_blocks))
-"""Those behind `simplify`: inputs stay as they are, and each exit leaves with the same kinds of values, or is gone."""
+"""Passes after `simplify`: inputs stay as they are, and an exit keeps the kinds of its values, or disappears."""
 
 
 
@@ -72,9 +75,9 @@ _here = _Here()
 
 @contextlib.contextmanager
 def recorded(on: bool = True) -> Iterator[Stages]:
-    """Note the stages of each graph that this thread makes, by its name: of one that is made again, the last ones.
+    """Record the stages of each graph that this thread builds, by its name; a rebuilt graph replaces its stages.
 
-    If not ``on``, what an outer one notes, or nothing.
+    If not ``on``, an outer call goes on recording, if there is one.
     """
     before = _here.found
     if on:

@@ -1,4 +1,4 @@
-"""Compares sizes of complex numbers with bounds without a root where the squares are far enough apart.
+"""Strength reduction: compare magnitudes of complex numbers by their squares, without a square root.
 
 Before::
 
@@ -9,7 +9,8 @@ After::
 
     %4: raw.bool = compare_size %1, %2 {operator='<='}  else exit0()
 
-Nothing else may need the size, and nothing between the two may leave or have an effect.
+The kernel takes the root only if the squares are too close. Nothing else may need the magnitude, and no operation
+between the two may leave or have an effect.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def compare_sizes(graph: Graph) -> None:
-    """Replace the pairs of operations; in place."""
+    """Replace the pairs of operations in place."""
     if not any(_is_size(op) for block in graph.blocks for op in block.ops):
         return
     counts = Counter(graph.uses())
@@ -55,7 +56,7 @@ def _in_block(block: Block, counts: Dict[Value, int]) -> None:
 
 
 def _comparison(op: Op, size: Op) -> Op:
-    """What does the work of both."""
+    """The operation that replaces both."""
     left, right = op.args
     symbol = op.attrs["operator"]
     bound, symbol = (right, symbol) if left is size.result else (left, MIRRORED[symbol])

@@ -1,4 +1,4 @@
-"""Makes masks that are computed again from the same operands one.
+"""Common subexpression elimination for masks: reuse a mask that is computed again from the same operands.
 
 Before::
 
@@ -15,8 +15,8 @@ After::
     %4: float64[1d,C] = ufunc %3 {ufunc=negative}  else exit0()
     put_mask %1, %2, %4  else exit0(%4)
 
-So ``x[x < 0] = -x[x < 0]`` is a group (fusion.py). Between the two nothing may have an effect, and the second mask must be
-no use but to operations of the block that read it: nobody can tell then that there was another array.
+So ``x[x < 0] = -x[x < 0]`` is a group (fusion.py). No operation between the two may have an effect. Only operations of
+the block that read the second mask may use it. Then the program cannot observe that there was another array.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PLAIN = frozenset((bool, int, float))
 
 
 def join_masks(graph: Graph) -> None:
-    """Drop the second masks; in place."""
+    """Drop the second masks in place."""
     if not any(op.name == "pick" for block in graph.blocks for op in block.ops):
         return
     names: Dict[Value, Value] = {}
@@ -67,7 +67,7 @@ def _is_mask(op: Op) -> bool:
 
 
 def _is_read(graph: Graph, block: Block, mask: Any) -> bool:
-    """Whether operations of the block read a mask, and nothing names it behind the last one of these."""
+    """Whether operations of the block read a mask, and nothing names it after the last of them."""
     users = [k for k, op in enumerate(block.ops) if mask in op.args]
     named = sum(mask in op.args for op in block.ops)
     for op in block.ops[:max(users, default=-1) + 1]:
@@ -81,5 +81,5 @@ def _reads(op: Op, mask: Value) -> bool:
 
 
 def _is_kept(block: Block, mask: Value) -> bool:
-    """Whether no operator of NumPy's takes a mask's memory for its result."""
+    """Whether no NumPy operator computes its result into the memory of a mask."""
     return all(into == NEVER for op in block.ops if mask in op.args for into in op.attrs.get("into", ()))

@@ -1,4 +1,4 @@
-"""Takes the side exits from operations that are known not to need them, by proofs about indices and integers.
+"""Check elimination: remove side exits that are proved never to be taken, of index and overflow checks.
 
 Before::
 
@@ -12,7 +12,8 @@ After::
     b2():    %x = load %a, %i {inside=True}
              %j = add %i, %one                     jump b1(%j)
 
-Where not all is known of an element's indices, ``checks`` tells what is left to do for each one.
+If an element's indices are only partly known, the attribute ``checks`` tells which checks are left for each index. What
+is not proved stays as it was; nothing moves, so no operation leaves earlier than bytecode would fail.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pijit.core.graph.types import Scalar
 
 
 def drop_checks(graph: Graph) -> None:
-    """Drop what can be proved not to happen; in place."""
+    """Drop the checks that are proved unnecessary, in place."""
     wanted = [(block, op) for block in graph.blocks for op in block.ops
               if op.exit is not None and op.name in _CHECKED]
     if not wanted:
@@ -51,7 +52,7 @@ def _element(first: int, last: int) -> Any:
 
 
 def _index(proofs: Proofs, block: Block, array: Value, axis: int, value: Value) -> str:
-    """What is to be done about an index: "w" wrap and compare, "c" compare, "-" nothing."""
+    """The check that an index still needs: "w" wrap and compare, "c" compare, "-" none."""
     index = proofs.forms.of(value)
     if not proofs.holds(plus({}, index, -1), block):
         return "w"
@@ -76,15 +77,16 @@ def _difference(proofs: Proofs, op: Op) -> Form:
 
 
 def _product(proofs: Proofs, op: Op) -> Any:
-    """By the spans of the operands, as a product of two values is no sum."""
+    """By the ranges of the operands, because a product of two values is no linear form."""
     corners = [a * b for a in proofs.forms.ends(op.args[0]) for b in proofs.forms.ends(op.args[1])]
     return {None: 0} if LOW <= min(corners) and max(corners) <= HIGH else None
 
 
 def _quotient(proofs: Proofs, block: Block, op: Op) -> None:
-    """By a number that is not 0; where it is -1, the least number of all has no quotient."""
+    """By a number that is not 0. If the divisor may be -1, the dividend must not be the least int64."""
     low, high = proofs.forms.ends(op.args[1])
-    if is_whole(op.args[0]) and op.args[0].type.dtype.char in "lq" and (low > 0 or high < 0):  # type: ignore[union-attr]
+    if is_whole(op.args[0]) and op.args[0].type.dtype.char in "lq" and (  # type: ignore[union-attr]
+            low > 0 or high < 0):
         if low > -1 or high < -1 or proofs.holds(plus({None: LOW + 1}, proofs.forms.of(op.args[0]), -1), block):
             op.exit = None
 

@@ -1,4 +1,4 @@
-"""Decides which arrays are one object, where the graph tells.
+"""Constant folding of identity tests: decide which arrays are one object.
 
 Before::
 
@@ -11,7 +11,8 @@ After::
     %3: f64[1d,C] = ufunc %1, %2 {ufunc=multiply}  else exit0()
     jump b2()
 
-What an operation makes is none of what comes in or what another operation makes; kernels compare what is left.
+A new array is neither an input nor the result of another operation. Kernels compare the arrays of the other tests.
+simplify.py calls this.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _PASS_ON = frozenset(("flag", "truth", "same"))
 
 
 def decide_identities(graph: Graph) -> bool:
-    """Replace operations by constants and branches by jumps, in place; whether a branch has gone."""
+    """Replace operations by constants and branches by jumps, in place; True if a branch was replaced."""
     ops = [op for block in graph.blocks for op in block.ops]
     asked = [op for op in ops if op.name == "identical"]
     if not asked:
@@ -50,7 +51,7 @@ def decide_identities(graph: Graph) -> bool:
 
 
 def _pass_on(ops: List[Op], known: Dict[Optional[Value], bool]) -> None:
-    """What is known of flags that are made of those that are known."""
+    """Add the flags that follow from known flags."""
     count = -1
     while count != len(known):
         count = len(known)
@@ -62,7 +63,7 @@ def _pass_on(ops: List[Op], known: Dict[Optional[Value], bool]) -> None:
 
 
 class _Origins:
-    """Which values an array may be: inputs and results of operations, as block parameters pass them on."""
+    """The values that an array may be: inputs and results of operations, passed through block parameters."""
 
     def __init__(self, graph: Graph) -> None:
         self._makers = {op.result: op for block in graph.blocks for op in block.ops}
@@ -73,9 +74,9 @@ class _Origins:
                     self._given.setdefault(param, set()).add(argument)
 
     def same(self, left: Value, right: Value) -> Optional[bool]:
-        """Whether two values are one object; None where that differs from run to run.
+        """Whether two values are one object; None if that differs between runs.
 
-        A value that comes around a loop may be what the same operation made in another round.
+        A loop's value may be the result that the same operation gave in another iteration.
         """
         if left is right:
             return True
@@ -86,7 +87,7 @@ class _Origins:
         return False if apart else None
 
     def _is_apart(self, new: Value, other: Value) -> bool:
-        """Whether an operation makes the one, and does not find the other, which might then be what was made before."""
+        """Whether ``new`` is a new array and ``other`` is not read from a container, which might hold ``new``."""
         return (new in self._makers and self._makers[new].name in _NEW
                 and (other not in self._makers or self._makers[other].name in _NEW))
 

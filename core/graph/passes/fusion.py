@@ -1,55 +1,57 @@
-"""Groups of elementwise operations that one loop nest can compute without temporaries.
+"""Fusion: groups of elementwise operations that one loop nest computes without temporaries.
 
-A group is a set of ``ufunc`` operations of one block with one result; its inner results have no use outside. It
-may end in ``assign`` or ``ufunc_into``: then the nest computes into an array that was there before.
+A group is a set of ``ufunc`` operations of one block with one result; its inner results have no use outside. It may
+end in ``assign`` or ``ufunc_into``: then the nest computes into an existing array. Passes, plans and emitters ask here
+which operations form groups.
 
-**Numbers under masks** (``x[x < low] = low``) are written so too: the nest chooses between the number and what was there.
+**Numbers under masks** (``x[x < low] = low``) are stored by a nest, too: it selects the number or the old element.
 
-**Elements under masks** (``x[m] = 2.0 - x[m]``) are computed where they are, without an array of those that are picked. What
-is not picked counts as 1, so that it raises no flag. The mask is an operand, so that LLVM knows nothing of how it comes
-about. The nest skips blocks of the mask in which nothing is picked. Where few elements are picked, and the nest would need a
-buffer, or somebody had to look at all elements first, the kernel does these operations one by one.
+**Elements under masks** (``x[m] = 2.0 - x[m]``) are computed in place, without an array of the selected elements.
+Elements that are not selected count as 1, so that they raise no flag. The mask is an operand, so LLVM knows nothing
+about its computation. The nest skips blocks of the mask in which no element is selected. The kernel does these
+operations one by one if few elements are selected and the nest would need a buffer or an exponent scan.
 
-**Leaving.** Leaving a group means leaving at its first operation's exit: between the first and the last
-operation nothing has an effect, so repeating all of them in bytecode is the same. That is also why an inner
-result may be named by the exits of the group's own operations, which are then never taken, but by no other
-exit.
+**Leaving.** A group leaves by its first operation's exit. No operation between the first and the last one has an
+effect, so bytecode may repeat all of them. Therefore exits of the group's own operations may name an inner result:
+they are never taken. No other exit may name it.
 
-**Writing in place.** NumPy computes the value of a statement, warns or raises for floating-point flags, and
-only then writes. A nest finds out about flags at its end. So a group that can raise one computes into a
-buffer, which is copied when no flag was raised: had it written in place, repeating the statement would read
-what it wrote, and where the warning is an error the program would see an array that NumPy leaves as it was.
-Whether a group can raise one, it asks its operands (kernel/emit/exponent_bounds.py).
-Where only the last operation can raise one, and it is an operator that writes in place, NumPy itself reports flags
-behind what it wrote; so does bytecode then, to which the operation ``raised`` leads (bytecode/linker/deferred_warning.py).
-Such a group has no comparisons of floats: of a NaN, machine code says that it is invalid, which nobody could tell from the
-operator's own flag. A group that cannot raise another flag does not leave once its nest runs. It writes in place unless destination and
-operands may overlap, as NumPy reads all before it writes; an operand that is the destination itself is read
-at each index before that index is written.
+**Writing in place.** NumPy computes the value of a statement, warns or raises for floating-point flags, and only then
+writes. A nest finds out about flags at its end. So a group that can raise a flag computes into a buffer, which is
+copied if no flag was raised. If it had written in place, repeating the statement would read what it wrote. If the
+warning is an error, the program would see a changed array that NumPy leaves unchanged. The operands' exponents tell
+whether a group can raise a flag (kernel/emit/exponent_bounds.py).
 
-**Sums along the last axis** end a group too: the elements of a row are added where they are computed; where NumPy adds
-them pairwise, they are computed into a few cache lines at a time and added up in NumPy's order (kernel/llvm/nest/pairwise_sum.py). The
-operand must be certain to be in C order, or NumPy would go another way.
+Sometimes only the last operation can raise a flag, and it is an operator that writes in place. Then NumPy itself
+reports flags after it has written. So does bytecode, which the operation ``raised`` leads to
+(bytecode/linker/deferred_warning.py). Such a group has no comparisons of floats: machine code calls a NaN there
+invalid, and the flag would look like the operator's. A group that cannot raise another flag does not leave once its
+nest runs. It writes in place unless destination and operands may overlap, because NumPy reads all operands before it
+writes. An operand that is the destination itself is read at each index before that index is written.
 
-**Counts of true elements** (``np.sum(x > y)``, ``count_nonzero``, ``any``, ``all``) end a group too, over all axes: what NumPy's
-function would be called with is not made. Where the nest has seen something odd, the function is called.
+**Sums along the last axis** end a group, too: the elements of a row are added as they are computed. If NumPy adds them
+pairwise, they are computed into a few cache lines at a time and added in NumPy's order
+(kernel/llvm/nest/pairwise_sum.py). The operand must be certain to be in C order, or NumPy would use another order.
 
-**Floats that become integers** (``x.astype(np.uint8)``) end a group. Where one does not fit, or is NaN, the nest has
-seen something odd, and NumPy's function makes of it what it will.
+**Counts of true elements** (``np.sum(x > y)``, ``count_nonzero``, ``any``, ``all``) end a group, too, over all axes.
+The argument of NumPy's function is not made. If a watched result was odd, the kernel calls the function.
 
-**Elements found by index** (``gather``) are loaded where they are needed, also at an index that is computed there. A nest
-finds out at its end that an index was out of range, like a flag; the array that they are found in is no operand and
-must be there before the group.
+**Floats that become integers** (``x.astype(np.uint8)``) end a group. If a float is NaN or does not fit, the result is
+odd, and the kernel calls NumPy's function.
 
-**Rolled arrays** (``np.roll(u, 1, axis=0)``) are not made where elements of theirs are needed: the nest goes through parts of
-the axis, in each of which they lie one behind the other in the array that is rolled.
+**Gathered elements** (``gather``) are loaded where they are needed, also at an index that is computed there. A nest
+finds out at its end that an index was out of range, like a flag. The array that is gathered from is no operand of the
+nest. It must exist before the group.
 
-**Watched groups.** LLVM may leave out what ``where`` does not choose, or find out how a comparison of a computed number
-comes out, and drop the arithmetic with its flag. So where these meet arithmetic, flags tell nothing: the nest watches
-results instead. An error of arithmetic gives infinity or NaN (but for underflows, which NumPy ignores unless it is told
-not to, and it is asked). ``minimum``, ``maximum`` and ``clip`` of floats are watched as well: which of 0.0 and -0.0, and of two
-NaNs, NumPy's loops give depends on its version and on the element's position. Where the nest has seen such a number, the
-operations are done again one by one. Only groups that make a new array are watched, without elements found by index.
+**Rolled arrays** (``np.roll(u, 1, axis=0)``) are not made if only elements are needed. The nest goes through parts of
+the axis in which the elements are contiguous in the array that is rolled.
+
+**Watched groups.** LLVM may skip what ``where`` does not select. It may also decide a comparison of a computed number
+without the arithmetic, and so drop the flag. So if these meet arithmetic, flags are no evidence, and the nest watches
+results instead. An error of arithmetic gives infinity or NaN, except for underflows. NumPy ignores underflows by
+default; the kernel asks whether it does. ``minimum``, ``maximum`` and ``clip`` of floats are watched as well. NumPy's
+version and the element's position decide which of 0.0 and -0.0, and which of two NaNs, its loops give. If a nest has
+seen such a number, the operations are done again one by one. Only groups that make a new array are watched, and only
+without gathered elements.
 """
 
 from __future__ import annotations
@@ -91,23 +93,23 @@ _LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN
 """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
 
 MAKING = ("ufunc", "where", "reduce", "gather", "invoke")
-"""What makes a new array, or a number, of all its operands; other operations write to the first one."""
+"""Operations that make a new array, or a number, from all their operands; other operations write to the first one."""
 
 COUNTS = {"sum": "sum", "ndarray.sum": "sum", "count_nonzero": "sum", "any": "any", "ndarray.any": "any", "all": "all",
           "ndarray.all": "all"}
-"""Library functions that the number of true elements of an array of bools tells."""
+"""Library functions whose result follows from the number of true elements of an array of bools."""
 
 STEPLESS = ("assign", "reduce", "invoke", "roll", "view")
-"""Operations that end a group, or only say where elements are, and compute none."""
+"""Operations of groups that compute no elements: they end a group, or only move elements."""
 
 PLACING = ("roll", "view")
-"""Those that say where elements are."""
+"""Operations that only tell where elements are."""
 
 _RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
 _PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
-"""Operations whose result is infinite or NaN where an operand is."""
+"""Operations whose result is infinite or NaN if an operand is."""
 TOUCHY = frozenset(("truediv", "sqrt", "reciprocal"))
-"""Operations that may raise a flag for a last operand that is neither small nor large."""
+"""Operations that may raise a flag even if the last operand is neither small nor large."""
 _TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
 _COSTLY = frozenset(("truediv", "sqrt", "reciprocal"))
@@ -118,7 +120,7 @@ MEMORY_CODES = "?bBhHiIlLqQfd"
 
 
 def scalar_operation(op: Op) -> str:
-    """The name of the scalar operation that an elementwise ufunc does to each element, or ''."""
+    """The name of the scalar operation that an elementwise ufunc applies to each element, or ''."""
     if op.name in ("where", "gather"):
         return op.name
     if op.name in ("put_mask", "pick"):
@@ -137,7 +139,7 @@ def scalar_operation(op: Op) -> str:
 
 
 def is_exact(op: Op) -> bool:
-    """Whether each element's bits are the same however the ufunc's loop is called."""
+    """Whether each element has the same bits in any call of the ufunc's loop."""
     operands, _, result = op.attrs["types"].partition("->")
     kinds = {np.dtype(code).kind for code in operands + result}
     return not kinds & {"f", "c"} or len(set(operands)) == 1 and op.attrs["ufunc"] in _LOOPS.get(
@@ -145,7 +147,7 @@ def is_exact(op: Op) -> bool:
 
 
 def sums_rows(op: Op) -> bool:
-    """Whether an operation adds up the last axis of what may be computed element by element."""
+    """Whether an operation adds up the last axis of an array that may be computed element by element."""
     if op.name != "reduce" or op.exit is None or op.attrs["ufunc"] is not np.add:
         return False
     kind, axis = op.args[0].type, op.attrs["axis"]
@@ -154,18 +156,18 @@ def sums_rows(op: Op) -> bool:
 
 
 def counts_true(op: Op) -> bool:
-    """Whether a library function is called that the number of true elements tells."""
+    """Whether an operation calls a library function whose result follows from the number of true elements."""
     kind = op.args[0].type if op.name == "invoke" and op.attrs["function"] in COUNTS else None
     return isinstance(kind, Array) and kind.dtype.kind == "b" and op.exit is not None and len(op.args) == 1
 
 
 def puts_number(op: Op) -> bool:
-    """Whether one number is stored under a mask."""
+    """Whether an operation stores one number under a mask."""
     return op.name == "put_mask" and isinstance(op.args[2].type, Scalar)
 
 
 def converts(op: Op) -> bool:
-    """Whether ``x.astype(dtype)`` of floats in C order gives integers."""
+    """Whether an operation is ``x.astype(dtype)`` from floats in C order to integers."""
     if op.name != "invoke" or op.attrs["function"] != "ndarray.astype" or op.attrs["keywords"] or len(op.args) != 2:
         return False
     kind, result = op.args[0].type, op.result.type  # type: ignore[union-attr]
@@ -183,17 +185,17 @@ def raises_flags(op: Op) -> bool:
 
 
 def may_leave(op: Op) -> bool:
-    """Whether a nest finds out at its end that an operation of its group is to be repeated in bytecode."""
+    """Whether a nest may find out at its end that bytecode must repeat an operation of its group."""
     return op.name == "gather" or raises_flags(op)
 
 
 def picks_floats(op: Op) -> bool:
-    """Whether an operation is the minimum or maximum of floats, or keeps floats between two others."""
+    """Whether an operation is a minimum, maximum or clip of floats."""
     return op.name == "ufunc" and op.attrs["ufunc"] in _EXTREMES and op.attrs["types"][0] in "fd"
 
 
 def watched(group: Collection[Op]) -> List[Op]:
-    """The operations of a group whose results its nest must look at; none where flags tell."""
+    """The operations of a group whose results its nest must watch; none if flags are reliable."""
     makers = {op.result: op for op in group}
     users: Dict[Value, List[Tuple[Op, int]]] = {}
     for op in group:
@@ -214,12 +216,13 @@ def watched(group: Collection[Op]) -> List[Op]:
 
 
 def _is_arithmetic(op: Op) -> bool:
-    """Whether an operation computes floats from floats: an infinite or odd result is an error, or was an operand."""
+    """Whether an operation computes floats from floats: then an infinite or NaN result is an error, or comes from an
+    operand."""
     return op.name == "ufunc" and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING | _PASSING
 
 
 def operands(op: Op) -> List[Value]:
-    """What an operation of a group computes with: all arguments but the destination, or what elements are found in."""
+    """The operands of an operation in a group: all arguments except the destination and a gathered array."""
     if op.name in ("put_mask", "pick"):
         return [op.args[1], *op.args[2:], op.args[0]]
     if op.name in PLACING:
@@ -228,7 +231,7 @@ def operands(op: Op) -> List[Value]:
 
 
 def roots(graph: Graph) -> Dict[Value, Value]:
-    """The array that each view looks into."""
+    """The array that each view is a view of."""
     found: Dict[Value, Value] = {}
     for block in graph.blocks:
         for op in block.ops:
@@ -247,9 +250,9 @@ def looks_at_elements(op: Op) -> bool:
 def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
     """The groups, in order of their operations, by last operation.
 
-    A single operation is a group only if it writes to an array that was there before, NumPy would do it row by row,
-    or slowly, or it is a sum of rows, or arithmetic in a loop, where arrays may be small; with ``fast`` also another
-    sum, which then need not be NumPy's.
+    A single operation is a group in these cases: it writes to an existing array; NumPy would do it row by row, or
+    slowly; it is a sum of rows; or it is arithmetic in a loop, where arrays may be small. With ``fast`` any sum is a
+    group, because it need not have NumPy's bits.
     """
     users: Dict[Value, List[Op]] = {}
     leaving: Dict[Value, List[Op]] = {}
@@ -305,8 +308,10 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
 
 
 def _rolled(block: Block, users: Dict[Value, List[Op]]) -> Dict[Value, Op]:
-    """What np.roll makes in a block, and the views of all of that which nobody has without: they need not be made where only
-    elements are wanted."""
+    """The results of np.roll in a block, and whole views of them if nothing else uses the roll.
+
+    They need not be made if only elements are needed.
+    """
     found = {op.result: op for op in block.ops if op.name == "roll" and op.exit is not None}
     for op in block.ops:
         if op.name == "view" and op.args[0] in found and set(op.attrs["index"]) == {"e"} and users[op.args[0]] == [op]:
@@ -316,7 +321,7 @@ def _rolled(block: Block, users: Dict[Value, List[Op]]) -> Dict[Value, Op]:
 
 def _under_mask(op: Op, block: Block, position: Dict[Op, int], effects: List[int], users: Dict[Value, List[Op]],
                 leaving: Dict[Value, List[Op]], escaping: Set[Value]) -> List[Op]:
-    """The operations of ``a[mask] = f(a[mask], b[mask])``, if nobody else needs what they compute; else none."""
+    """The operations of ``a[mask] = f(a[mask], b[mask])``, if no other operation needs their results; else none."""
     if op.name != "put_mask" or not scalar_operation(op) or op.exit is None:
         return []
     makers, group, todo = {one.result: one for one in block.ops}, {op}, [op.args[2]]
@@ -339,12 +344,12 @@ def _under_mask(op: Op, block: Block, position: Dict[Op, int], effects: List[int
 
 
 def count_effects(block: Block) -> List[int]:
-    """How many operations in front of each position of a block have an effect."""
+    """For each position of a block, the number of earlier operations that have an effect."""
     return [0, *itertools.accumulate(op.name in EFFECTS or op.attrs.get("function") in CLOCKS for op in block.ops)]
 
 
 def effect_between(effects: List[int], first: int, last: int) -> bool:
-    """Whether an operation from one position on and in front of another has an effect."""
+    """Whether an operation from position ``first`` up to, but not including, ``last`` has an effect."""
     return effects[first] < effects[last]
 
 
@@ -352,12 +357,12 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
              excluded: Set[Op]) -> Set[Op]:
     """``op`` and the operations that only the group uses.
 
-    Its nest may find out at its end that they are to be done one by one, unless it writes, or picks elements.
+    The nest may find out at its end that the operations must be done one by one, unless it writes or gathers elements.
     """
     group, members, watchable, seen = {op}, [op], op.name in ("ufunc", "where", "invoke"), 0
-    while seen < len(members):  # again: what a smaller group could not take in, this one may
+    while seen < len(members):  # repeat: a larger group may accept an operation that a smaller one could not
         seen = len(members)
-        for user in members:  # it grows
+        for user in members:  # the list grows meanwhile
             for value in operands(user):
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping \
@@ -374,23 +379,23 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
 
 
 def _is_repeated(maker: Op, root: Op) -> bool:
-    """Whether a group that ends with ``root`` would compute elements of few axes for each of the others, and slowly."""
+    """Whether a group that ends with ``root`` would repeat a costly computation along further axes."""
     whole = (root.result if root.name in ("ufunc", "where", "gather") else root.args[0]).type
     return scalar_operation(maker) in _COSTLY and maker.result.type.ndim < whole.ndim  # type: ignore[union-attr]
 
 
 def _writes(user: Op, value: Value) -> bool:
-    """Whether ``user`` needs the memory of an array: writes to it, or looks for elements in it."""
+    """Whether ``user`` needs an array's memory: it writes to it, or finds elements in it."""
     return (user.name in EFFECTS or user.name in ("gather", "roll")) and user.args[0] is value
 
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
-    """Whether ``user`` compares what ``maker`` computed in floating point, or asks what kind of number it is."""
+    """Whether ``user`` compares a float that ``maker`` computed, or tests what kind of number it is."""
     return _tells(user) and maker.name not in ("gather",) + PLACING and maker.attrs["types"][0] in "fd"
 
 
 def _tells_of_floats(op: Op) -> bool:
-    """Whether machine code may raise a flag for a NaN that an operation looks at, where NumPy's ufunc raises none."""
+    """Whether machine code may raise a flag for a NaN that an operation tests, although NumPy's ufunc raises none."""
     return _tells(op) and op.attrs["types"][0] in "fd"
 
 
@@ -399,7 +404,9 @@ def _tells(op: Op) -> bool:
 
 
 def _by_rows(op: Op) -> bool:
-    """Whether NumPy's inner loop would run once per row, however short, or along elements that are apart: ranks
-    differ, or an array is a part of another."""
+    """Whether NumPy's inner loop would run once per short row, or along elements that are apart.
+
+    That is so if the operands' numbers of axes differ, or an array is part of another one.
+    """
     kinds = [value.type for value in operands(op) if isinstance(value.type, Array)]
     return len({kind.ndim for kind in kinds}) > 1 or any(kind.ndim > 0 and kind.layout == "A" for kind in kinds)

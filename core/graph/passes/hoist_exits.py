@@ -1,4 +1,4 @@
-"""Lets operations leave where an earlier one would, so that arrays of an earlier statement need not be there for them.
+"""Side exit hoisting: let operations leave at an earlier resume point, so intermediate arrays need not exist.
 
 Before, for ``d = x - y`` and ``r = (d ** 2).sum(axis=1) + 0.5``::
 
@@ -7,9 +7,9 @@ Before, for ``d = x - y`` and ``r = (d ** 2).sum(axis=1) + 0.5``::
     %4: float64[1d,C] = reduce %3 {ufunc=add}  else exit1(%2)
     %6: float64[1d,C] = ufunc %4, %5 {ufunc=add}  else exit1(%2)
 
-After, all leave by ``exit0()``: %2 is an inner result of a group (fusion.py), and is never made. Where nothing has an
-effect between two operations, repeating the first statement as well is the same. That is done for those arrays alone
-that become inner results by it: what another one was made of would be kept for nothing.
+After, all leave by ``exit0()``. So %2 is an inner result of a group (fusion.py) and is never stored. If no operation
+between two others has an effect, repeating the first statement as well gives the same result. Only exits that name an
+array which becomes an inner result are hoisted. For other arrays, the operands would be kept alive without a gain.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pijit.core.graph.passes.fusion import (
 
 
 class Retreat(NamedTuple):
-    """The operation that makes an array, those that would hand it on where they leave, and those that need it."""
+    """The operation that makes an array, the operations whose exits name it, and its users."""
 
     maker: Op
     leaving: List[Op]
@@ -35,7 +35,7 @@ class Retreat(NamedTuple):
 
 
 def retreat(graph: Graph) -> None:
-    """Change the exits; in place."""
+    """Hoist the exits in place."""
     chosen = candidates(graph, graph.blocks)
     before: Dict[Op, Optional[SideExit]] = {op: op.exit for one in chosen for op in one.leaving}
     while chosen:
@@ -53,9 +53,9 @@ def retreat(graph: Graph) -> None:
 
 
 def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[Retreat]:
-    """Those of blocks, in the order of operations: an earlier one's exit may be that of a still earlier one.
+    """The candidates of blocks, in the order of operations; an earlier one may already have a hoisted exit.
 
-    If ``alone``, also arrays that are only handed on in their own statement.
+    If ``alone``, also arrays that only their own statement uses.
     """
     args: Dict[Value, List[Op]] = {}
     exits: Dict[Value, List[Op]] = {}
@@ -84,5 +84,5 @@ def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[R
 
 
 def _is_near(effects: List[int], position: Dict[Op, int], op: Op, later: Op) -> bool:
-    """Whether nothing between two operations has an effect."""
+    """Whether no operation between two others has an effect."""
     return later in position and not effect_between(effects, position[op], position[later])

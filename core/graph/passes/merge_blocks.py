@@ -1,4 +1,4 @@
-"""Joins blocks that nothing but one jump leads to with the one that jumps: what works within blocks sees all of them.
+"""Block merging: join a block with its only predecessor, so that passes within blocks see larger blocks.
 
 Before::                                 After::
 
@@ -9,8 +9,8 @@ Before::                                 After::
         %4 = ufunc %3, %1
         ...
 
-Calls that were inlined leave such blocks behind. The entry stays as it is, and so do blocks that begin with a poll, and
-those where np.errstate lets other errors be reported.
+Inlined calls leave such blocks. These blocks stay as they are: the entry, blocks that begin with a poll, and blocks in
+which np.errstate reports other errors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pijit.core.graph.ir import Block, Graph, Jump, Op
 
 
 def join_blocks(graph: Graph) -> None:
-    """Join what can be joined; in place."""
+    """Merge the blocks in place."""
     jumps: Dict[Block, int] = {}
     for block in graph.blocks:
         for jump in block.terminator.targets():
@@ -42,5 +42,5 @@ def join_blocks(graph: Graph) -> None:
 
 
 def _reported(ops: Sequence[Op]) -> Set[Tuple[int, int]]:
-    """The errors that operations do not report, and those that they report in any case."""
+    """The pairs of flags that operations do not report, and flags that they always check."""
     return {(op.attrs.get("ignored", 0), op.attrs.get("heeded", 0)) for op in ops if op.exit is not None}

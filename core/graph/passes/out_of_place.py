@@ -1,4 +1,4 @@
-"""Makes operators that write in place, on arrays that nobody else has seen, operations with a result of their own.
+"""In-place operators on unshared arrays become operations with a new result, so that they can be fused.
 
 Before::
 
@@ -13,8 +13,8 @@ After::
     %6: float64[1d,C] = ufunc %1, %0 {ufunc=multiply}  else exit0()
     %2: float64[1d,C] = ufunc %6, %3 {fits=0, ufunc=add}  else exit1(%6)
 
-So they are one group (fusion.py): one loop instead of three, and without the question whether a flag may be raised before
-anything is written. Between the two nothing may have an effect, and the first result must be no use but to the second.
+So they are one group (fusion.py): one loop instead of three, and no test before the store whether a flag may be raised.
+No operation between the two may have an effect, and only the second one may use the first result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pijit.core.graph.types import Array
 
 
 def renew(graph: Graph) -> None:
-    """Replace the operators; in place."""
+    """Replace the operators in place."""
     if not any(op.name == "ufunc_into" for block in graph.blocks for op in block.ops):
         return
     for block in graph.blocks:
@@ -40,7 +40,7 @@ def renew(graph: Graph) -> None:
 
 
 def _renew(graph: Graph, block: Block, position: int) -> None:
-    """Replace one, if it may be."""
+    """Replace one operator, if that is legal."""
     op, target = block.ops[position], block.ops[position].args[0]
     first = next((k for k in range(position) if block.ops[k].result is target), None)
     if first is None or not _can_be_made(op) or not _leads_to(block.ops[first:position + 1], target):
@@ -62,7 +62,7 @@ def _renew(graph: Graph, block: Block, position: int) -> None:
 
 
 def _can_be_made(op: Op) -> bool:
-    """Whether a new array in C order is what the operator leaves: an operand is what it writes to."""
+    """Whether the operator leaves what a new array in C order would hold: it also reads the array that it writes."""
     kind = op.args[0].type
     if not scalar_operation(op) or op.args[0] not in operands(op) or op.attrs["types"][-1] != kind.dtype.char:
         return False
@@ -71,7 +71,7 @@ def _can_be_made(op: Op) -> bool:
 
 
 def _leads_to(ops: List[Op], target: Value) -> bool:
-    """Whether what the first operation makes is no use but to the last one: whatever needs it is part of a group."""
+    """Whether only the last operation uses the first result, also through other members of a group."""
     if not scalar_operation(ops[0]) or ops[0].name == "gather":
         return False
     inner: Set[Value] = {target}
@@ -87,12 +87,12 @@ def _leads_to(ops: List[Op], target: Value) -> bool:
 
 
 def _feeds(op: Op, ops: List[Op]) -> bool:
-    """Whether an operation computes elements for those behind it."""
+    """Whether a later operation of the sequence reads the elements that an operation computes."""
     return bool(scalar_operation(op)) and any(op.result in later.args for later in ops[ops.index(op) + 1:])
 
 
 def _report(graph: Graph, block: Block, position: int) -> Optional[Set[Op]]:
-    """The operations behind an operator that leave to where its flags are reported; None if something else needs these."""
+    """The operations after an operator that leave to report its flags; None if other operations need their results."""
     if not block.ops[position].attrs.get("reports"):
         return set()
     raised = block.ops[position + 1]

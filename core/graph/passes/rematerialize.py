@@ -1,4 +1,4 @@
-"""Makes cheap arrays anew for each loop nest that needs them, so that they need no memory.
+"""Rematerialisation: recompute cheap arrays in each loop nest that needs them, instead of storing them.
 
 Before, for ``d = x - m`` and ``d / np.sqrt((d * d).sum() / n)``::
 
@@ -13,8 +13,8 @@ After, the last one has an operand of its own, and all leave by ``exit0()``::
     %10: float64[1d,C] = ufunc %0, %1 {ufunc=subtract}  else exit0()
     %9: float64[1d,C] = ufunc %10, %8 {ufunc=true_divide}  else exit0()
 
-That is done where both become inner results of groups (fusion.py), and what they are made of is there anyway: one
-subtraction more costs less than an array that is written and read. Nothing changes their operands in between.
+This is done if all copies become inner results of groups (fusion.py), and if their operands exist anyway. One more
+subtraction costs less than an array that is written and read. No operation in between may change the operands.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Groups = Dict[Op, List[Op]]
 _CHEAP = frozenset(("add", "sub", "mul", "neg", "abs"))
 
 _MOST_READ = 3
-"""As many more arrays read cost what one costs that is written and read."""
+"""This many more arrays to read cost as much as one array that is written and read."""
 
 
 def repeat(graph: Graph) -> None:
-    """Add the operations; in place."""
+    """Add the copies in place."""
     groups: Optional[Groups] = None
     for block in graph.blocks:
         if any(_is_cheap(op) for op in block.ops):
@@ -49,7 +49,7 @@ def _is_cheap(op: Op) -> bool:
 
 
 def _repeat(graph: Graph, block: Block, one: Retreat, groups: Groups) -> Groups:
-    """Make what one operation makes once for each group with an operation that needs it; the groups then."""
+    """Copy an operation for each further group that needs its result; the result is the groups afterwards."""
     maker = one.maker
     last_of = {op: last for last, group in groups.items() for op in group}
     users: Dict[Op, List[Op]] = {}

@@ -1,4 +1,4 @@
-"""Removes what the builder leaves behind: block parameters with one value, values nobody uses, unused inputs.
+"""Dead code elimination: remove block parameters with one value, unused values and unused inputs.
 
 Before::
 
@@ -6,7 +6,7 @@ Before::
         %6 = add %4, %1                          %6 = add %4, %1
         jump b1(%6, %5)                          jump b1(%6)
 
-An operation that may leave the graph is never removed: it stands for an exception or a warning.
+An operation that may leave the graph is never removed, because it stands for an exception or a warning. The first pass.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def rename(graph: Graph, names: Dict[Value, Value]) -> None:
 
 
 def _now(value: Value, names: Dict[Value, Value]) -> Value:
-    """What a value is called after all renaming."""
+    """The name of a value after all renaming."""
     while value in names:
         value = names[value]
     return value
@@ -74,7 +74,7 @@ def _drop_unreachable(graph: Graph) -> None:
 
 
 def _merge_parameters(graph: Graph) -> None:
-    """Drop parameters that always get one value (or themselves)."""
+    """Drop parameters that always get one value, or themselves."""
     incoming: Dict[Block, List[Jump]] = {}
     for block in graph.blocks:
         for jump in block.terminator.targets():
@@ -143,7 +143,7 @@ def _drop_dead(graph: Graph) -> None:
 
 
 def _drop_inputs(graph: Graph) -> List[int]:
-    """Inputs that leave as they came are handed back by identity; those nobody needs go."""
+    """Inputs that leave unchanged are returned by identity; unused inputs are dropped."""
     number = {value: k for k, value in enumerate(graph.inputs)}
 
     def identity(output: Output) -> Output:

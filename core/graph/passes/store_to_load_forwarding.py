@@ -1,4 +1,4 @@
-"""Keeps what a round of a loop stores for the next rounds, where these load it.
+"""Store-to-load forwarding across iterations: a stored element that later iterations load stays in a register.
 
 Before::
 
@@ -12,10 +12,9 @@ After::
     b2():           an operation on %kept gives %y
                     store %a, %i, %y                jump b1(%i2, %y)
 
-A chain of operations from one round to the next then goes through registers, and not through memory. Before the
-loop, the element is loaded if there is one: an index in the loop keeps its check. It must be certain that nothing
-else writes to the array: each round stores one element, and its stores are those of this array, or of others that
-share no memory.
+So a chain of dependent operations goes through registers, not through memory. Before the loop, the element is loaded if
+it exists; an index in the loop keeps its check. Nothing else may write to the array. So each iteration stores one
+element of it, and all other stores are to arrays that share no memory with it.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ from pijit.core.graph.types import FLAG, WORD, Scalar
 from pijit.core.graph.verify import dominators
 
 ROUNDS = 3
-"""For how many rounds a value is kept."""
+"""The largest number of iterations for which a value is kept."""
 
 ZERO = {"f": 0.0, "i": 0, "u": 0, "b": False}
 
 
 class Stored(NamedTuple):
-    """What a loop stores: the array, the indices, the value at each way back."""
+    """The element that a loop stores: the array, the indices, the stored value at each back edge."""
 
     array: Value
     indices: List[Form]
@@ -46,7 +45,7 @@ class Stored(NamedTuple):
 
 
 def carry_stored(graph: Graph) -> None:
-    """Carry values around each innermost loop where loads want them; in place."""
+    """Forward stored values in each innermost loop whose loads can use them, in place."""
     loops = [loop for loop in innermost(graph) if len(loop.entering) == 1 and _is_plain(loop)]
     if not loops:
         return
@@ -67,14 +66,14 @@ def carry_stored(graph: Graph) -> None:
             rounds = range(1, max(back for _, back in wanted) + 1)
             names.update(_carry(graph, loop, stored, wanted, forms,
                                 [[_before(form, steps, back) for form in stored.indices] for back in rounds]))
-    rename(graph, names)  # which makes all jumps anew
+    rename(graph, names)  # this rebuilds all jumps
 
 
-# ---- what a loop does ----
+# ---- analysis of a loop ----
 
 
 def _homes(graph: Graph, forms: Forms) -> Dict[Value, Block]:
-    """The block of each value; of a length, which can be asked again anywhere, that of its array."""
+    """The block of each value. A length can be read anywhere, so its block is that of its array."""
     home = {value: block for block in graph.blocks
             for value in block.params + [op.result for op in block.ops if op.result is not None]}
     home.update((op.result, home[_length(forms, op)[0]]) for op in forms.made.values() if op.name == "dim")
@@ -82,7 +81,7 @@ def _homes(graph: Graph, forms: Forms) -> Dict[Value, Block]:
 
 
 def _length(forms: Forms, op: Op) -> Tuple[Value, int]:
-    """The array and the axis that a ``dim`` is about: not those of a transposed view."""
+    """The array and the axis whose length a ``dim`` reads, with transposed views resolved."""
     array, axis = op.args[0], op.attrs["axis"]
     while array in forms.made and forms.made[array].name == "transpose":
         array, axis = forms.made[array].args[0], forms.made[array].attrs["axes"][axis]
@@ -90,7 +89,7 @@ def _length(forms: Forms, op: Op) -> Tuple[Value, int]:
 
 
 def _is_plain(loop: Loop) -> bool:
-    """Whether a loop stores and loads elements, and does nothing else but compute scalars."""
+    """Whether a loop stores and loads elements, and otherwise only computes scalars."""
     names = {op.name for block in loop.body for op in block.ops}
     return {"store", "load"} <= names and all(
         op.name in ("load", "store", "dim", "poll") or all(
@@ -104,7 +103,7 @@ def _counts_from_front(op: Op) -> bool:
 
 
 def _stored(graph: Graph, loop: Loop, forms: Forms, home: Dict[Value, Block]) -> Optional[Stored]:
-    """The one element that each round stores into an array in which each has its own memory."""
+    """The one element that each iteration stores, into an array without overlapping elements."""
     over = dominators(graph)
     stores = [(block, op) for block in loop.body for op in block.ops if op.name == "store"]
     for array in {op.args[0] for _, op in stores}:
@@ -121,7 +120,7 @@ def _stored(graph: Graph, loop: Loop, forms: Forms, home: Dict[Value, Block]) ->
 
 
 def _is_apart(graph: Graph, one: Value, other: Value, forms: Forms) -> bool:
-    """Whether two arrays never share memory: the graph makes one, and it makes the other too or gets it."""
+    """Whether two arrays never share memory: the graph makes one of them, and makes the other or has it as input."""
     looks_into = roots(graph)
     made = [forms.made.get(looks_into.get(array, array)) for array in (one, other)]
     known = [array in graph.inputs if op is None else op.name in MAKERS for op, array in zip(made, (one, other))]
@@ -129,7 +128,7 @@ def _is_apart(graph: Graph, one: Value, other: Value, forms: Forms) -> bool:
 
 
 def _steps(loop: Loop, forms: Forms) -> Dict[Value, int]:
-    """By how much each variable of a loop grows in each round, if that is always the same."""
+    """The growth of each loop variable per iteration, if it is constant."""
     found = {}
     for position, param in enumerate(loop.header.params):
         by = {number_of(plus(forms.of(jump.args[position]), {param: 1}, -1)) for _, jump in loop.back
@@ -140,36 +139,36 @@ def _steps(loop: Loop, forms: Forms) -> Dict[Value, int]:
 
 
 def _is_moving(form: Form, loop: Loop, steps: Dict[Value, int], home: Dict[Value, Block]) -> bool:
-    """Whether an index is a sum of such variables and what does not change in the loop."""
+    """Whether an index is a sum of such variables and loop-invariant values."""
     return all(atom is None or atom in steps or home[atom] not in loop.body for atom in form)
 
 
 def _is_behind_store(block: Block, load: Op, loop: Loop) -> bool:
-    """Whether a round may have stored into the array already when it comes to a load."""
+    """Whether an iteration may already have stored into the array before it reaches a load."""
     stores = [(at, op) for at in loop.body for op in at.ops if op.name == "store" and op.args[0] is load.args[0]]
     return any(block.ops.index(op) < block.ops.index(load) if at is block else leads_to(at, block, loop)
                for at, op in stores)
 
 
 def _rounds_back(op: Op, stored: Stored, forms: Forms, steps: Dict[Value, int]) -> List[int]:
-    """How many rounds ago the element that an operation loads was stored last, if that is always the same."""
+    """The number of iterations since the loaded element was last stored, if it is constant."""
     indices = list(map(forms.of, op.args[1:]))
     return [back for back in range(1, ROUNDS + 1)
             if indices == [_before(form, steps, back) for form in stored.indices]][:1]
 
 
 def _before(form: Form, steps: Dict[Value, int], rounds: int) -> Form:
-    """What an index was some rounds ago."""
+    """The index some iterations ago."""
     return plus(form, {None: -rounds * sum(factor * steps.get(atom, 0) for atom, factor in form.items()
                                            if atom is not None)})
 
 
-# ---- the change ----
+# ---- the transformation ----
 
 
 def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any], forms: Forms,
            indices: List[List[Form]]) -> Dict[Value, Value]:
-    """Give the loop a variable for each round that looks back; the variables by the loads that they stand for."""
+    """Add a loop variable for each iteration that loads look back; the result maps loads to their variables."""
     kind = wanted[0][0].result.type
     kept = [graph.new_value(kind, "kept") for _ in indices]
     (_, jump), = loop.entering
@@ -192,7 +191,7 @@ def _carry(graph: Graph, loop: Loop, stored: Stored, wanted: List[Any], forms: F
 
 
 def _sum(form: Form, given: Dict[Value, Value]) -> Form:
-    """A form before the loop's first round."""
+    """A form with the values before the loop's first iteration."""
     total: Form = {None: form[None]} if None in form else {}
     for atom, factor in form.items():
         if atom is not None:
@@ -202,7 +201,7 @@ def _sum(form: Form, given: Dict[Value, Value]) -> Form:
 
 def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], kind: Any,
                  forms: Forms) -> Tuple[Jump, Value]:
-    """Make a jump lead to blocks that load an element if it is there: the jump behind them, and the element."""
+    """Insert blocks after a jump that load an element if it exists; return the jump after them and the element."""
     test, found, behind = (graph.new_block(jump.block.lineno) for _ in range(3))
     jump.block, jump.args = test, ()
     positions, conditions = [], []
@@ -225,8 +224,7 @@ def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], ki
 
 
 def _word(graph: Graph, block: Block, form: Form, forms: Forms) -> Value:
-    """A form as a WORD. The length that stands for all of an array's axis may be of another block, so it is asked
-    anew."""
+    """A form as a WORD. Lengths are read again, because the atom of an axis may belong to another block."""
     total = _add(graph, block, "const", [], WORD, value=form.get(None, 0))
     for atom, factor in form.items():
         if atom is not None:

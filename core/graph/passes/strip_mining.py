@@ -1,4 +1,4 @@
-"""Cuts counted loops of cheap iterations into strips, so that they are polled once per strip.
+"""Strip mining: cut counted loops of cheap iterations into strips, so that they poll once per strip.
 
 A poll in each iteration would keep LLVM from unrolling and vectorising such a loop. Before::
 
@@ -7,7 +7,7 @@ A poll in each iteration would keep LLVM from unrolling and vectorising such a l
     b2():        ...                                    jump b4()
     b4():        poll else exit1(%s2, %i2)              jump b1(%i2, %s2)
 
-After: the loop of b1 runs to the end of a strip, and is itself in a loop over strips, which polls::
+After: the loop of b1 runs to the end of a strip. It is nested in a loop over strips, which polls::
 
     b5(%i', %s'):  %limit = the smaller of %i' + STRIP and %n              jump b1(%i', %s')
     b1(%i, %s):    %m = compare %i, %limit {<}          branch %m ? b2() : b6()
@@ -25,11 +25,11 @@ from pijit.core.graph.types import FLAG, WORD, Array, Scalar
 
 STRIP = 1024
 ELEMENTWISE = frozenset(["load", "store", "dim"])
-"""Operations on arrays that take no longer than one on scalars."""
+"""Operations on arrays that take no longer than an operation on scalars."""
 
 
 class Counted(NamedTuple):
-    """A loop that can be cut: its header, the polled back edges, its blocks, the comparison that ends it."""
+    """A loop that can be cut: its header, the latches with polls, its blocks, the comparison that ends it."""
 
     header: Block
     latches: List[Block]
@@ -38,10 +38,10 @@ class Counted(NamedTuple):
 
 
 def cut_into_strips(graph: Graph) -> None:
-    """Cut every loop where it is worth it; in place."""
+    """Cut each loop for which it is legal and worthwhile, in place."""
     before = _predecessors(graph)
     for header in list(graph.blocks):
-        if header not in before:  # joined with another
+        if header not in before:  # merged with another one
             continue
         if any(map(_is_polled, before[header])):
             _join_test(graph, header, before)
@@ -61,7 +61,7 @@ def _predecessors(graph: Graph) -> Dict[Block, List[Block]]:
 
 
 def _join_test(graph: Graph, header: Block, before: Dict[Block, List[Block]]) -> None:
-    """Let a header that only leads to the block with the test be one with it."""
+    """Merge a header that only leads to the block with the test with that block."""
     last = header.terminator
     if header.ops or not isinstance(last, Jump) or last.args or before[last.block] != [header]:
         return
@@ -79,7 +79,7 @@ def _is_polled(block: Block) -> bool:
 
 
 def _counted(header: Block, before: Dict[Block, List[Block]]) -> Optional[Counted]:
-    """The loop with this header if its iterations are cheap, it has none inside, and its end is known before."""
+    """The loop with this header, if its iterations are cheap, it contains no loop, and its bound is loop-invariant."""
     latches = [block for block in before[header] if _is_polled(block)]
     last = header.terminator
     tests = [op for op in header.ops if isinstance(last, Branch) and op.result is last.condition]
@@ -103,7 +103,7 @@ def _counted(header: Block, before: Dict[Block, List[Block]]) -> Optional[Counte
 
 
 def _loops_inside(header: Block, body: Set[Block]) -> bool:
-    """Whether some of the loop's blocks lead to themselves past the header: another loop, polled or not."""
+    """Whether some blocks of the loop lead to themselves without passing the header: another loop, polled or not."""
     waiting = {block: sum(block in [jump.block for jump in other.terminator.targets()] for other in body)
                for block in body if block is not header}
     todo = [header]
@@ -116,7 +116,7 @@ def _loops_inside(header: Block, body: Set[Block]) -> bool:
 
 
 def _sizes(header: Block, body: Set[Block]) -> List[Op]:
-    """The sizes that the header reads of arrays from before the loop."""
+    """The sizes, read in the header, of arrays from before the loop."""
     inside = _defined_in(body)
     return [op for op in header.ops if op.name == "dim" and op.args[0] not in inside]
 
@@ -132,7 +132,7 @@ def _is_cheap(block: Block) -> bool:
 
 
 def _common_exit(loop: Counted) -> Optional[SideExit]:
-    """The exit of all back edges in terms of the header's parameters, or None where they have none in common."""
+    """The exit of all back edges in terms of the header's parameters, or None if the exits differ."""
     inside = _defined_in(loop.body)
     found: Dict[str, SideExit] = {}
     for latch in loop.latches:
@@ -171,10 +171,9 @@ def _cut(graph: Graph, loop: Counted, exit: SideExit, predecessors: List[Block])
 
 
 def _bounds(graph: Graph, block: Block, index: Value, length: Value) -> Tuple[Value, Value]:
-    """Where the strip at ``index`` begins and ends; no sum overflows.
+    """The start and the end of the strip at ``index``; no sum overflows.
 
-    In a form that tells LLVM what is so anyway: no index is negative, none beyond ``length``. It drops checks for
-    that.
+    The form tells LLVM facts that hold anyway: no index is negative, and none exceeds ``length``. So it drops checks.
     """
     def add(name: str, args: List[Value], kind: Any = WORD, **attrs: Any) -> Value:
         result = graph.new_value(kind)
