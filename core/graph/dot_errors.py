@@ -1,4 +1,7 @@
-"""Floating-point errors of ``np.dot``: NumPy reports them from version 2.4 on; found by a test at import."""
+"""Floating-point errors of ``np.dot``: does NumPy report them?
+
+It does from version 2.4 on; a test at import finds out.
+"""
 
 import numpy as np
 

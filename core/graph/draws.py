@@ -1,4 +1,7 @@
-"""Random draws: methods of random generators that draw one number, which kernels draw with the generators' own code."""
+"""Random draws: methods of random generators that draw one number.
+
+Kernels draw with the generators' own code.
+"""
 
 from __future__ import annotations
 

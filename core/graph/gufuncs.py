@@ -1,4 +1,4 @@
-"""Generalised ufuncs: functions whose work is one inner loop, with the operands and the error rules of that loop.
+"""Generalised ufuncs: functions whose work is one inner loop, with its operands and error rules.
 
 A loop runs on one matrix or vector per operand, of exactly its types. If NumPy would cast, broadcast or buffer first,
 NumPy itself runs the function. Products by ``dot`` do not use the loop of ``matmul``, except for vectors.

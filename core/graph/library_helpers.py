@@ -1,4 +1,4 @@
-"""Helper functions that kernels call for operations that Python has no function for; library.py lists them.
+"""Helper functions that kernels call where Python has no function; library.py lists them.
 
 Like all rows of that table, one that raises must not have had an effect.
 """

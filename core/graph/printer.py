@@ -1,6 +1,6 @@
 """Graphs as text, one line per operation.
 
-The text is part of a kernel's key and of golden tests: equal graphs must have equal texts, in any process.
+The text is part of a kernel's key (kernel_key.py), and is stable enough for golden tests.
 """
 
 from __future__ import annotations

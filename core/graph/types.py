@@ -1,4 +1,4 @@
-"""Types of values in a graph: scalars (Python's or NumPy's), arrays, objects, iterators, and raw machine words."""
+"""Types of values in a graph: scalars, arrays, objects, iterators, and raw machine words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common subexpression elimination for masks: reuse a mask that is computed again from the same operands.
+"""Common subexpression elimination for masks that are computed again from the same operands.
 
 Before::
 

@@ -12,8 +12,8 @@ After::
     b2():    %x = load %a, %i {inside=True}
              %j = add %i, %one                     jump b1(%j)
 
-If an element's indices are only partly known, the attribute ``checks`` tells which checks are left for each index. What
-is not proved stays as it was; nothing moves, so no operation leaves earlier than bytecode would fail.
+If an element's indices are only partly known, the attribute ``checks`` tells which checks are left for each index.
+Other checks stay as they were. Nothing moves, so no operation leaves earlier than bytecode would fail.
 """
 
 from __future__ import annotations

@@ -45,13 +45,13 @@ nest. It must exist before the group.
 **Rolled arrays** (``np.roll(u, 1, axis=0)``) are not made if only elements are needed. The nest goes through parts of
 the axis in which the elements are contiguous in the array that is rolled.
 
-**Watched groups.** LLVM may skip what ``where`` does not select. It may also decide a comparison of a computed number
-without the arithmetic, and so drop the flag. So if these meet arithmetic, flags are no evidence, and the nest watches
-results instead. An error of arithmetic gives infinity or NaN, except for underflows. NumPy ignores underflows by
-default; the kernel asks whether it does. ``minimum``, ``maximum`` and ``clip`` of floats are watched as well. NumPy's
-version and the element's position decide which of 0.0 and -0.0, and which of two NaNs, its loops give. If a nest has
-seen such a number, the operations are done again one by one. Only groups that make a new array are watched, and only
-without gathered elements.
+**Watched groups.** LLVM may skip values that ``where`` does not select. It may also decide a comparison of a computed
+number without the arithmetic, and so drop the flag. So if these meet arithmetic, flags are no evidence, and the nest
+watches results instead. An error of arithmetic gives infinity or NaN, except for underflows. NumPy ignores underflows
+by default; the kernel asks whether it does. ``minimum``, ``maximum`` and ``clip`` of floats are watched as well.
+NumPy's version and the element's position decide which of 0.0 and -0.0, and which of two NaNs, its loops give. If a
+nest has seen such a number, the operations are done again one by one. Only groups that make a new array are watched,
+and only without gathered elements.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Side exit hoisting: let operations leave at an earlier resume point, so intermediate arrays need not exist.
+"""Side exit hoisting: leave at an earlier resume point, so intermediate arrays need not exist.
 
 Before, for ``d = x - y`` and ``r = (d ** 2).sum(axis=1) + 0.5``::
 

@@ -1,4 +1,4 @@
-"""Block merging: join a block with its only predecessor, so that passes within blocks see larger blocks.
+"""Block merging: join a block with its only predecessor, so that later phases see larger blocks.
 
 Before::                                 After::
 

@@ -1,4 +1,4 @@
-"""Store-to-load forwarding across iterations: a stored element that later iterations load stays in a register.
+"""Store-to-load forwarding across iterations: later iterations load a stored element from a register.
 
 Before::
 

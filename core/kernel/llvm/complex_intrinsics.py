@@ -1,4 +1,4 @@
-"""Complex intrinsics: pairs of IEEE operations, in the order of the C code of CPython and of NumPy's scalars.
+"""Complex intrinsics: pairs of IEEE operations, ordered as in the C code of CPython and NumPy's scalars.
 
 A complex number is a pair of two float64 or two float32. intrinsics.py defines an intrinsic. The emitter
 (kernel_emitter.py) offers these names to kernel source. fp_check_intrinsics.py repeats the operations to find their

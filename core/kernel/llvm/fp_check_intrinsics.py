@@ -1,4 +1,4 @@
-"""Floating-point checks in two steps: a cheap test whether operations may have raised a flag, and an exact one.
+"""Floating-point checks: a cheap test whether operations may have raised a flag, and an exact one.
 
 `fp_checks.py` writes the calls. The exact test is a function that preserves integer registers. So a loop needs no
 spilled registers around calls that are rarely made. The function counts suspicious results in memory of the kernel.

@@ -1,7 +1,8 @@
-"""Floating-point status register: read, cleared and restored by machine code, as in runtime/ufuncs/fp_status.h.
+"""Floating-point status register: machine code that reads, clears and restores it.
 
-`speculative_strips.py` and reciprocal_division.py use it around blocks of arithmetic. The runtime is called only if a
-flag is raised, or on processors other than x86-64, whose register is not read here.
+The runtime has the same in native/runtime/ufuncs/fp_status.h. speculative_strips.py and reciprocal_division.py use it
+around blocks of arithmetic. The runtime is called only if a flag is raised, or on processors other than x86-64, whose
+register is not read here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Variables of kernel source in SSA form: assigned at one place, and read only where that assignment dominates.
+"""Variables of kernel source in SSA form: one assignment, which dominates all reads.
 
 Most variables are. lower.py keeps them as LLVM values. They need no stack slot, so LLVM need not promote one."""
 

@@ -1,4 +1,4 @@
-"""Structured control flow: a graph as a tree of ``if``/``else`` and ``while True`` with ``break`` and ``continue``.
+"""Structured control flow: a graph as a tree of ``if``/``else`` and ``while True`` loops.
 
 The tree follows the dominator tree, as in Ramsey's "Beyond Relooper" (2022). A block with several forward edges is
 placed after the tree of its immediate dominator; the targets of a loop's exits are placed after the loop. Python cannot

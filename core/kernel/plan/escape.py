@@ -1,4 +1,4 @@
-"""Escape analysis for arrays: the memory of an array that never leaves its kernel comes from a buffer pool.
+"""Escape analysis: an array that never leaves its kernel gets memory from a buffer pool.
 
 A result that leaves belongs to NumPy's allocator. Other arrays may borrow pool memory
 (native/runtime/arrays/buffer_pool.h), whose pages are mapped already. A side exit that needs such an array takes a

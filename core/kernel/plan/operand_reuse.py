@@ -1,4 +1,4 @@
-"""In-place reuse of operands: the words that tell the runtime which operands a result may be computed into.
+"""In-place reuse: words that tell the runtime which operands a result may be computed into.
 
 NumPy's operators reuse large temporaries, and kernels reuse dead arrays; native/runtime/arrays/elision.h decides at run
 time. Called by emit/array_ops.py and emit/fused_nest.py.

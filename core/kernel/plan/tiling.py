@@ -1,4 +1,4 @@
-"""Loop tiling: find runs of operations along the rows of the same arrays, which may be done by blocks of rows.
+"""Loop tiling: find runs of operations along the same rows, which may be done by blocks of rows.
 
 A run has no effect that other code sees. So any operation of a run may leave by the exit of the first one. Elements and
 sums of rows do not depend on the number of rows that are computed at once. emit/tiled_loops.py writes the runs;

@@ -1,4 +1,4 @@
-"""Transposed operands of loop nests: their elements along a row are as far apart as rows of the other operands.
+"""Transposed operands of loop nests: arrays that lie by columns where the other operands lie by rows.
 
 If NumPy combines one with an array in C order, it goes along the rows of that array; the result has C order, too.
 Called by emit/fused_nest.py.

@@ -1,6 +1,6 @@
 """Operations on single elements of nests, in LLVM: table by name, conversions, and tests of results.
 
-nest.py applies them to scalars and to vectors. All operands of an operation have the dtype that the step names.
+nest.py applies them to scalars and to vectors. It must convert operands to the dtypes that the step names before.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _times(name: str, integer: str = "") -> Callable[..., Any]:
 
 
 def own_sign(builder: Any, value: Any) -> Any:
-    """A factor that LLVM cannot fold to -1.0: it would negate instead, which changes the sign of NaN, too."""
+    """A factor that LLVM cannot recognise as -1.0: it would negate instead, which changes the sign of NaN, too."""
     return unknown(builder, value) if isinstance(value, ir.Constant) and value.constant == -1.0 else value
 
 

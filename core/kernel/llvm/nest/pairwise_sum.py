@@ -1,4 +1,4 @@
-"""Pairwise summation of a row whose elements are computed on the way, with the bits of NumPy's ``add.reduce``.
+"""Pairwise summation of a row of computed elements, with the bits of NumPy's ``add.reduce``.
 
 Also the loop builders of nests. NumPy halves a run until at most 128 elements are left, a leaf. A leaf has eight sums,
 each of every eighth element. A leaf is computed and added up by vectors. If it cannot be, its elements are first stored

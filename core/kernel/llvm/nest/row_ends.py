@@ -19,7 +19,7 @@ from pijit.core.kernel.llvm.nest.nontemporal import LINE, past
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 
 NUMBER, COPY, ANYTHING = "number", "copy", "anything"
-"""What the ends hold: one number, the elements of another array in C order, or undefined values."""
+"""Contents of the ends: one number, the elements of another array in C order, or undefined values."""
 
 WORDS = 4
 """Arguments of a nest with ends.

@@ -15,7 +15,7 @@ from pijit.core.kernel.llvm.intrinsics import I64
 from pijit.core.kernel.llvm.nest.pairwise_sum import loop
 
 SHORT = (3, 2, 4)
-"""The lengths of such rows, the most frequent first."""
+"""The lengths of such rows, in order of probability."""
 
 
 def can_be_short(writer: Any) -> bool:
