@@ -1,4 +1,4 @@
-"""Loop skewing: find runs of stores into existing arrays that may be done by blocks of rows.
+"""Loop skewing: find runs of statements that write existing arrays and may be done by blocks of rows.
 
 An element of such a statement needs rows near its own: of arrays that earlier statements of the run have written, or
 that later ones will write. So the run has phases; each phase lags one block of rows after the previous one. Slices with
