@@ -1,14 +1,14 @@
-/* Builtins by globals, for frame_*.c: how CPython up to 3.9 finds those of a frame. */
+/* Builtins of a frame, looked up by its globals as CPython up to 3.9 does. Used by frame_*.c. */
 #ifndef PIJIT_CORE_BUILTINS_H
 #define PIJIT_CORE_BUILTINS_H
 
 #include "cpython/frame.h"
 
-/* As PyFrame_New finds them: those of the calling frame for the same globals, else what globals name. */
+/* As in PyFrame_New: the builtins of the calling frame if it has the same globals, else those that the globals name. */
 static PyObject *
 globals_builtins(PyThreadState *tstate, PyObject *globals)
 {
-    static PyObject *name = NULL;  /* owned, for ever */
+    static PyObject *name = NULL;  /* owned; never released */
     if (tstate->frame != NULL && tstate->frame->f_globals == globals) {
         return tstate->frame->f_builtins;
     }

@@ -1,4 +1,4 @@
-/* What launchers ask of the thread, and of the code that calls them, by the CPython family that this is compiled for. */
+/* The thread state and the calling frame, as launchers see them. One implementation per CPython family. */
 #ifndef PIJIT_CALLER_H
 #define PIJIT_CALLER_H
 

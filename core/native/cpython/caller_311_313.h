@@ -1,15 +1,16 @@
-/* Threads and callers in CPython 3.11 to 3.13: no structure of frames is looked at. Part of caller.h.
+/* Threads and callers in CPython 3.11 to 3.13, without access to frame structures. Part of caller.h.
  *
- * pijit.core._hook runs linked code, and keeps a record of each run; it says which one is running (launch_api.h). */
+ * pijit.core._hook runs linked code and keeps a record of each run; it tells which run is the current one
+ * (launch_api.h). */
 #ifndef PIJIT_CALLER_311_313_H
 #define PIJIT_CALLER_311_313_H
 
 #include "cpython/recursion_311.h"
 
-/* hand_over.c: what LaunchAPI.set_running was told; NULL: nothing yet. */
+/* hand_over.c: the function that LaunchAPI.set_running was given; NULL: none yet. */
 extern const void *(*running_record)(void);
 
-/* Whether sys.settrace, sys.setprofile or a tool of sys.monitoring is to see what a thread does. */
+/* Whether sys.settrace, sys.setprofile or a tool of sys.monitoring observes a thread. */
 static inline int
 thread_is_traced(PyThreadState *tstate)
 {
@@ -17,7 +18,7 @@ thread_is_traced(PyThreadState *tstate)
         && (tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL || monitoring_listens());
 }
 
-/* What runs the linked code that calls; only its identity counts. NULL where there is none. */
+/* The identity of the run of linked code that is calling; NULL: none. Never dereferenced. */
 static inline const void *
 caller_running(PyThreadState *tstate)
 {
@@ -36,7 +37,7 @@ caller_builtins(PyThreadState *tstate)
     return PyEval_GetBuiltins();
 }
 
-/* A variable of a frame: a new reference; NULL without an exception if it is unbound. */
+/* The variable of a frame: a new reference; NULL without an exception if it is unbound. */
 static inline PyObject *
 frame_variable(PyFrameObject *frame, PyObject *name)
 {
@@ -61,7 +62,7 @@ caller_locals_end(PyObject **values, Py_ssize_t count)
     }
 }
 
-/* The locals of the calling frame at some slots, to be given back by caller_locals_end: 1; 0 where one is unbound. */
+/* Read the locals of the calling frame at `slots`; caller_locals_end releases them. 1; 0 if one is unbound. */
 static inline int
 caller_locals(PyThreadState *tstate, const Py_ssize_t *slots, Py_ssize_t count, PyObject **values)
 {
@@ -88,7 +89,8 @@ caller_locals(PyThreadState *tstate, const Py_ssize_t *slots, Py_ssize_t count, 
     return 1;
 }
 
-/* NEW reference to callable(*arguments), or NULL with an exception set; nothing that observes the program sees it. */
+/* NEW reference to callable(*arguments), or NULL with an exception set; tracers and monitoring tools do not see the
+ * call. */
 static inline PyObject *
 untraced_call(PyObject *callable, PyObject *arguments)
 {

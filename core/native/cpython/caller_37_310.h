@@ -1,4 +1,4 @@
-/* Threads and callers in CPython 3.7 to 3.10: the calling frame is at hand. Part of caller.h. */
+/* Threads and callers in CPython 3.7 to 3.10, where the thread state has the calling frame. Part of caller.h. */
 #ifndef PIJIT_CALLER_37_310_H
 #define PIJIT_CALLER_37_310_H
 
@@ -11,14 +11,14 @@ thread_is_traced(PyThreadState *tstate)
     return *thread_tracing(tstate);
 }
 
-/* How many levels of recursion a thread has left. */
+/* The number of recursion levels that a thread has left. */
 static inline int
 thread_levels_left(PyThreadState *tstate)
 {
     return Py_GetRecursionLimit() - tstate->recursion_depth;
 }
 
-/* What runs the linked code that calls; only its identity counts. NULL where there is none. */
+/* The identity of the run of linked code that is calling; NULL: none. Never dereferenced. */
 static inline const void *
 caller_running(PyThreadState *tstate)
 {
@@ -37,7 +37,7 @@ caller_builtins(PyThreadState *tstate)
     return tstate->frame != NULL ? tstate->frame->f_builtins : NULL;
 }
 
-/* The locals of the calling frame at some slots, to be given back by caller_locals_end: 1; 0 where one is unbound. */
+/* Read the locals of the calling frame at `slots`; caller_locals_end releases them. 1; 0 if one is unbound. */
 static inline int
 caller_locals(PyThreadState *tstate, const Py_ssize_t *slots, Py_ssize_t count, PyObject **values)
 {

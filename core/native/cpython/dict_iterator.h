@@ -1,4 +1,4 @@
-/* CPython's iterators over dicts and sets (3.7 to 3.13), which are in no header; see iterators.h. */
+/* Structures of CPython's dict and set iterators (3.7 to 3.13), which no header declares. Used by iterators.h. */
 #ifndef PIJIT_DICT_ITERATOR_H
 #define PIJIT_DICT_ITERATOR_H
 
@@ -8,11 +8,11 @@
 #error "the iterators of dicts and sets: nobody has looked at this version of CPython"
 #endif
 
-/* Of a dict or one of its views. */
+/* An iterator over a dict or one of its views. */
 typedef struct {
     PyObject_HEAD
     PyObject *dict;             /* NULL when it has ended */
-    Py_ssize_t used;            /* as large the dict was */
+    Py_ssize_t used;            /* the size of the dict when iteration began */
     Py_ssize_t position;
     PyObject *result;
     Py_ssize_t left;
@@ -21,12 +21,12 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *set;              /* NULL when it has ended */
-    Py_ssize_t used;            /* as large the set was, -1 once it had another size */
+    Py_ssize_t used;            /* the size of the set when iteration began; -1 once its size has changed */
     Py_ssize_t position;
     Py_ssize_t left;
 } SetIterator;
 
-/* The position behind the entry that popitem takes out of a dict, or pop of a set; 0 where there is none. */
+/* One more than the index of the entry that dict.popitem or set.pop removes next; 0 if the container is empty. */
 static inline int64_t
 entry_to_take(PyObject *owner)
 {

@@ -1,5 +1,5 @@
-/* How C code asks a thread about tracing and recursion, by the CPython family that this is compiled for: up to 3.10 the frame
- * hook runs linked code (frame.h), from 3.11 on hidden functions do (thread_311.h). */
+/* Tracing and recursion of a thread, by CPython family. Up to 3.10 the frame hook runs linked code (frame.h);
+ * from 3.11 on hidden functions do (thread_311.h). */
 #ifndef PIJIT_CORE_FAMILY_H
 #define PIJIT_CORE_FAMILY_H
 

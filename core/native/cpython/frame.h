@@ -1,10 +1,10 @@
-/* What the C files of pijit.core._hook share up to CPython 3.10: the frame interface (one implementation per CPython
- * family) and the hook interface that JitFunction calls.
+/* Frames up to CPython 3.10, shared by the C files of pijit.core._hook.
+ *
+ * It declares the frame interface, with one implementation per CPython family, and the hook interface for JitFunction.
  *
  *     jit_function.c  --->  dispatch.c  --->  hook.c  --->  frame_37_38.c | frame_39_310.c
  *
- * hook.c knows no CPython version; a frame_*.c knows no more than how its versions spell the operations
- * below. */
+ * hook.c must not depend on the CPython version. A frame_*.c only implements the operations below for its versions. */
 #ifndef PIJIT_CORE_FRAME_H
 #define PIJIT_CORE_FRAME_H
 
@@ -13,8 +13,8 @@
 #include <frameobject.h>
 #include "cpython/untraced_call.h"
 
-/* A PEP 523 frame evaluator. Its true signature differs by version, so it is only stored, compared, and
- * passed back. */
+/* A PEP 523 frame evaluator. The real signature differs by version, so a pointer is only stored, compared and passed
+ * back. */
 typedef void (*Evaluator)(void);
 
 /* frame_*.c: CPython's own evaluator. */
@@ -45,18 +45,18 @@ interpreter_ends(void)
     return _Py_IsFinalizing();
 }
 
-/* How many levels of recursion are kept for on_miss. */
+/* The number of recursion levels that are reserved for on_miss. */
 #define CAPTURE_DEPTH 400
 
-/* Whether there is room to capture. */
+/* Whether the recursion limit leaves room for a capture. */
 static inline int
 thread_has_room(PyThreadState *tstate)
 {
     return Py_GetRecursionLimit() - tstate->recursion_depth >= CAPTURE_DEPTH;
 }
 
-/* Around a call that tp_call makes: its caller has counted a level of recursion for it, which the function alone would not
- * cost. */
+/* Undo around a call that tp_call makes the recursion level that its caller has counted: a call of the function itself
+ * would not cost one. */
 static inline void
 thread_refund_call(PyThreadState *tstate)
 {
@@ -69,7 +69,7 @@ thread_charge_call(PyThreadState *tstate)
     tstate->recursion_depth++;
 }
 
-/* CPython's operations on the extras of code objects. */
+/* CPython's operations on code extras. */
 static inline Py_ssize_t
 code_extra_request(freefunc end)
 {
@@ -88,8 +88,8 @@ code_extra_write(PyCodeObject *code, Py_ssize_t index, void *extra)
     return _PyCode_SetExtra((PyObject *)code, index, extra);
 }
 
-/* Have a frame that has not started begin behind the instruction at an offset, with items on its stack: top first, and
- * moved there. */
+/* Let a frame that has not started begin after the instruction at offset `last`. Moves `items` to its operand stack;
+ * the first item is the top of the stack. */
 static inline void
 frame_begin_behind(PyFrameObject *frame, Py_ssize_t last, PyObject *const *items, Py_ssize_t count)
 {
@@ -105,18 +105,17 @@ frame_begin_behind(PyFrameObject *frame, Py_ssize_t last, PyObject *const *items
 #endif
 }
 
-/* frame_*.c: the builtins that a frame of the function would have, borrowed; NULL if only CPython can tell. */
+/* frame_*.c: the builtins that a frame of the function would have, borrowed; NULL if only CPython can find them. */
 PyObject *function_builtins(PyThreadState *tstate, PyFunctionObject *function);
 
 /* hook.c: decides how a frame runs. Returns a NEW reference, or NULL with an exception set. */
 PyObject *hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag);
 
-/* A call of a JitFunction that is under way and whose frame the hook has not seen yet; lives on the C stack.
- * */
+/* A call of a JitFunction that is under way and whose frame the hook has not seen yet. It is on the C stack. */
 typedef struct HookCall {
     PyCodeObject *code;      /* borrowed from the function being called */
     struct HookCall *outer;  /* the thread's calls under way, innermost first */
-    int asked;               /* what came of asking the cache for its frame: an Asked of dispatch.h */
+    int asked;               /* the outcome of the cache lookup for its frame: an Asked of dispatch.h */
 } HookCall;
 
 /* hook.c: announce a call on this thread and hold the hook for it. Never fails. */

@@ -1,5 +1,4 @@
-/* Frames on CPython 3.9 and 3.10: the evaluator has accessors and takes the thread state, which may be NULL.
- * */
+/* Frames on CPython 3.9 and 3.10: the evaluator has accessors. It takes a thread state, which may be NULL. */
 #include "cpython/frame.h"
 #if PY_VERSION_HEX < 0x030a0000
 #include "cpython/builtins.h"

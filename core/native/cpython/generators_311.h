@@ -1,20 +1,21 @@
-/* Generators in the middle of their run, from CPython 3.11 on. Part of generators.h.
+/* Suspended generators, built in the middle of their run, from CPython 3.11 on. Part of generators.h.
  *
- * Nothing here knows the frames of generators. A plan has the code of a generator function of its own: the original with a
- * beginning that takes all variables and operands as arguments, and yields once, at the original's yield. There the generator
- * waits as the original would. Up to that yield it runs no code of the program, and handles no requests. */
+ * This code does not depend on the frames of generators. A plan has the code of a generator function made for one
+ * yield: the original with a prologue that takes all variables and operands as arguments, and yields once, at the
+ * original's yield. There the generator is suspended as the original would be. Up to that yield it runs no code of
+ * the program and handles no requests. */
 #ifndef PIJIT_GENERATORS_311_H
 #define PIJIT_GENERATORS_311_H
 
 #include "hidden/make_function.h"
 #include "cpython/recursion_311.h"
 
-/* A plan: the code, the position among its arguments of each value, and whether the generator has begun. */
+/* Items of a plan: the code, the argument index of each value, and whether the generator has begun. */
 #define PLAN_CODE 0
 #define PLAN_SLOTS 1
 #define PLAN_BEGUN 2
 
-/* Whether the code of the plan can take the place of that of `function`, and takes `count` values. */
+/* Whether the plan's code fits `function` and takes `count` values. */
 static int
 generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
 {
@@ -34,8 +35,8 @@ generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
     return (closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) == PyCode_GetNumFree(code);
 }
 
-/* Call a generator function with values at the positions `slots`, and None for its other arguments. NEW reference, or NULL
- * with an exception set. */
+/* Call a generator function with values at the positions `slots`, and None for its other arguments. NEW reference, or
+ * NULL with an exception set. */
 static PyObject *
 generator_call(PyFunctionObject *function, PyObject *slots, PyObject *const *values)
 {
@@ -55,7 +56,7 @@ generator_call(PyFunctionObject *function, PyObject *slots, PyObject *const *val
     return generator;
 }
 
-/* Let a new generator run to its yield: 0, or -1 with an exception set. Nothing that observes the program sees it. */
+/* Run a new generator to its yield: 0, or -1 with an exception set. Tracers and monitoring tools do not see it. */
 static int
 generator_begin(PyObject *generator)
 {

@@ -1,17 +1,17 @@
-/* Generators in the middle of their run, in CPython 3.7 to 3.10. Part of generators.h. */
+/* Suspended generators, built in the middle of their run, in CPython 3.7 to 3.10. Part of generators.h. */
 #ifndef PIJIT_GENERATORS_37_310_H
 #define PIJIT_GENERATORS_37_310_H
 
 #include <frameobject.h>
 #include <opcode.h>
 
-/* The integers of a plan: the offset of the last instruction, the slots, and three for each block: the instruction that
- * sets it up, the offset of its handler, and its level. */
+/* Items of a plan: the offset of the last instruction, the slots, and three integers for each block: the instruction
+ * that sets it up, the offset of its handler, and its level. */
 #define PLAN_LAST 0
 #define PLAN_SLOTS 1
 #define PLAN_BLOCKS 2
 
-/* What frames count the offsets of handlers in. */
+/* The unit in which frames count the offsets of handlers. */
 #if PY_VERSION_HEX >= 0x030A0000
 #define BLOCK_UNIT ((int)sizeof(_Py_CODEUNIT))
 #else
@@ -24,7 +24,7 @@ plan_number(PyObject *numbers, Py_ssize_t index)
     return PyLong_AsSsize_t(PyTuple_GET_ITEM(numbers, index));
 }
 
-/* Whether the code of `function` has a frame with room for what the plan and the values say. */
+/* Whether a frame of `function` has room for the plan's slots and for `count` values. */
 static int
 generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
 {
@@ -44,7 +44,7 @@ generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
         && (closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) == PyTuple_GET_SIZE(code->co_freevars);
 }
 
-/* Put the frame behind its last instruction, with `stack` items on the operand stack. */
+/* Suspend the frame after the instruction at offset `last`, with `count` items on the operand stack. */
 static void
 generator_stop(PyFrameObject *frame, Py_ssize_t last, PyObject *const *stack, Py_ssize_t count, PyObject *blocks)
 {

@@ -1,4 +1,4 @@
-/* Ints to look something up by, made in place, in CPython 3.7 to 3.10. Part of containers.h. */
+/* Ints as lookup keys, in CPython 3.7 to 3.10: one int object is reused in place. Part of containers.h. */
 #ifndef PIJIT_INT_KEYS_37_310_H
 #define PIJIT_INT_KEYS_37_310_H
 
@@ -7,9 +7,9 @@
 
 #define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
 
-static PyObject *spare_int;  /* owned, or NULL: an int that nobody else has */
+static PyObject *spare_int;  /* owned, or NULL: an int without other references */
 
-/* An int to look something up by, not to be kept: a new reference, NULL with MemoryError set. */
+/* An int to use as a lookup key, which must not be stored: a new reference, or NULL with MemoryError set. */
 static PyObject *
 lookup_int(int64_t number)
 {
@@ -27,7 +27,7 @@ lookup_int(int64_t number)
     return (PyObject *)key;
 }
 
-/* Takes the reference back; a key of the program's may have kept one when it was compared. */
+/* Release a lookup key. It is reused unless a key of the program has kept a reference during a comparison. */
 static void
 lookup_done(PyObject *key)
 {

@@ -1,7 +1,7 @@
-/* The iterators of ranges in CPython 3.12 and 3.13. Part of iterators.h.
+/* Range iterators in CPython 3.12 and 3.13: they store the next value and the number of steps left. Part of
+ * iterators.h.
  *
- * They keep where they are, and how many steps are left.
- * In frame words they are [index, start, step, length], and the index moves. */
+ * As words of a kernel they are [index, start, step, length], of which only the index changes. */
 #ifndef PIJIT_RANGE_ITERATOR_312_H
 #define PIJIT_RANGE_ITERATOR_312_H
 
@@ -23,11 +23,11 @@ range_iterator_read(const RangeIterator *iterator, int64_t *words)
     words[3] = iterator->len;
 }
 
-/* Sets the index of an iterator that was read. */
+/* Set the index of an iterator that range_iterator_read has read. */
 static inline void
 range_iterator_move(RangeIterator *iterator, int64_t index)
 {
-    /* As CPython steps: the place behind the last step may overflow. */
+    /* Unsigned, as in CPython: the value after the last step may overflow. */
     iterator->start = (long)((unsigned long)iterator->start + (unsigned long)index * (unsigned long)iterator->step);
     iterator->len -= (long)index;
 }

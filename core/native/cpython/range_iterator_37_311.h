@@ -1,7 +1,6 @@
-/* The iterators of ranges in CPython 3.7 to 3.11. Part of iterators.h.
+/* Range iterators in CPython 3.7 to 3.11: they store the first value and an index. Part of iterators.h.
  *
- * They keep where they began, and an index.
- * In frame words they are [index, start, step, length], and the index moves. */
+ * As words of a kernel they are [index, start, step, length], of which only the index changes. */
 #ifndef PIJIT_RANGE_ITERATOR_37_311_H
 #define PIJIT_RANGE_ITERATOR_37_311_H
 
@@ -24,7 +23,7 @@ range_iterator_read(const RangeIterator *iterator, int64_t *words)
     words[3] = iterator->len;
 }
 
-/* Sets the index of an iterator that was read. */
+/* Set the index of an iterator that range_iterator_read has read. */
 static inline void
 range_iterator_move(RangeIterator *iterator, int64_t index)
 {

@@ -1,4 +1,4 @@
-/* What CPython 3.11 and later count of recursion. */
+/* Recursion counters of threads, from CPython 3.11 on. */
 #ifndef PIJIT_CORE_RECURSION_311_H
 #define PIJIT_CORE_RECURSION_311_H
 
@@ -7,7 +7,8 @@
 
 #if PY_VERSION_HEX >= 0x030c0000
 
-/* How many levels of recursion a thread has left by CPython's count, of Python code or of C code. */
+/* The number of recursion levels that a thread has left: the smaller of CPython's counts for Python code and for C
+ * code. */
 static inline int
 thread_levels_left(PyThreadState *tstate)
 {
@@ -15,8 +16,8 @@ thread_levels_left(PyThreadState *tstate)
     return python < c ? python : c;
 }
 
-/* Around a call of a Python function from C: what the evaluator counts of C recursion when it is entered. A call between
- * Python functions costs none of it, so a call of a JitFunction must not either. */
+/* Give back, around a call of a Python function from C, the levels of C recursion that the evaluator counts on entry.
+ * A call between Python functions costs none of them, so a call of a JitFunction must not either. */
 static inline void
 thread_refund_entry(PyThreadState *tstate)
 {
@@ -31,7 +32,7 @@ thread_charge_entry(PyThreadState *tstate)
 
 #else
 
-/* 3.11 counts calls of C and of Python functions alike. */
+/* 3.11 has one counter for calls of C and of Python functions. */
 static inline int
 thread_levels_left(PyThreadState *tstate)
 {

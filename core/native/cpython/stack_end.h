@@ -1,21 +1,24 @@
-/* Where the C stack of a thread ends: part of run.c.
+/* Bounds of a thread's C stack: part of run.c.
  *
- * A call of a JitFunction takes C stack, and up to 3.13 CPython counts levels instead of bytes. Programs that raise the recursion
- * limit far get a RecursionError shortly before the end. */
+ * A call of a JitFunction takes C stack, and up to 3.13 CPython counts levels instead of bytes. A program that raises
+ * the recursion limit far gets a RecursionError shortly before the stack ends. */
 #ifndef PIJIT_CORE_STACK_END_H
 #define PIJIT_CORE_STACK_END_H
 
 #include <pthread.h>
 #include <stdint.h>
 
+/* Bytes at the end of a stack that calls must not use. */
 #define STACK_RESERVE (256 * 1024)
-#define SMALL_PART 4             /* of a small stack this part is kept; of any stack, so that a capture may begin */
+/* A small stack keeps 1 / SMALL_PART of its size as reserve; a capture begins only if that part of the stack is
+ * free. */
+#define SMALL_PART 4
 
-/* The bounds of a thread's stack. A library may run code on another stack, of which nothing is known. */
+/* The bounds of a thread's stack. A library may run code on another stack, whose bounds are unknown. */
 typedef struct {
-    uintptr_t low;               /* 0: nobody has asked yet */
-    uintptr_t limit;             /* what is below this, and not below `low`, is close to the end */
-    uintptr_t room;              /* what is not below this has room for a capture */
+    uintptr_t low;               /* 0: not determined yet */
+    uintptr_t limit;             /* addresses from `low` to below `limit` are close to the end */
+    uintptr_t room;              /* from this address on there is room for a capture */
 } StackBounds;
 
 #define STACK_UNKNOWN {0, UINTPTR_MAX, 0}
@@ -32,7 +35,7 @@ stack_bounds_set(StackBounds *bounds, uintptr_t low, size_t size)
 static void
 stack_bounds_find(StackBounds *bounds)
 {
-    stack_bounds_set(bounds, 1, 0);  /* nothing is close to the end of a stack that is not known */
+    stack_bounds_set(bounds, 1, 0);  /* unknown stack: no address is close to its end */
 #if defined(__APPLE__)
     size_t size = pthread_get_stacksize_np(pthread_self());
     stack_bounds_set(bounds, (uintptr_t)pthread_get_stackaddr_np(pthread_self()) - size, size);

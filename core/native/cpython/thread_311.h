@@ -1,4 +1,4 @@
-/* Threads and code objects from CPython 3.11 on: what the versions spell in different ways. */
+/* Threads and code objects from CPython 3.11 on: operations whose names or counters differ by version. */
 #ifndef PIJIT_CORE_THREAD_311_H
 #define PIJIT_CORE_THREAD_311_H
 
@@ -6,17 +6,17 @@
 #include <Python.h>
 #include "cpython/recursion_311.h"
 
-/* Whether sys.settrace or sys.setprofile is active on a thread; while one of their functions runs, neither is. */
+/* Whether sys.settrace or sys.setprofile is active on a thread. Neither is while one of their functions runs. */
 static inline int
 thread_is_traced(PyThreadState *tstate)
 {
     return (tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL) && tstate->tracing == 0;
 }
 
-/* run.c: whether there is room to capture, which takes levels of recursion and C stack. */
+/* run.c: whether recursion levels and C stack leave room for a capture. */
 int thread_has_room(PyThreadState *tstate);
 
-/* monitoring_*.c: whether a tool of sys.monitoring has asked for events, of all code or of this code object. */
+/* monitoring_*.c: whether a tool of sys.monitoring listens to events of all code, or of this code object. */
 int code_is_monitored(PyThreadState *tstate, PyCodeObject *code);
 
 static inline int
@@ -31,7 +31,7 @@ interpreter_ends(void)
 
 #if PY_VERSION_HEX >= 0x030c0000
 
-/* Around a call that tp_call makes: its caller has counted a level of C recursion for it. */
+/* Undo around a call that tp_call makes the level of C recursion that its caller has counted. */
 static inline void
 thread_refund_call(PyThreadState *tstate)
 {
@@ -44,7 +44,7 @@ thread_charge_call(PyThreadState *tstate)
     tstate->c_recursion_remaining--;
 }
 
-/* CPython's operations on the extras of code objects. */
+/* CPython's operations on code extras. */
 static inline Py_ssize_t
 code_extra_request(freefunc end)
 {

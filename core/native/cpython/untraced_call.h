@@ -1,11 +1,13 @@
-/* Calls of Python code of ours that sys.settrace and sys.setprofile do not see: observers of types, and kernels of
- * the Python back end. A program may switch tracing on in the middle of linked code. */
+/* Calls of pijit's own Python code that sys.settrace and sys.setprofile must not see.
+ *
+ * Such code is observers of types and kernels of the Python back end. A program may switch tracing on in the middle of
+ * linked code. */
 #ifndef PIJIT_CORE_UNTRACED_H
 #define PIJIT_CORE_UNTRACED_H
 
 #include <Python.h>
 
-/* Where a thread says whether the frames that start now are traced. */
+/* The thread's flag for tracing of the frames that start now. */
 static inline int *
 thread_tracing(PyThreadState *tstate)
 {
@@ -23,7 +25,7 @@ untraced_call(PyObject *callable, PyObject *arguments)
     PyThreadState *tstate = PyThreadState_Get();
     int traced = *thread_tracing(tstate);
     *thread_tracing(tstate) = 0;
-    tstate->tracing++;  /* up to CPython 3.9 line events ask for this alone */
+    tstate->tracing++;  /* up to CPython 3.9 line events test only this */
     PyObject *result = PyObject_Call(callable, arguments, NULL);  /* owned, given away */
     tstate->tracing--;
     *thread_tracing(tstate) = traced;

@@ -1,17 +1,18 @@
-/* Calls that linked code makes of functions which are compiled on their own (callees.h): part of run.c.
+/* Call sites: calls from linked code to functions that are compiled on their own (callees.h). Part of run.c.
  *
- * A call has an empty slot beside its callable. Linked code puts a CallSite there, so that CPython calls the site with the
- * callable as its first argument. The site asks the cache of the Callee that the callable is a function of, and runs what that
- * has, or calls the callable. Other calls of the function are not concerned.
+ * A call has an empty slot beside its callable. Linked code puts a CallSite there, so CPython calls the site with the
+ * callable as its first argument. The site looks for the Callee of that function and asks its cache. It runs the
+ * entry found there, or calls the callable. Other calls of the function are not affected.
  *
- * What is called may also be a method of such a function, an object whose class has it as `__call__`, or a class that has it as
- * `__init__` and makes objects as `object` does. Calls with a tuple of arguments have no slot: they get a bound method of the site. */
+ * The callable may also be a method of such a function, or an object whose class has the function as `__call__`, or a
+ * class that has it as `__init__` and makes objects as `object` does. Calls with a tuple of arguments have no empty
+ * slot; they get a bound method of the site. */
 #ifndef PIJIT_CORE_CALL_SITE_311_H
 #define PIJIT_CORE_CALL_SITE_311_H
 
 #include "function/callees.h"
 
-static PyObject *name_init, *name_call, *no_arguments;  /* owned: "__init__", "__call__", (); site_names makes them */
+static PyObject *name_init, *name_call, *no_arguments;  /* owned: "__init__", "__call__", (); set by site_names */
 
 /* 0, or -1 with an exception set. */
 static int
@@ -43,7 +44,7 @@ site_callee(CallSite *site, PyFunctionObject *function)
     return callee;
 }
 
-/* Decide on a call; `served` is filled. */
+/* Select how a call runs; `served` is filled. */
 static Py_NO_INLINE Dispatched
 site_begin(CallSite *site, PyFunctionObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames,
            Served *served)
@@ -87,12 +88,12 @@ site_function(CallSite *site, PyObject *function, PyObject *const *args, size_t 
     return result;
 }
 
-/* A call of a function with an object in front of the arguments behind args[0]. */
+/* A call of a function with `owner` as first argument, in the place of args[0]. */
 static PyObject *
 site_prepend(CallSite *site, PyObject *function, PyObject *owner, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     Py_ssize_t count = nargs + (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0);
-    PyObject **given = PyMem_New(PyObject *, count);  /* owned; what is in it is borrowed: the caller has all of it */
+    PyObject **given = PyMem_New(PyObject *, count);  /* owned; the items are borrowed: the caller has all of them */
     if (given == NULL) {
         return PyErr_NoMemory();
     }
@@ -103,14 +104,14 @@ site_prepend(CallSite *site, PyObject *function, PyObject *owner, PyObject *cons
     return result;
 }
 
-/* A call of a bound method of a Python function: `args` begin with the method, which gives its place to the object. */
+/* A call of a bound method of a Python function: args[0] is the method, and is replaced by its object. */
 static PyObject *
 site_method(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     return site_prepend(site, PyMethod_GET_FUNCTION(args[0]), PyMethod_GET_SELF(args[0]), args, nargs, kwnames);
 }
 
-/* The Python function that a class has under a name: owned; NULL: none. */
+/* The Python function that a class has as attribute `name`: owned; NULL: none. */
 static PyObject *
 class_function(PyTypeObject *type, PyObject *name)
 {
@@ -118,7 +119,7 @@ class_function(PyTypeObject *type, PyObject *name)
     return found != NULL && Py_TYPE(found) == &PyFunction_Type ? Py_NewRef(found) : NULL;
 }
 
-/* The `__init__` that a call of an object runs on what object.__new__ makes: owned; NULL: it is no such class. */
+/* The Python `__init__` of a class whose objects object.__new__ makes: owned; NULL: `callable` is no such class. */
 static PyObject *
 class_init(PyObject *callable)
 {
@@ -129,7 +130,7 @@ class_init(PyObject *callable)
     return class_function(kind, name_init);
 }
 
-/* A call of a class whose `__init__` is a Python function; `args` begin with the class. */
+/* A call of a class whose `__init__` is a Python function; args[0] is the class. */
 static PyObject *
 site_make(CallSite *site, PyObject *init, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -149,7 +150,7 @@ site_make(CallSite *site, PyObject *init, PyObject *const *args, Py_ssize_t narg
     return made;
 }
 
-/* A call of what is no Python function. An open site that meets nothing else closes. */
+/* A call of an object that runs no Python function. An open site closes after IDLE_LIMIT such calls in a row. */
 static PyObject *
 site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -159,11 +160,11 @@ site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     return PyObject_Vectorcall(args[0], args + 1, (nargs - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
 }
 
-/* A call of a class, or of an object whose class has a `__call__`; `args` begin with it. */
+/* A call of a class, or of an object whose class has a `__call__`; args[0] is the callable. */
 static PyObject *
 site_object(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *init = class_init(args[0]), *call = NULL, *result;  /* owned; NULL: none; owned, given away */
+    PyObject *init = class_init(args[0]), *call = NULL, *result;  /* all owned; NULL: none */
     if (init == NULL && !PyType_HasFeature(Py_TYPE(args[0]), Py_TPFLAGS_HAVE_VECTORCALL)) {
         call = class_function(Py_TYPE(args[0]), name_call);
     }
@@ -181,7 +182,7 @@ site_object(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *k
     return result;
 }
 
-/* A call through a site takes no more of the recursion limits than one without it. */
+/* Call through a site, which takes no more of the recursion limits than a call without it. */
 static PyObject *
 site_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
@@ -217,8 +218,8 @@ site_get_callable(PyObject *self, void *Py_UNUSED(closure))
     return self;
 }
 
-/* bound(callable, arguments): what a call with these arguments is to call instead; the callable itself where that is no function,
- * or where CPython is to say what is wrong with the arguments. */
+/* bound(callable, arguments): the object to call with these arguments, a bound method of the site. It is the callable
+ * itself if that is no function or method, or if CPython has to report an error in the arguments. */
 static PyObject *
 site_bound(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -257,7 +258,8 @@ static PyTypeObject CallSite_Type = {
     .tp_methods = site_methods,
 };
 
-/* bind(pair): linked code puts what LOAD_ATTR has pushed for a call into a tuple, an empty slot as an item that is NULL. */
+/* bind(pair): the callable that LOAD_ATTR has pushed for a call. Linked code packs it in a tuple; an empty slot is a
+ * NULL item. */
 static PyObject *
 site_bind(PyObject *Py_UNUSED(module), PyObject *pair)
 {

@@ -1,6 +1,6 @@
 /* Calls of a JitFunction from CPython 3.11 on: part of jit_function.c.
  *
- * What runs takes little of the C stack for each level of recursion: all that is needed before that is in functions which have
+ * A running call takes little C stack for each level of recursion: the preparation is done in functions that have
  * returned by then. A call takes no more of the recursion limits than a call of the function itself. */
 #ifndef PIJIT_CORE_CALLS_311_H
 #define PIJIT_CORE_CALLS_311_H
@@ -8,7 +8,7 @@
 #include "hidden/hidden.h"
 #include "function/jit_function.h"
 
-/* Decide on a call. `served` is filled. */
+/* Select how a call runs. `served` is filled. */
 static Py_NO_INLINE Dispatched
 call_begin(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames,
            Served *served)
@@ -23,7 +23,7 @@ call_begin(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t n
                          : DISPATCH_PLAIN;
 }
 
-/* A call of what is not cold, or asks at its loops; `py_func` is the function's own. */
+/* A call of a function that is not cold, or that asks at its loops. `py_func` is the Python function. */
 static PyObject *
 warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
@@ -83,7 +83,7 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
 {
     JitFunction *self = (JitFunction *)callable;
     if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
-        self->vectorcall = NULL;  /* the class was given a __call__ since: it is what a call without this runs */
+        self->vectorcall = NULL;  /* the class has got a __call__ since; a call without vectorcall runs that */
         return PyObject_Vectorcall(callable, args, nargsf, kwnames);
     }
     return function_run(self, args, nargsf, kwnames);

@@ -1,9 +1,11 @@
-/* The variables of code objects: part of run.c. CPython keeps them in one numbering from 3.11 on, and its public functions
- * give new tuples of names. So they are asked for once. */
+/* Shapes: the variables of code objects. Part of run.c.
+ *
+ * From 3.11 on CPython keeps all variables in one numbering, and its public functions make new tuples of names. So a
+ * shape is read once per code object. */
 #ifndef PIJIT_CORE_SHAPE_H
 #define PIJIT_CORE_SHAPE_H
 
-/* The argument that is in a cell; -1: none. */
+/* The index of the argument that lives in the cell `name`; -1: none. */
 static Py_ssize_t
 cell_argument(PyCodeObject *code, PyObject *varnames, PyObject *name)
 {
@@ -77,7 +79,7 @@ shape_of(PyCodeObject *code)
     return extra != NULL ? shape_in(extra, code) : NULL;
 }
 
-/* Why linked code cannot run in place of a code object, or NULL if it can. */
+/* The reason why linked code cannot run in place of a code object, or NULL if it can. */
 static const char *
 code_why_not_linked(PyCodeObject *code, PyCodeObject *linked)
 {

@@ -1,8 +1,8 @@
-/* The rest of an inlined call: part of run.c.
+/* Continuations of inlined calls (Rest): part of run.c.
  *
- * A Rest has the callee's code with a beginning that takes values from `arrive` and jumps to where the callee goes on. Linked
- * code calls it, in the frame of the callee's caller, with one tuple: the function, then these values. A hidden function
- * runs it, so tracebacks and sys._getframe show a frame of the callee. */
+ * A Rest has the callee's code with a prologue that takes values from `arrive` and jumps to the resume point. Linked
+ * code calls it, in the frame of the callee's caller, with one tuple: the function, then these values. It runs as a
+ * hidden function, so tracebacks and sys._getframe show a frame of the callee. */
 #ifndef PIJIT_CORE_REST_311_H
 #define PIJIT_CORE_REST_311_H
 
@@ -10,10 +10,10 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyCodeObject *code;                  /* owned */
-    Py_ssize_t count;                    /* of values */
+    Py_ssize_t count;                    /* the number of values */
 } Rest;
 
-/* Why a tuple's items are not what the code needs, or NULL. */
+/* The reason why a tuple does not fit the code, or NULL. */
 static const char *
 rest_why_not(Rest *self, PyObject *state)
 {
@@ -31,8 +31,8 @@ rest_why_not(Rest *self, PyObject *state)
     return NULL;
 }
 
-/* A NEW tuple of the values, or NULL with an exception set. If nobody else has the state they are moved, so that the callee's
- * frame alone holds them, as after a call. */
+/* A NEW tuple of the values, or NULL with an exception set. They are moved if `state` has no other reference, so that
+ * only the callee's frame holds them, as after a call. */
 static PyObject *
 rest_payload(Rest *self, PyObject *state)
 {

@@ -1,17 +1,17 @@
-/* Calls of a JitFunction from CPython 3.11 on: arguments are bound here, for the guards, and the entry cache is asked.
+/* Dispatch of JitFunction calls from CPython 3.11 on: arguments are bound for the guards, and the entry cache is asked.
  *
- *   an entry that begins with a kernel              ->  the kernel; if it comes to a return no function runs at all
- *   another entry that serves                       ->  a hidden function with its linked code
- *   an entry that says that nothing is worth it     ->  the function itself
- *   none                                            ->  on_miss, and what it answers
+ *   an entry that begins with a kernel              ->  the kernel; no function at all if it reaches a return
+ *   any other entry whose guards hold               ->  a hidden function with its linked code
+ *   an entry that says that no entry pays           ->  the function itself
+ *   none                                            ->  on_miss, and the payload that it returns
  *
- * CPython binds the arguments of the hidden function once more: what guards see is dropped before. So no kernel runs in front
- * where it would see objects that are made in binding: a tuple or a dict of arguments, and cells. */
+ * CPython binds the arguments of the hidden function again; the values bound for the guards are released before. So no
+ * kernel runs first if it would see objects that binding makes: a tuple or a dict of arguments, and cells. */
 #include "hidden/hidden.h"
 
-/* There are no landings: what a kernel has left is handed over, by whichever exit. */
+/* There are no landings: the answer of a kernel is handed over at every exit. */
 typedef struct {
-    PyFunctionObject *spare;     /* owned: a hidden function of the linked code that waits; NULL: none */
+    PyFunctionObject *spare;     /* owned: a pooled hidden function of the linked code; NULL: none */
 } Ways;
 
 static int
@@ -46,8 +46,8 @@ entrance_spare(PyObject *entrance)
 
 /* ---- binding ------------------------------------------------------------------------------------------- */
 
-/* Put positional arguments into slots: 1, 0 if there are too many, -1 with an exception set. `stars` says which of the star
- * arguments are bound. */
+/* Put positional arguments into slots: 1, 0 if there are too many, -1 with an exception set. `stars`: flags of the star
+ * arguments to bind. */
 static int
 positional_bind(const PyCodeObject *code, int stars, const Arguments *arguments, PyObject **slots)
 {
@@ -70,7 +70,7 @@ positional_bind(const PyCodeObject *code, int stars, const Arguments *arguments,
     return 1;
 }
 
-/* As positional_bind; also 0 where CPython has to look at a name or to complain. */
+/* As positional_bind, for keywords; also 0 if only CPython can compare a name, or has to raise. */
 static int
 keywords_bind(const PyCodeObject *code, int stars, const Shape *shape, const Arguments *arguments, PyObject **slots)
 {
@@ -98,7 +98,7 @@ keywords_bind(const PyCodeObject *code, int stars, const Shape *shape, const Arg
     return 1;
 }
 
-/* Make the cells of a call: 1, or -1 with an exception set. An argument moves into its cell. */
+/* Make the cells of a call: 1, or -1 with an exception set. An argument in a cell moves there from its slot. */
 static int
 cells_bind(const Shape *shape, PyObject **slots)
 {
@@ -116,8 +116,9 @@ cells_bind(const Shape *shape, PyObject **slots)
     return 1;
 }
 
-/* Fill the slots of a call, which are NULL, as a frame of 3.10 has them at its start, with references that are owned, or NULL:
- * 1, 0 where CPython has to complain, -1 with an exception set. Unless `all`, star arguments and cells are left out. */
+/* Fill the slots of a call with owned references or NULL, as a frame of 3.10 has them at its start. The slots are
+ * NULL before. 1; 0 if CPython has to raise; -1 with an exception set. Unless `all`, star arguments and cells are
+ * left out. */
 static int
 arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Shape *shape,
                const Arguments *arguments, int all, PyObject **slots)
@@ -143,7 +144,7 @@ arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const
     return all ? cells_bind(shape, slots) : 1;
 }
 
-/* Room for the slots of a call, all NULL: `few` if it is enough. NULL with an exception set. */
+/* Memory for the slots of a call, all NULL: `few` if that is large enough. NULL with an exception set. */
 static PyObject **
 slots_begin(const Shape *shape, PyObject **few)
 {
@@ -172,7 +173,7 @@ dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *fu
 {
     PyObject *few[MOST_SLOTS];  /* items owned */
     PyObject *found = NULL;  /* owned */
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but ends of objects may */
+    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but finalizers may */
     Py_INCREF(code);
     const Shape *shape = shape_of(code);
     PyObject **slots = shape != NULL ? slots_begin(shape, few) : NULL;
@@ -198,7 +199,7 @@ record_make(Served *served, const BoundCall *call, PyCodeObject *linked, PyObjec
     return served->record != NULL ? DISPATCH_LINKED : DISPATCH_DONE;
 }
 
-/* Run the kernel in front on what the guards have fetched, which is released. */
+/* Run the entry's kernel on the inputs that the guards have fetched, which are released. */
 static Dispatched
 entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, Served *served)
 {
@@ -243,7 +244,7 @@ linked_serve(const BoundCall *call, PyObject *payload, Served *served)
     return done;
 }
 
-/* Serve a call with what a cache or on_miss has for it; the payload is taken over. */
+/* Serve a call with the payload that a cache or on_miss gave; it is taken over. */
 static Dispatched
 payload_serve(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, Served *served)
 {
@@ -268,7 +269,8 @@ payload_serve(const Mark *mark, const BoundCall *call, PyObject *payload, Fetche
     return done;
 }
 
-/* Serve a call whose arguments are bound. `whole`: guards see all that the call will see, so a kernel may run in front. */
+/* Serve a call whose arguments are bound. `whole`: guards see all objects that the call uses, so a kernel may run
+ * first. */
 static Dispatched
 call_serve(const Mark *mark, Pace *pace, const BoundCall *call, int whole, Served *served)
 {
@@ -283,7 +285,7 @@ dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject
               const Arguments *arguments, Served *served)
 {
     PyObject *few[MOST_SLOTS];  /* items owned */
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: the function may be given another */
+    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: the function may get other code */
     Py_INCREF(code);
     PyObject **slots = slots_begin(shape, few);
     Dispatched done = DISPATCH_DONE;
@@ -291,7 +293,7 @@ dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject
         BoundCall call = {function, code, function->func_builtins, slots, shape->nslots};
         int bound = arguments_bind(function, code, shape, arguments, 1, slots);
         if (bound > 0) {
-            /* Where no level of recursion is left, a call that needs none ends as one of the function does. */
+            /* At the recursion limit no kernel runs first: the call must raise RecursionError as the function would. */
             int whole = !(code->co_flags & STAR_FLAGS) && shape->ncells == 0 && thread_levels_left(PyThreadState_Get()) > 0;
             done = call_serve(mark, pace, &call, whole, served);
         }
@@ -316,7 +318,7 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
     if (!hook_mark_of(PyThreadState_Get(), (PyCodeObject *)function->func_code, &mark, &shape)) {
         return DISPATCH_PLAIN;
     }
-    /* What runs may unmark the code. */
+    /* The code that runs may unmark the code object. */
     Py_XINCREF(mark.cache);
     Py_INCREF(mark.on_miss);
     Dispatched done = dispatch_mark(&mark, shape, pace, function, arguments, served);

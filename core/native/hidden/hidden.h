@@ -1,9 +1,9 @@
-/* Between jit_function.c, dispatch.c and run.c, from CPython 3.11 on: linked code runs in *hidden functions*.
+/* Hidden functions: they run linked code from CPython 3.11 on. The interface of jit_function.c, dispatch.c and run.c.
  *
  *     jit_function.c, calls.h  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
  *
- * A hidden function has linked code, and all else from the function that a JitFunction is about. CPython calls it like any other
- * function, with the arguments of the call. A record says that it runs. */
+ * A hidden function has linked code, and everything else from the function of a JitFunction. CPython calls it like any
+ * other function, with the arguments of the call. A record stands for each of its runs. */
 #ifndef PIJIT_CORE_HIDDEN_H
 #define PIJIT_CORE_HIDDEN_H
 
@@ -16,28 +16,28 @@ typedef enum {
     DISPATCH_LINKED              /* a hidden function is to run */
 } Dispatched;
 
-/* A run of a hidden function. */
+/* The record of one run of a hidden function. */
 typedef struct Record {
-    struct Record *older, *newer;    /* on the same thread, while it runs */
-    struct Record **list;        /* where the thread has its newest one */
-    PyCodeObject *linked;        /* owned: what runs */
-    PyObject *entrance;          /* owned: the Entrance that it was found by; NULL: none */
+    struct Record *older, *newer;    /* the neighbours on the list of the thread, while it runs */
+    struct Record **list;        /* the head of that list */
+    PyCodeObject *linked;        /* owned: the code that runs */
+    PyObject *entrance;          /* owned: the Entrance through which it was found; NULL: none */
     PyCodeObject *code;          /* owned: the original */
     PyFunctionObject *hidden;    /* borrowed from record_run, while it runs */
-    PyObject *payload;           /* owned: what `arrive` hands over; NULL: nothing, or it did */
-    int moves;                   /* how often the call has moved to newer code */
-    int leaves;                  /* whether a kernel ran in front, and has something left to say: `over` */
+    PyObject *payload;           /* owned: the tuple for `arrive`; NULL: none, or handed over already */
+    int moves;                   /* the number of moves of this call to newer code */
+    int leaves;                  /* whether a kernel ran first and has left an answer: `over` */
     HandOver over;
 } Record;
 
-/* The names and the numbers of a code object's variables. Slots are numbered locals, then cells, then free variables; a local
- * that is a cell has two. */
+/* The names and numbers of a code object's variables. Slots are numbered locals first, then cells, then free
+ * variables; a local that is a cell has two slots. */
 typedef struct {
-    PyObject *varnames, *cellvars, *freevars;  /* owned; tuples; NULL: nobody has asked yet */
+    PyObject *varnames, *cellvars, *freevars;  /* owned; tuples; NULL: not read yet */
     PyObject *keywords;          /* owned: a tuple of the names of keyword-only arguments */
     Py_ssize_t nlocals, ncells, nfree, nslots;
-    Py_ssize_t *arguments;       /* owned: for each cell the argument that is in it; -1: none */
-    PyObject **nones;            /* owned: None, borrowed, for each argument that is no star argument */
+    Py_ssize_t *arguments;       /* owned: for each cell the argument that lives in it; -1: none */
+    PyObject **nones;            /* owned: for each argument except star arguments a borrowed None */
 } Shape;
 
 /* The arguments of a vectorcall. */
@@ -53,12 +53,12 @@ vector_arguments(PyObject *const *args, size_t nargsf, PyObject *kwnames)
     return arguments;
 }
 
-/* What came of asking for a call; `served_begin` fills it. */
+/* The outcome of asking for a call; `served_begin` fills it. */
 typedef struct {
-    Record *record;              /* owned; DISPATCH_LINKED: what is to run */
-    PyObject *result;            /* owned; DISPATCH_DONE: what the call returns; NULL: an exception is set */
+    Record *record;              /* owned; DISPATCH_LINKED: the run to start */
+    PyObject *result;            /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
     TrialRun run;                /* to be ended after the call */
-    int original;                /* whether the entry says that the function is to run as it is */
+    int original;                /* whether the entry says that the function itself is to run */
 } Served;
 
 static inline void
@@ -70,13 +70,13 @@ served_begin(Served *served)
     served->original = 0;
 }
 
-/* dispatch.c: the hidden function of an Entrance that waits for its next call, see hidden_functions.h. */
+/* dispatch.c: the pooled hidden function of an Entrance, see hidden_functions.h. */
 PyFunctionObject **entrance_spare(PyObject *entrance);
 
-/* dispatch.c: asks the entry cache of a function's code for a call. */
+/* dispatch.c: asks the entry cache of a function's code how a call runs. */
 Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, Served *served);
 
-/* dispatch.c: the same for a mark that is known, whose references are the caller's, and the shape of the code. */
+/* dispatch.c: the same for a known mark, whose references the caller owns, and the shape of the code. */
 Dispatched dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
                          const Arguments *arguments, Served *served);
 
@@ -86,21 +86,22 @@ const Shape *shape_of(PyCodeObject *code);
 /* run.c: whether a call of `code` on this thread goes through its mark; *mark and the code's shape are set if so. */
 int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape **shape);
 
-/* run.c: a NEW record for linked code, which an Entrance has, or none: NULL. NULL with an exception set. */
+/* run.c: a NEW record for linked code of an Entrance, or with `entrance` NULL of none. NULL with an exception set. */
 Record *record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance);
 
-/* run.c: run a record's linked code for a function, whose hidden functions are in *kept, a list that is made when it is
- * NULL. Without `kept` the Entrance keeps one. The record is taken over. NEW reference, or NULL with an exception set. */
+/* run.c: run a record's linked code for a function. *kept is the list of the function's hidden functions; it is made
+ * if it is NULL. If `kept` is NULL, the Entrance keeps one instead. The record is taken over. NEW reference, or NULL
+ * with an exception set. */
 PyObject *record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject *const *args, size_t nargsf,
                      PyObject *kwnames);
 
-/* run.c: end a hidden function that waits, or NULL. */
+/* run.c: release a pooled hidden function, or NULL. */
 void hidden_end(PyFunctionObject *spare);
 
-/* run.c: the run of linked code that is the innermost one of this thread, or NULL. For launchers. */
+/* run.c: the innermost run of linked code on this thread, or NULL. For launchers. */
 const void *record_running(void);
 
-/* run.c: whether the C stack of this thread is about to end; then an exception is set. */
+/* run.c: whether the C stack of this thread is close to its end; then an exception is set. */
 int stack_ends(void);
 
 #endif

@@ -1,10 +1,10 @@
-/* Hidden functions: part of run.c. */
+/* Hidden functions: made, found again and pooled. Part of run.c. */
 #ifndef PIJIT_CORE_HIDDEN_FUNCTIONS_H
 #define PIJIT_CORE_HIDDEN_FUNCTIONS_H
 
 #include "hidden/make_function.h"
 
-/* So many a JitFunction keeps. */
+/* The number of hidden functions that a JitFunction keeps. */
 #define MOST_HIDDEN 4
 
 /* Give a hidden function the defaults that the function has now: 0, or -1 with an exception set. */
@@ -23,8 +23,8 @@ hidden_refresh(PyFunctionObject *hidden, PyFunctionObject *function)
     return 0;
 }
 
-/* The hidden function of linked code for a function: a NEW reference, or NULL with an exception set. The last few are in *kept,
- * a list, which the function's JitFunction owns and shows to the garbage collector. */
+/* The hidden function of linked code for a function: a NEW reference, or NULL with an exception set. *kept is a list of
+ * the last few. The function's JitFunction owns it and shows it to the garbage collector. */
 static PyFunctionObject *
 hidden_find(PyObject **kept, PyFunctionObject *function, PyCodeObject *linked)
 {
@@ -41,7 +41,7 @@ hidden_find(PyObject **kept, PyFunctionObject *function, PyCodeObject *linked)
         Py_CLEAR(hidden);
         return NULL;
     }
-    PyObject *list = *kept;  /* owned: what is dropped may clear *kept */
+    PyObject *list = *kept;  /* owned: finalizers of a dropped function may clear *kept */
     Py_INCREF(list);
     if ((count >= MOST_HIDDEN && PyList_SetSlice(list, 0, 1, NULL) < 0) || PyList_Append(list, (PyObject *)hidden) < 0) {
         Py_CLEAR(hidden);
@@ -52,10 +52,11 @@ hidden_find(PyObject **kept, PyFunctionObject *function, PyCodeObject *linked)
 
 /* ---- Calls of functions that have no JitFunction ---------------------------------------------------------
  *
- * An Entrance keeps one hidden function for them. While it waits it has its code alone: the Entrance belongs to code objects,
- * which the collector does not see, so that nothing else may hang on it. The collector does not see the function then either. */
+ * An Entrance keeps one hidden function for them in a pool. A pooled function has only its code: the Entrance belongs
+ * to code objects, which the collector does not see, so it must not refer to other objects. The collector does not
+ * track a pooled function either. */
 
-/* Give a hidden function that waits what a function has, except its defaults. */
+/* Give a pooled hidden function the attributes of a function, except its defaults. */
 static void
 hidden_fill(PyFunctionObject *hidden, PyFunctionObject *function)
 {
@@ -69,7 +70,7 @@ hidden_fill(PyFunctionObject *hidden, PyFunctionObject *function)
     hidden->func_closure = function->func_closure;
 }
 
-/* The hidden function that waits in an Entrance, or a NEW one; NULL with an exception set. The caller owns it. */
+/* The pooled hidden function of an Entrance, or a NEW one; NULL with an exception set. The caller owns it. */
 static PyFunctionObject *
 hidden_take(PyObject *entrance, PyFunctionObject *function, PyCodeObject *linked)
 {
@@ -84,8 +85,8 @@ hidden_take(PyObject *entrance, PyFunctionObject *function, PyCodeObject *linked
     return hidden;
 }
 
-/* Empty a hidden function that has run, whose reference is taken over, and keep it in *spare, unless one waits there or
- * somebody has seen it. */
+/* Empty a hidden function that has run, and keep it in *spare. The reference is taken over. The function is released
+ * instead if *spare is occupied, or if the program may have seen the function. */
 static void
 hidden_rest(PyFunctionObject *hidden, PyFunctionObject **spare)
 {
@@ -109,13 +110,13 @@ void
 hidden_end(PyFunctionObject *spare)
 {
     if (spare != NULL) {
-        PyObject_GC_Track((PyObject *)spare);  /* as the end of a function expects it */
+        PyObject_GC_Track((PyObject *)spare);  /* the deallocator of functions expects it */
         Py_DECREF(spare);
     }
 }
 
-/* Call a hidden function whose code begins with `arrive`; all arguments are None until then. NEW reference, or NULL with an
- * exception set. */
+/* Call a hidden function whose code begins with `arrive`; all arguments are None until then. NEW reference, or NULL
+ * with an exception set. */
 static PyObject *
 hidden_arrive(PyFunctionObject *hidden)
 {

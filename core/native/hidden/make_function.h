@@ -1,11 +1,12 @@
-/* Makes functions with code of ours, from CPython 3.11 on. */
+/* Functions with code made by pijit, from CPython 3.11 on. */
 #ifndef PIJIT_CORE_HIDDEN_MAKE_H
 #define PIJIT_CORE_HIDDEN_MAKE_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* A NEW function with linked code, and all else from a function except its defaults; NULL with an exception set. */
+/* A NEW function with linked code, and everything else from `function` except its defaults; NULL with an exception
+ * set. */
 static PyFunctionObject *
 hidden_make(PyFunctionObject *function, PyCodeObject *linked)
 {
@@ -14,7 +15,7 @@ hidden_make(PyFunctionObject *function, PyCodeObject *linked)
     if (hidden == NULL) {
         return NULL;
     }
-    /* A function looks builtins up when it is made; this one has those of the other. */
+    /* A new function looks its builtins up; this one must have those of `function`. */
     Py_XSETREF(hidden->func_builtins, Py_XNewRef(function->func_builtins));
     Py_XSETREF(hidden->func_module, Py_XNewRef(function->func_module));
     if (function->func_closure != NULL && PyFunction_SetClosure((PyObject *)hidden, function->func_closure) < 0) {

@@ -1,6 +1,6 @@
-/* The module pijit.core._hook from CPython 3.11 on. Included at the end of run.c, on whose state it works.
+/* The module pijit.core._hook from CPython 3.11 on. Included at the end of run.c, whose state it uses.
  *
- * Signatures and meanings are in core/_hook.pyi. */
+ * core/_hook.pyi has signatures and meanings. */
 #ifndef PIJIT_CORE_HIDDEN_MODULE_H
 #define PIJIT_CORE_HIDDEN_MODULE_H
 

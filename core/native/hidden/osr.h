@@ -1,13 +1,14 @@
-/* Moving a running call to newer linked code (bounded on-stack replacement): part of run.c.
+/* On-stack replacement, bounded: moves a running call to newer linked code. Part of run.c.
  *
- * At a loop's header, linked code that still observes types calls a *mover*, with its own cells. That answers None, and the loop
- * goes on; or, when its `ask` has newer linked code, a Move. The linked code then calls the Move with its operand stack, a
- * tuple, and returns what comes back. record_move goes on in the newer code, which begins with `arrive`: that hands over the
- * locals of the original, UNBOUND for those without a value, the cells, and the operand stack.
+ * At a loop's header, linked code that still observes types calls a *mover* with its own cells. It returns None, and
+ * the loop continues; or a Move, if its `ask` has newer linked code. Then linked code calls the Move with its operand
+ * stack, a tuple, and returns the result. record_move resumes in the newer code, which begins with `arrive`. That
+ * returns the locals of the original, UNBOUND for those without a value, then the cells, then the operand stack.
  *
- *   not in a hidden function, tracing, MAX_MOVES       ->  None, and nothing is asked
- *   somebody else holds the frame object                ->  None: they would see another frame's locals from then on
- *   visits other than the 2nd, 4th, 8th ...             ->  None at once; from LONGEST_STRIDE on each of as many asks */
+ *   no hidden function, tracing, MAX_MOVES reached      ->  None, without a call of `ask`
+ *   another reference to the frame object exists        ->  None: its owner would see another frame's locals afterwards
+ *   visits other than the 2nd, 4th, 8th ...             ->  None; from LONGEST_STRIDE on, `ask` runs at every
+ *                                                           LONGEST_STRIDE-th visit */
 #ifndef PIJIT_MOVER_311_H
 #define PIJIT_MOVER_311_H
 
@@ -17,7 +18,7 @@
 typedef struct {
     PyObject_HEAD
     PyObject *ask;              /* owned */
-    Py_ssize_t visits, next;    /* so far; when to ask next */
+    Py_ssize_t visits, next;    /* the count so far; the count at which to ask next */
 } Mover;
 
 static void
@@ -28,7 +29,7 @@ move_dealloc(Move *self)
     PyObject_Free(self);
 }
 
-/* A Move takes the operand stack, and is its own answer. */
+/* Called with the operand stack, a Move stores it and returns itself. */
 static PyObject *
 move_call(Move *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
@@ -68,7 +69,7 @@ static PyTypeObject Mover_Type = {
     .tp_dealloc = (destructor)mover_dealloc,
 };
 
-/* The run that could move now, or NULL. */
+/* The run that can move now, or NULL. */
 static Record *
 mover_run(PyThreadState *tstate, Py_ssize_t ncells)
 {
@@ -87,9 +88,9 @@ mover_run(PyThreadState *tstate, Py_ssize_t ncells)
     return runs ? record : NULL;
 }
 
-/* The value of a frame's local, NEW; NULL without an exception where it has none, and with one set on errors.
+/* The value of a frame's local, NEW; NULL without an exception if it is unbound, with one on errors.
  *
- * Nothing of it stays with the frame, which would keep values alive that the program lets go. */
+ * The frame must not keep a copy, which would keep values alive that the program has released. */
 #if PY_VERSION_HEX >= 0x030c0000
 static PyObject *
 local_value(PyFrameObject *frame, PyObject *name)
@@ -104,7 +105,7 @@ local_value(PyFrameObject *frame, PyObject *name)
 static PyObject *
 local_value(PyFrameObject *frame, PyObject *name)
 {
-    PyObject *locals = PyFrame_GetLocals(frame);  /* owned; the frame keeps one as well */
+    PyObject *locals = PyFrame_GetLocals(frame);  /* owned; the frame has a reference, too */
     PyObject *value = locals != NULL ? PyDict_GetItemWithError(locals, name) : NULL;  /* borrowed, then owned */
     Py_XINCREF(value);
     if (locals != NULL && Py_REFCNT(locals) == 2) {
@@ -115,8 +116,8 @@ local_value(PyFrameObject *frame, PyObject *name)
 }
 #endif
 
-/* Put the values of the original's locals into a list or tuple's first items, UNBOUND for those without one, and the cells behind
- * them: 0, or -1 with an exception set. */
+/* Put the values of the original's locals into `items`, UNBOUND for those without one, and the cells after them: 0,
+ * or -1 with an exception set. */
 static int
 variables_read(const Shape *shape, PyFrameObject *frame, PyObject *const *cells, PyObject **items)
 {
@@ -143,7 +144,7 @@ variables_read(const Shape *shape, PyFrameObject *frame, PyObject *const *cells,
     return 0;
 }
 
-/* A NEW tuple of the variables of a run, and room for one item more; NULL with an exception set. */
+/* A NEW tuple of the variables of a run, with a free last item for the operand stack; NULL with an exception set. */
 static PyObject *
 mover_payload(const Shape *shape, PyObject *const *cells)
 {
@@ -154,7 +155,7 @@ mover_payload(const Shape *shape, PyObject *const *cells)
     return payload;
 }
 
-/* What `ask` answers about a run: NEW, or NULL with an exception set. */
+/* The answer of `ask` about a run: NEW, or NULL with an exception set. */
 static PyObject *
 mover_ask(Mover *self, Record *record, const Shape *shape, PyObject *payload)
 {
@@ -179,7 +180,7 @@ mover_ask(Mover *self, Record *record, const Shape *shape, PyObject *payload)
     return answer;
 }
 
-/* The Move to what `ask` has answered; the payload is taken over. NEW, or NULL with an exception set. */
+/* The Move to the code that `ask` has returned; the payload is taken over. NEW, or NULL with an exception set. */
 static PyObject *
 move_make(Record *record, PyObject *answer, PyObject *payload)
 {
@@ -199,7 +200,7 @@ move_make(Record *record, PyObject *answer, PyObject *payload)
     return (PyObject *)move;
 }
 
-/* A Move or None, NEW; NULL with an exception of `ask`. */
+/* A Move or None, NEW; NULL with an exception that `ask` has raised. */
 static PyObject *
 mover_try(Mover *self, Record *record, PyObject *const *cells, Py_ssize_t ncells)
 {
@@ -214,7 +215,7 @@ mover_try(Mover *self, Record *record, PyObject *const *cells, Py_ssize_t ncells
         }
         return answer;
     }
-    /* Somebody may have got hold of the frame, or have switched on tracing, meanwhile. */
+    /* `ask` may have taken a reference to the frame, or have switched on tracing. */
     PyObject *move = NULL;  /* owned, given away */
     if (mover_run(PyThreadState_Get(), ncells) == record) {
         move = move_make(record, answer, payload);

@@ -1,18 +1,20 @@
-/* Running linked code, from CPython 3.11 on: in hidden functions.
+/* Runs of linked code in hidden functions, from CPython 3.11 on.
  *
- * There is no frame hook. A call of a JitFunction asks the entry cache of the function's code (dispatch.c), and calls a
- * *hidden function* that has the linked code. Its frame is an ordinary one: tracebacks and sys._getframe see it alone, with the
- * function's names and lines. Nothing of CPython's frames is read or written.
+ * There is no frame hook. A call of a JitFunction asks the entry cache of the function's code (dispatch.c), and calls
+ * a *hidden function* that has the linked code. The frame of that function is an ordinary one. It is the only frame
+ * that tracebacks and sys._getframe see, with the function's names and lines. This code neither reads nor writes
+ * CPython's frame structures.
  *
  *   tracing, profiling, monitoring, generators, a disabled thread   ->  the function itself, always
- *   a fault of ours (a bad payload)                                 ->  the function itself, and a report
- *   an exception from on_miss                                       ->  the caller of the function gets it
+ *   an internal error (a bad payload)                               ->  the function itself, and a report
+ *   an exception from on_miss                                       ->  raised in the caller of the function
  *
- * A *record* on the thread's list stands for each run of a hidden function. Code that does not begin where the function does
- * begins with a call of `arrive`, which hands over what the newest record has for it. Launchers ask for that record as well, to
- * know whether what a kernel has left is for them (hand_over.c).
+ * A *record* on the thread's list stands for each run of a hidden function. Code that does not begin at the
+ * function's start begins with a call of `arrive`, which returns the values that the newest record has for it.
+ * Launchers ask for that record as well: it tells whether the answer that a kernel has left is for them
+ * (hand_over.c).
  *
- * All state is process wide and guarded by the GIL. `here` alone belongs to the thread. */
+ * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. */
 #define _GNU_SOURCE  /* pthread_getattr_np */
 #include "hidden/hidden.h"
 #include <stddef.h>
@@ -31,7 +33,7 @@ family_extra_clear(FamilyExtra *extra)
     shape_clear(extra);
 }
 
-/* How many levels of recursion are kept for on_miss. */
+/* The number of recursion levels that are reserved for on_miss. */
 #define CAPTURE_DEPTH 400
 
 static __thread struct {
@@ -69,7 +71,7 @@ hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape 
     }
     *shape = shape_in(extra, code);
     if (*shape == NULL) {
-        PyErr_Clear();  /* no memory is no reason not to call the function */
+        PyErr_Clear();  /* out of memory: the function itself can still be called */
         return 0;
     }
     mark->guards = marks.guards;

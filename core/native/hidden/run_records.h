@@ -1,12 +1,13 @@
-/* Records of the hidden functions that run: part of run.c.
+/* Records of running hidden functions: part of run.c.
  *
- * They are in memory of their own: libraries that switch C stacks may move what is on one, and end calls in any order. */
+ * They are allocated on the heap: libraries that switch C stacks may move the contents of a stack, and end calls in any
+ * order. */
 #ifndef PIJIT_CORE_RECORDS_H
 #define PIJIT_CORE_RECORDS_H
 
 #define MOST_SPARE 256
 
-static Record *spare_records;    /* owned; linked by `older` */
+static Record *spare_records;    /* owned; a free list, linked by `older` */
 static int spare_count;
 
 Record *
@@ -79,7 +80,7 @@ record_end(Record *record)
     record_free(record);
 }
 
-/* A record whose linked code cannot run after all; an exception is set and stays so. */
+/* Release a record whose linked code cannot run after all; the exception that is set stays set. */
 static void
 record_drop(Record *record)
 {
@@ -111,16 +112,17 @@ hook_arrive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 
 /* ---- Moves --------------------------------------------------------------------------------------------- */
 
-/* What linked code returns to go on in newer linked code: private, no program ever sees one. */
+/* The value that linked code returns to resume in newer linked code. Private: no program ever sees one. */
 typedef struct {
     PyObject_HEAD
     PyCodeObject *code;          /* owned; it fits the original */
-    PyObject *payload;           /* owned: what that code begins with */
+    PyObject *payload;           /* owned: the values that the code takes from `arrive` */
 } Move;
 
 static PyTypeObject Move_Type;
 
-/* Go on in the code of a Move, which is taken over, in place of *hidden. NEW reference, or NULL with an exception set. */
+/* Resume in the code of a Move, which is taken over, in place of *hidden. NEW reference, or NULL with an exception
+ * set. */
 static Py_NO_INLINE PyObject *
 record_move(Record *record, Move *move, PyFunctionObject **hidden)
 {
@@ -138,7 +140,7 @@ record_move(Record *record, Move *move, PyFunctionObject **hidden)
     return next != NULL ? hidden_arrive(next) : NULL;
 }
 
-/* The result of a hidden function, which is taken over, once it is no Move any more. */
+/* The final result of a hidden function, after all moves; `result` is taken over. */
 static inline PyObject *
 record_finish(Record *record, PyObject **kept, PyFunctionObject **hidden, PyObject *result)
 {
@@ -173,8 +175,8 @@ record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject
     return record_finish(record, kept, &hidden, result);
 }
 
-/* Run code that begins with `arrive`, with all else of a function and a payload, which is taken over. NEW reference, or NULL
- * with an exception set. */
+/* Run code that begins with `arrive`, as a function like `function`. The payload is taken over. NEW reference, or
+ * NULL with an exception set. */
 static PyObject *
 record_arrive(PyFunctionObject *function, PyCodeObject *code, PyObject *payload)
 {

@@ -1,11 +1,10 @@
-/* Calls that linked code makes of functions which are compiled on their own (callees.h), for hook.c alone, on whose state it
- * works.
+/* Call sites: calls from linked code to functions that are compiled on their own (callees.h). Part of hook.c.
  *
- * Linked code calls a CallSite right before such a call, with nothing in between. That installs the hook until the
- * thread's next frame starts: if linked code is what calls it, and it is the frame of one of the site's Callees, it
- * goes through the cache and on_miss of that Callee. Any other frame runs as it is, and so does every other call of the
- * function. A call that starts no frame leaves the site waiting; the next frame of any kind or the end of the
- * JitFunction call around it ends that. */
+ * Linked code calls a CallSite directly before such a call. The site installs the hook until the thread's next frame
+ * starts. If linked code calls that frame and it belongs to one of the site's Callees, it goes through the cache and
+ * on_miss of that Callee. Any other frame runs unchanged, and so does every other call of the function. A call that
+ * starts no frame leaves the site waiting. The wait ends with the next frame of any kind, or with the JitFunction
+ * call around it. */
 #ifndef PIJIT_CORE_CALL_SITE_H
 #define PIJIT_CORE_CALL_SITE_H
 
@@ -13,7 +12,7 @@
 
 /* ---- The thread's waiting site ------------------------------------------------------------------------- */
 
-/* Nothing waits for the thread's next frame any more. */
+/* Stop waiting for the thread's next frame. */
 static void
 site_forget(void)
 {
@@ -23,7 +22,7 @@ site_forget(void)
     }
 }
 
-/* Let the thread's next frame pass the hook, for the case that it is one of the site's. */
+/* Install the hook for the thread's next frame, which may be one of the site's. */
 static void
 site_wait(CallSite *site)
 {
@@ -35,7 +34,7 @@ site_wait(CallSite *site)
         Py_CLEAR(site->find);
     }
     if (site_is_live(site)) {
-        site_forget();  /* another, whose call started no frame */
+        site_forget();  /* the call of another site has started no frame */
         Py_INCREF(site);
         here.site = (PyObject *)site;
         here.caller = tstate->frame;
@@ -43,7 +42,7 @@ site_wait(CallSite *site)
     }
 }
 
-/* The Callee that a frame which starts was waited for as: owned; NULL: none. Nothing waits any more. */
+/* The Callee of the waiting site that a starting frame belongs to: owned; NULL: none. The wait is over. */
 static Callee *
 site_take(PyFrameObject *frame)
 {
@@ -69,7 +68,7 @@ site_take(PyFrameObject *frame)
 /* ---- Types --------------------------------------------------------------------------------------------- */
 
 #if PY_VERSION_HEX >= 0x03080000
-/* A vectorcall costs no level of recursion, which the call that follows would be short of. */
+/* A vectorcall costs no level of recursion, so the call that follows has all of them. */
 static PyObject *
 site_vectorcall(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf), PyObject *Py_UNUSED(names))
 {

@@ -1,5 +1,7 @@
-/* Calls of a JitFunction up to CPython 3.10: part of jit_function.c. What dispatch.c does not serve goes to CPython, with the frame
- * hook installed until the function's frame is reached. */
+/* Calls of a JitFunction up to CPython 3.10: part of jit_function.c.
+ *
+ * CPython makes the calls that dispatch.c does not serve. The frame hook is installed until the function's frame
+ * starts. */
 #ifndef PIJIT_CORE_CALLS_H
 #define PIJIT_CORE_CALLS_H
 
@@ -8,7 +10,7 @@
 
 #define MOST_KEYWORDS 32
 
-/* Before a call that may need the hook; what it returns has a reference if it does, for hooked_end. */
+/* Before a call that may need the hook. If it does, the result is a new reference for hooked_end; else NULL. */
 static inline JitFunction *
 hooked_begin(JitFunction *self, HookCall *call, PyObject *py_func, Dispatched how)
 {
@@ -30,7 +32,7 @@ hooked_end(JitFunction *paced, HookCall *call)
     }
 }
 
-/* The result of a call that needs no frame hook, or NULL with *how saying what is left to do. */
+/* The result of a call that needs no frame hook; or NULL, and *how tells how to go on. */
 static inline PyObject *
 function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TrialRun *run, Dispatched *how)
 {
@@ -46,7 +48,7 @@ function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *argumen
     return result;
 }
 
-/* As tuple_dispatch, for a call with more keywords than that has room for: the hook serves it, but it is watched. */
+/* As tuple_dispatch, for a call with more than MOST_KEYWORDS keywords: the hook serves it, but it is watched. */
 static PyObject *
 crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, Dispatched *how)
 {
@@ -68,7 +70,7 @@ crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject 
     return NULL;
 }
 
-/* As function_dispatch, for what tp_call gets. */
+/* As function_dispatch, for the arguments of tp_call. */
 static PyObject *
 tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, TrialRun *run, Dispatched *how)
 {
@@ -86,14 +88,13 @@ tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *k
     return function_dispatch(self, py_func, &arguments, run, how);
 }
 
-/* A call of what is not cold, or asks at its loops; `py_func` is the function's own. */
+/* A call of a function that is not cold, or that asks at its loops. `py_func` is the Python function. */
 static PyObject *
 warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs)
 {
     PyThreadState *tstate = PyThreadState_Get();
     Dispatched how;
-    /* Whoever calls tp_call has counted a level of recursion for it, which the function alone would not cost.
-     * */
+    /* The caller of tp_call has counted a level of recursion, which a call of the function itself would not cost. */
     tstate->recursion_depth--;
     TrialRun run;
     PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how);  /* owned, given away */
@@ -186,7 +187,7 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
 {
     JitFunction *self = (JitFunction *)callable;
     if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
-        self->vectorcall = NULL;  /* the class was given a __call__ since: it is what a call without this runs */
+        self->vectorcall = NULL;  /* the class has got a __call__ since; a call without vectorcall runs that */
         return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
     }
     PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */

@@ -1,8 +1,8 @@
-/* The rest of an inlined call, for hook.c alone: makes the frame of a callee in the middle of its run.
+/* Continuations of inlined calls (Rest): a frame of the callee that starts in the middle of its run. Part of hook.c.
  *
- * A Rest has code that begins with a jump to where the callee goes on, and the variables that it needs there. Linked code
- * calls it, in the frame of the callee's caller, with one tuple: the function, then a value for each of the variables. What
- * runs is a frame as the call would have had, so tracebacks and sys._getframe show that of the callee. */
+ * The code of a Rest begins with a jump to the resume point. It needs some variables there. Linked code calls the
+ * Rest in the frame of the callee's caller, with one tuple: the function, then a value for each of those variables.
+ * It runs in a frame like that of the call, so tracebacks and sys._getframe show the callee's frame. */
 #ifndef PIJIT_CORE_REST_H
 #define PIJIT_CORE_REST_H
 
@@ -13,10 +13,10 @@ typedef struct {
 #endif
     PyCodeObject *code;                  /* owned */
     Py_ssize_t count;
-    Py_ssize_t *slots;                   /* owned; the locals and cells that the tuple's items from the second on go to */
+    Py_ssize_t *slots;                   /* owned; the local or cell that each item of the tuple after the first sets */
 } Rest;
 
-/* Why a tuple's items are not what the code needs, or NULL. */
+/* The reason why a tuple does not fit the code, or NULL. */
 static const char *
 rest_why_not(Rest *self, PyObject *state)
 {
@@ -48,8 +48,8 @@ rest_make_cells(PyObject **cells, Py_ssize_t count)
     return 1;
 }
 
-/* Give the frame the values of the tuple. Nobody else has it, so the frame alone holds them from now on, as after a call.
- * 1, or 0 with an exception set. */
+/* Fill the frame with the values of the tuple. They are moved if the tuple has no other reference, so that only the
+ * frame holds them, as after a call. 1, or 0 with an exception set. */
 static int
 rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
 {
@@ -71,7 +71,7 @@ rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
     return rest_make_cells(cells, ncells);
 }
 
-/* NEW reference: what the function returns; or NULL with an exception set. */
+/* Run the continuation. NEW reference: the function's result; or NULL with an exception set. */
 static PyObject *
 rest_run(Rest *self, PyObject *state)
 {
@@ -96,7 +96,7 @@ rest_run(Rest *self, PyObject *state)
 }
 
 #if PY_VERSION_HEX >= 0x03080000
-/* A vectorcall costs no level of recursion: the frame has the depth that that of the call would have. */
+/* A vectorcall costs no level of recursion, so the frame has the same depth as that of the call would have. */
 static PyObject *
 rest_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
 {
@@ -114,7 +114,7 @@ rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
     return self;
 }
 #else
-/* Whoever calls this has counted a level of recursion for it, which the rest of the call alone would not cost. */
+/* The caller of this method has counted a level of recursion, which the continuation itself would not cost. */
 static PyObject *
 rest_launch(PyObject *self, PyObject *state)
 {
@@ -134,7 +134,7 @@ rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
 }
 #endif
 
-/* Takes the numbers of locals and cells; 0, or -1 with an exception set. */
+/* Set the indices of locals and cells; 0, or -1 with an exception set. */
 static int
 rest_set_slots(Rest *self, PyObject *slots)
 {

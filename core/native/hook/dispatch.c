@@ -1,26 +1,27 @@
-/* Calls of a JitFunction that need no frame hook: arguments are bound here, and the entry cache is asked at once.
+/* Dispatch of JitFunction calls without the frame hook: arguments are bound here, and the entry cache is asked at once.
+ * once.
  *
- *   an entry that begins with a kernel              ->  the kernel; if it comes to a return there is no frame at all
- *   another entry that serves                       ->  its linked code, in the only frame of the call
- *   an entry that says that nothing is worth it     ->  the function itself
- *   none                                            ->  on_miss, and what it answers
+ *   an entry that begins with a kernel              ->  the kernel; no frame at all if it reaches a return
+ *   any other entry whose guards hold               ->  its linked code, in the only frame of the call
+ *   an entry that says that no entry pays           ->  the function itself
+ *   none                                            ->  on_miss, and the payload that it returns
  *
- * Where such a kernel leaves and bytecode has to go on, its linked code gets a frame after all, and begins behind
- * that exit, or with what the kernel has left to say (hand_over.c). The entry's guards fetch its inputs: they are asked
- * once. All that is unusual is left to CPython and the hook: star arguments, arguments that are cells, arguments that do
- * not fit, tracing, the end of the stack. */
+ * If such a kernel leaves and bytecode has to go on, its linked code gets a frame after all. That frame begins after
+ * the exit, or with the answer that the kernel has left (hand_over.c). The entry's guards fetch the kernel's inputs,
+ * so the sources are read once. All unusual calls are left to CPython and the hook: star arguments, arguments that
+ * are cells, arguments that do not fit, tracing, the end of the stack. */
 #include "function/exit_landings.h"
 #include "function/bind_arguments.h"
 #include "function/entrance.h"
 #include "function/serve.h"
 
-/* Only plain functions: no generator (hook_mark_of), no star arguments. */
+/* Flags of functions that are not served here: star arguments. hook_mark_of excludes generators. */
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)
 
 /* ---- binding ------------------------------------------------------------------------------------------- */
 
-/* Fill the slots of a call as a frame has them at its start, with references that are owned, or NULL; whether that was
- * possible. */
+/* Fill the slots of a call with owned references or NULL, as a frame has them at its start. 1; 0 if the arguments do
+ * not fit. */
 static int
 arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Arguments *arguments,
                PyObject **slots, Py_ssize_t nslots)
@@ -56,12 +57,12 @@ arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const
     return 1;
 }
 
-/* As a frame has them, but for cells: whether a program of the cache holds for the arguments of a call. */
+/* Whether a program of the cache holds for the arguments of a call. The slots are as in a frame, without cells. */
 int
 dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments)
 {
     PyObject *slots[MOST_SLOTS];  /* items owned */
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but ends of objects may */
+    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but finalizers may */
     Py_ssize_t nslots = code->co_nlocals + PyTuple_GET_SIZE(code->co_freevars);
     if (nslots > MOST_SLOTS) {
         return 0;
@@ -81,7 +82,7 @@ dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *fu
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-/* Go on in a frame with a launcher's answer, which is taken over, or the exception that is set. */
+/* Resume in a frame, with a launcher's answer, which is taken over, or with the exception that is set. */
 static PyObject *
 entrance_leave(Entrance *self, const BoundCall *call, PyObject *answer)
 {
@@ -90,8 +91,8 @@ entrance_leave(Entrance *self, const BoundCall *call, PyObject *answer)
     return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->ways.spare);
 }
 
-/* Whether the kernel in front served the call with what the guards have fetched, which is released before any code of
- * the program's runs; then *result is set as dispatch_call sets it. */
+/* Run the entry's kernel on the inputs that the guards have fetched. They are released before any code of the program
+ * runs. Whether the kernel served the call; then *result is set as by dispatch_call. */
 static int
 entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject **result)
 {
@@ -110,7 +111,7 @@ entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObjec
     return status != LAUNCH_MISSED;
 }
 
-/* Serve a call that fits; *result is set as dispatch_call sets it. */
+/* Serve a call that fits the entrance; *result is set as by dispatch_call. */
 static void
 entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject **result)
 {
@@ -121,7 +122,7 @@ entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject *
     *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->ways.spare);
 }
 
-/* Run what a cache or on_miss has for a call; the payload is taken over. */
+/* Run the payload of a call, which a cache or on_miss gave; it is taken over. */
 static Dispatched
 payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, TrialRun *run,
             PyObject **result)
@@ -183,7 +184,7 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
         return DISPATCH_HOOKED;
     }
     BoundCall call = {function, code, function_builtins(tstate, function), slots, nslots};
-    /* What runs may unmark the code, or give the function another. */
+    /* The code that runs may unmark the code object, or give the function another one. */
     Py_INCREF(code);
     Py_INCREF(mark.cache);
     Py_INCREF(mark.on_miss);

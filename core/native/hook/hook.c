@@ -1,29 +1,28 @@
-/* The frame hook: decides for each Python frame, before it starts, which code runs in it (PEP 523).
+/* The frame hook (PEP 523): selects the code that runs in each Python frame, before the frame starts.
  *
- * A code object may carry a CodeExtra, in one code-extra slot per process. `mark` fills it with an entry
- * cache and an `on_miss` callable. When the hook meets the frame of a marked code object it asks the cache
- * (in C, over the frame's locals, cells and free variables), on a miss on_miss, and runs the code object it
- * gets - the payload - in a *shadow frame*: a new frame that takes over the locals of the first, which is
- * never started. The first frame's caller frees it as if it had run. Tracebacks and sys._getframe see the
- * shadow frame alone.
+ * A code object may carry a CodeExtra, in one code-extra slot per process. `mark` fills it with an entry cache and an
+ * `on_miss` callable. When the hook meets the frame of a marked code object, it asks the cache, in C, over the
+ * frame's locals, cells and free variables. On a miss it calls on_miss. The code object that it gets - the payload -
+ * runs in a *shadow frame*: a new frame that takes over the locals of the first frame, which never starts. The first
+ * frame's caller frees it as if it had run. Tracebacks and sys._getframe see only the shadow frame.
  *
  *   throwflag, tracing or profiling, generators, a disabled thread  ->  the original code, always
- *   a fault of ours (bad payload, bad filter)                       ->  the original code, and a report
- *   an exception from on_miss                                       ->  the caller of the function gets it
+ *   an internal error (bad payload, bad filter)                     ->  the original code, and a report
+ *   an exception from on_miss                                       ->  raised in the caller of the function
  *
- * The hook is installed only while it is needed: the JitFunction calls whose frame has not started yet, a
- * call site of linked code that waits for its frame (call_site.h), hold() and a code filter each count as one
- * need. So code outside of that runs exactly as if there were no hook. A hook that was there before is called for
- * every frame that is not ours, and is restored with the last need.
+ * The hook is installed only while it is needed. Each of these counts as one need: a JitFunction call whose frame has
+ * not started yet, a call site of linked code that waits for its frame (call_site.h), hold(), and a code filter. All
+ * other code runs exactly as if there were no hook. A hook that was installed before is called for all frames that
+ * are not handled here, and is restored with the last need.
  *
- * All state is process wide and guarded by the GIL, but for `here`, which belongs to the thread. Marks and what they lead
- * to are the same from CPython 3.11 on (code_marks.h). */
+ * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. Marks and
+ * entries are the same from CPython 3.11 on (code_marks.h). */
 #include "hook/hooked.h"
 #include <stddef.h>
 
 typedef struct {
-    PyObject *replacement;               /* owned; what the code filter answered; NULL: run the original */
-    unsigned long long filter_serial;    /* the filter that was asked; 0: none */
+    PyObject *replacement;               /* owned; the code filter's answer; NULL: run the original */
+    unsigned long long filter_serial;    /* the filter that gave it; 0: none */
 } FamilyExtra;
 
 static void
@@ -37,18 +36,18 @@ family_extra_clear(FamilyExtra *extra)
 
 static struct {
     Py_ssize_t needs;                    /* the hook is installed while positive */
-    Py_ssize_t holds;                    /* the part of `needs` that stems from hold() */
-    int linked;                          /* we were installed and have not been taken out again */
-    Evaluator previous;                  /* what runs the frames that are not ours, valid while linked */
+    Py_ssize_t holds;                    /* the part of `needs` that comes from hold() */
+    int linked;                          /* this hook was installed and has not been removed since */
+    Evaluator previous;                  /* the evaluator of frames that are not handled here; valid while linked */
     PyObject *filter;                    /* owned; NULL: none */
     unsigned long long filter_serial;
     Py_ssize_t frames;
 } hook;
 
 static __thread struct {
-    HookCall *calls;                     /* JitFunction calls whose frame was not seen yet, innermost first */
+    HookCall *calls;                     /* JitFunction calls whose frame has not been seen yet, innermost first */
     PyObject *site;                      /* owned; the CallSite that waits for the next frame; NULL: none */
-    PyFrameObject *caller;               /* never followed; the frame that called the last site */
+    PyFrameObject *caller;               /* never dereferenced; the frame that called the last site */
 } here;
 
 /* ---- Installing ---------------------------------------------------------------------------------------- */
@@ -61,7 +60,7 @@ hook_acquire(void)
     if (current == evaluator_hook()) {
         return;
     }
-    /* Another hook was put on top of ours and calls ours: going on top of it again would make a loop. */
+    /* Another hook was installed over this one and calls it: installing this one over it would make an endless loop. */
     if (hook.linked && current != evaluator_default()) {
         return;
     }
@@ -92,14 +91,14 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     int expected = !throwflag && here.calls != NULL && here.calls->code == frame->f_code;
     Callee *callee = NULL;  /* owned */
     if (throwflag) {
-        site_forget();  /* a generator goes on with an exception, in which nothing can be asked */
+        site_forget();  /* a generator resumes with an exception, while no cache can be asked */
     }
     else {
         callee = site_take(frame);
     }
     HookCall *call = expected ? here.calls : NULL;
     if (expected) {
-        /* From here on the hook is not needed for this call: what the frame calls runs without it. */
+        /* The call needs the hook no longer: calls from the frame run without it. */
         hook_call_end(here.calls);
     }
     int take_marked = expected || hook.holds > 0;
@@ -143,7 +142,7 @@ hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, int *held)
     return 1;
 }
 
-/* The frame of a call, which its slots are moved to: owned, or NULL with an exception set. */
+/* The frame of a call, to which its slots are moved: owned, or NULL with an exception set. */
 static PyFrameObject *
 call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, PyFrameObject **spare)
 {
@@ -175,7 +174,7 @@ hook_run(const BoundCall *call, PyCodeObject *linked)
     return result;
 }
 
-/* Have a frame that has not started begin at a landing, where what was left is moved. */
+/* Let a frame that has not started begin at a landing, to which the kernel's values are moved. */
 static void
 frame_land(PyFrameObject *frame, const Landing *landing, Left *left)
 {
@@ -184,7 +183,7 @@ frame_land(PyFrameObject *frame, const Landing *landing, Left *left)
             Py_DECREF(left->values[i]);
             continue;
         }
-        /* An argument that ends here lives on: the caller has it too. */
+        /* An argument that is replaced here stays alive: the caller has a reference. */
         Py_XSETREF(frame->f_localsplus[landing->slots[i]], left->values[i]);
     }
     frame_begin_behind(frame, landing->last, left->values + landing->nslots, landing->stack);
@@ -213,7 +212,7 @@ hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, 
     if (over != NULL) {
         launch_api->hand_over(over, shadow);
     }
-    /* never a Move: such code has no movers */
+    /* the result is never a Move: such code has no movers */
     result = evaluator_call(evaluator_default(), tstate, shadow, 0);
     if (Py_REFCNT(shadow) == 1) {
         shadow_rest(tstate, shadow, spare);
@@ -240,7 +239,7 @@ hook_call_begin(HookCall *call, PyCodeObject *code)
 void
 hook_call_end(HookCall *call)
 {
-    /* A call whose frame was seen has left the list. Calls end in order, so this one is its head or not in
+    /* A call whose frame was seen has left the list. Calls end in order, so this one is the first of the list or not in
      * it. */
     if (here.calls == call) {
         here.calls = call->outer;

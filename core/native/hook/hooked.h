@@ -1,4 +1,4 @@
-/* Between jit_function.c, dispatch.c and hook.c up to CPython 3.10: calls of a JitFunction with and without the frame hook. */
+/* Calls of a JitFunction up to CPython 3.10: the interface between jit_function.c, dispatch.c and hook.c. */
 #ifndef PIJIT_CORE_HOOKED_H
 #define PIJIT_CORE_HOOKED_H
 
@@ -11,28 +11,28 @@ typedef enum {
     DISPATCH_HOOKED              /* the call needs the frame hook */
 } Dispatched;
 
-/* dispatch.c: calls a function. `run` is filled: the caller ends it, after the function where that is to run as it is. */
+/* dispatch.c: calls a function. `run` is filled; the caller ends it, for DISPATCH_PLAIN after the function has run. */
 Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run,
                          PyObject **result);
 
-/* hook.c: whether a call of `code` on this thread goes through its mark; *mark is set if so, and *held says whether the hook
- * takes frames whoever calls. */
+/* hook.c: whether a call of `code` on this thread goes through its mark. If so, *mark is set, and *held tells whether
+ * the hook takes the frames of all callers. */
 int hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, int *held);
 
-/* Where linked code goes on after an exit of a kernel that ran before there was a frame. */
+/* The resume point in linked code after an exit of a kernel that ran before there was a frame. */
 typedef struct {
-    Py_ssize_t last;             /* the offset of the instruction before that */
-    Py_ssize_t nslots, stack;    /* how many values are for locals, and for the operand stack */
-    Py_ssize_t slots[MOST_LEFT]; /* the locals; -1: the value is for none */
+    Py_ssize_t last;             /* the offset of the instruction before the resume point */
+    Py_ssize_t nslots, stack;    /* the number of values for locals, and for the operand stack */
+    Py_ssize_t slots[MOST_LEFT]; /* the local of each value; -1: none, drop the value */
 } Landing;
 
-/* hook.c: run linked code that fits on the slots of a call; they are moved to the frame. NEW reference, or NULL with an
- * exception. */
+/* hook.c: run linked code that fits on the slots of a call, which are moved to the frame. NEW reference, or NULL with
+ * an exception set. */
 PyObject *hook_run(const BoundCall *call, PyCodeObject *linked);
 
-/* hook.c: as hook_run, for code without movers; *spare is a frame of it that waits for its next call, owned, or NULL.
- * With a landing it begins there, and what was left is moved to the frame; with `over`, that is what a kernel has left to
- * say. Each may be NULL. */
+/* hook.c: as hook_run, for code without movers. *spare is a pooled frame of that code, owned, or NULL. With a landing
+ * the frame begins there, and the values of `left` are moved to it. With `over`, the frame begins with the answer
+ * that a kernel has left. `landing` and `over` may be NULL. */
 PyObject *hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, HandOver *over,
                      PyFrameObject **spare);
 

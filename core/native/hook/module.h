@@ -1,7 +1,6 @@
-/* The module pijit.core._hook: what Python sees of the hook. Included at the end of hook.c, on whose state it
- * works.
+/* The module pijit.core._hook up to CPython 3.10. Included at the end of hook.c, whose state it uses.
  *
- * Signatures and meanings are in core/_hook.pyi. */
+ * core/_hook.pyi has signatures and meanings. */
 #ifndef PIJIT_CORE_HOOK_MODULE_H
 #define PIJIT_CORE_HOOK_MODULE_H
 

@@ -1,13 +1,13 @@
-/* Moving a running call to newer linked code (bounded on-stack replacement). Included by hook.c, on whose state it
- * works.
+/* On-stack replacement, bounded: moves a running call to newer linked code. Included by hook.c, whose state it uses.
  *
- * At a loop's header, linked code that still observes types calls a *mover*. That answers None, and the loop goes
- * on; or, when its `ask` has newer linked code, a Move. The linked code then puts its operand stack into a local
- * and returns the Move, and shadow_evaluate goes on in a frame of the newer code, which begins at that header.
+ * At a loop's header, linked code that still observes types calls a *mover*. It returns None, and the loop continues;
+ * or a Move, if its `ask` has newer linked code. Then linked code stores its operand stack in a local and returns the
+ * Move. shadow_evaluate resumes in a frame of the newer code, which begins at that header.
  *
- *   not in a shadow frame, tracing, MAX_MOVES          ->  None, and nothing is asked
- *   somebody else holds the frame object                ->  None: they would see a frame without locals
- *   visits other than the 2nd, 4th, 8th ...             ->  None at once; from LONGEST_STRIDE on each of as many asks */
+ *   no shadow frame, tracing, MAX_MOVES reached         ->  None, without a call of `ask`
+ *   another reference to the frame object exists        ->  None: its owner would see a frame without locals
+ *   visits other than the 2nd, 4th, 8th ...             ->  None; from LONGEST_STRIDE on, `ask` runs at every
+ *                                                           LONGEST_STRIDE-th visit */
 #ifndef PIJIT_MOVER_H
 #define PIJIT_MOVER_H
 
@@ -18,7 +18,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *ask;              /* owned */
     Py_ssize_t slot;            /* the local that takes the operand stack */
-    Py_ssize_t visits, next;    /* so far; when to ask next */
+    Py_ssize_t visits, next;    /* the count so far; the count at which to ask next */
 } Mover;
 
 static void
@@ -51,7 +51,7 @@ static PyTypeObject Mover_Type = {
     .tp_dealloc = (destructor)mover_dealloc,
 };
 
-/* The run that could move now, or NULL. */
+/* The run that can move now, or NULL. */
 static ShadowRun *
 mover_run(PyThreadState *tstate)
 {
@@ -66,7 +66,7 @@ mover_run(PyThreadState *tstate)
     return run;
 }
 
-/* The Move for what `ask` has answered, (code, local of the operand stack): NEW, or NULL with an exception set. */
+/* The Move for the answer of `ask`, (code, local of the operand stack): NEW, or NULL with an exception set. */
 static PyObject *
 move_make(Mover *self, ShadowRun *run, PyObject *answer)
 {
@@ -123,7 +123,7 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
     if (answer == NULL || answer == Py_None) {
         return answer;
     }
-    /* Somebody may have got hold of the frame, or have switched on tracing, meanwhile. */
+    /* `ask` may have taken a reference to the frame, or have switched on tracing. */
     PyObject *move = mover_run(tstate) == run ? move_make(self, run, answer) : NULL;  /* owned, given away */
     Py_DECREF(answer);
     if (move != NULL) {

@@ -1,5 +1,4 @@
-/* Choosing what runs in place of a frame's code, for hook.c alone: the payload that a cache, on_miss or the code filter
- * has for it. */
+/* Selection of the code that runs in a frame: the payload from a cache, on_miss or the code filter. Part of hook.c. */
 #ifndef PIJIT_CORE_PAYLOAD_H
 #define PIJIT_CORE_PAYLOAD_H
 
@@ -10,8 +9,9 @@ frame_slot_count(PyFrameObject *frame)
     return code->co_nlocals + PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars);
 }
 
-/* What a cache, which may be NULL, or on_miss has for a frame: a NEW reference, or NULL with the exception of on_miss
- * set. Takes references of its own: `unmark` may come meanwhile. `call` is the frame's, or NULL. */
+/* The payload that a cache, which may be NULL, or on_miss has for a frame: a NEW reference, or NULL with the
+ * exception of on_miss set. Takes references of its own, because `unmark` may run meanwhile. `call` is the frame's,
+ * or NULL. */
 static PyObject *
 payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame, HookCall *call)
 {
@@ -39,8 +39,8 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame, HookC
     return payload;
 }
 
-/* What the code filter has for a code object, asked once per filter: a NEW reference. Reports the filter's
- * exceptions. */
+/* The code filter's answer for a code object, asked once per filter: a NEW reference. Reports exceptions of the
+ * filter. */
 static PyObject *
 payload_of_filter(PyCodeObject *code)
 {
@@ -66,7 +66,7 @@ payload_of_filter(PyCodeObject *code)
     return payload;
 }
 
-/* What is to run for the frame of a Callee, as payload_of_cache says; counts how often that is the original. */
+/* The payload for the frame of a Callee, as from payload_of_cache. Counts how often it is the original code. */
 static PyObject *
 payload_of_callee(Callee *callee, PyFrameObject *frame)
 {
@@ -78,9 +78,9 @@ payload_of_callee(Callee *callee, PyFrameObject *frame)
     return payload;
 }
 
-/* What is to run for a frame: a NEW reference to a code object that fits; NULL without an exception for the
- * original; NULL with one that the function's caller is to get. `callee`: what linked code calls, or NULL; `call`: the
- * frame's, or NULL. `run` is filled. */
+/* The code for a frame: a NEW reference to a code object that fits; NULL without an exception: the original; NULL
+ * with an exception: raise it in the function's caller. `callee`: the Callee that linked code calls, or NULL; `call`:
+ * the frame's, or NULL. `run` is filled. */
 static PyObject *
 payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *call, TrialRun *run)
 {

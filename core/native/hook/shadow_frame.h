@@ -1,19 +1,20 @@
-/* Shadow frames, for hook.c alone: running another code object - the payload - on the locals of a frame that
- * has not started. All fields used here are the same on CPython 3.7 to 3.10.
+/* Shadow frames: run another code object - the payload - on the locals of a frame that has not started. Part of
+ * hook.c.
  *
- * A payload has the arguments, flags, cell and free variables of the original code, and its locals first; it
- * may have more locals after them. So the slots of the two frames agree but for a gap before the cells:
+ * All fields used here are the same on CPython 3.7 to 3.10. A payload has the arguments, flags, cell and free
+ * variables of the original code. It begins with the original's locals and may have more after them. So the slots of
+ * the two frames agree, except for a gap before the cells:
  *
  *     original:  locals | cells | free            payload:  locals | more locals | cells | free
  *
- * An argument that is a cell was moved into its cell when the frame was made: its local slot is NULL, and the
- * cell object itself is handed on, so closures made earlier or later share it. */
+ * CPython has moved an argument that is a cell into its cell when it made the frame. Its local slot is NULL. The cell
+ * object itself is handed on, so closures made earlier or later share it. */
 #ifndef PIJIT_CORE_SHADOW_H
 #define PIJIT_CORE_SHADOW_H
 
 #include "cpython/frame.h"
 
-/* Why a payload cannot run on the locals of a code object's frame, or NULL if it can. */
+/* The reason why a payload cannot run on the locals of a code object's frame, or NULL if it can. */
 static const char *
 code_why_not_linked(PyCodeObject *code, PyCodeObject *payload)
 {
@@ -45,11 +46,11 @@ slots_move(PyObject **to, PyObject **from, Py_ssize_t count)
     }
 }
 
-/* A call that runs in a shadow frame on this thread; lives on the C stack. */
+/* A call that runs in a shadow frame on this thread. It is on the C stack. */
 typedef struct ShadowRun {
     PyFrameObject *frame;       /* owned */
     PyCodeObject *code;         /* borrowed: the original */
-    int moves;                  /* how often the call has moved to newer code */
+    int moves;                  /* the number of moves of this call to newer code */
     struct ShadowRun *before, *after;
 } ShadowRun;
 
@@ -65,7 +66,7 @@ shadow_runs_add(ShadowRun *run)
     shadow_runs = run;
 }
 
-/* Libraries that switch C stacks end calls in any order. */
+/* Removes any run, not only the newest: libraries that switch C stacks end calls in any order. */
 static void
 shadow_runs_remove(ShadowRun *run)
 {
@@ -75,24 +76,24 @@ shadow_runs_remove(ShadowRun *run)
     }
 }
 
-/* What linked code returns to go on in newer linked code: private, no program ever sees one. */
+/* The value that linked code returns to resume in newer linked code. Private: no program ever sees one. */
 typedef struct {
     PyObject_HEAD
     PyCodeObject *code;         /* owned; it fits the original */
-    Py_ssize_t from, to;        /* the local with the operand stack, in the old code and the new */
+    Py_ssize_t from, to;        /* the local that holds the operand stack, in the old code and in the new */
 } Move;
 
 static PyTypeObject Move_Type;
 
-/* A NEW frame for code that fits, not tracked: as in CPython's own calls a frame is tracked only if it outlives
- * its run. Without builtins it has what CPython finds. NULL with an exception set. */
+/* A NEW frame for code that fits. It is not tracked: as in CPython's own calls, a frame is tracked only if it
+ * outlives its run. If `builtins` is NULL it has those that CPython finds. NULL with an exception set. */
 static PyFrameObject *
 shadow_new(PyThreadState *tstate, PyCodeObject *payload, PyObject *globals, PyObject *locals, PyObject *builtins)
 {
     PyFrameObject *shadow = PyFrame_New(tstate, payload, globals, locals);  /* owned */
     if (shadow != NULL) {
         PyObject_GC_UnTrack(shadow);
-        /* PyFrame_New looks builtins up by globals; 3.10's functions have had theirs since they were made. */
+        /* PyFrame_New finds builtins by globals; functions of 3.10 store theirs when they are made. */
         if (builtins != NULL) {
             slot_set(&shadow->f_builtins, builtins);
         }
@@ -100,8 +101,8 @@ shadow_new(PyThreadState *tstate, PyCodeObject *payload, PyObject *globals, PyOb
     return shadow;
 }
 
-/* Take over the slots of a call of `code`, where `nlocals` locals are before the cells. Moved, not copied: `del x` in
- * the function must free x, and reference counts are visible to NumPy. */
+/* Move the slots of a call of `code` to a frame; `nlocals` locals are before the cells. They are not copied: `del x`
+ * in the function must free x, and reference counts are visible to NumPy. */
 static void
 shadow_take(PyFrameObject *shadow, PyObject **slots, Py_ssize_t nlocals, PyCodeObject *code)
 {
@@ -110,7 +111,7 @@ shadow_take(PyFrameObject *shadow, PyObject **slots, Py_ssize_t nlocals, PyCodeO
                PyTuple_GET_SIZE(code->co_cellvars) + PyTuple_GET_SIZE(code->co_freevars));
 }
 
-/* As shadow_new, with a frame that shadow_rest has kept. */
+/* As shadow_new, but reuses a frame that shadow_rest has kept. */
 static void
 shadow_again(PyThreadState *tstate, PyFrameObject *shadow, PyObject *globals, PyObject *builtins)
 {
@@ -133,7 +134,7 @@ shadow_again(PyThreadState *tstate, PyFrameObject *shadow, PyObject *globals, Py
 #endif
 }
 
-/* Empty a frame that has run and that nobody else holds, and keep it in *spare for the next call of its code. */
+/* Empty a frame that has run and that has no other references; keep it in *spare for the next call of its code. */
 static void
 shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **spare)
 {
@@ -155,7 +156,7 @@ shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **spare)
     --tstate->recursion_depth;
 }
 
-/* Drop a shadow frame that has run. */
+/* Release a shadow frame that has run. */
 static void
 shadow_free(PyThreadState *tstate, PyFrameObject *shadow)
 {
@@ -164,14 +165,14 @@ shadow_free(PyThreadState *tstate, PyFrameObject *shadow)
         PyObject_GC_Track(shadow);
     }
     else {
-        /* As CPython does: destructors that the frame's locals run start one level deeper. */
+        /* As in CPython: finalizers of the frame's locals start one level deeper. */
         ++tstate->recursion_depth;
         Py_DECREF(shadow);
         --tstate->recursion_depth;
     }
 }
 
-/* Go on in the code of `result`, which is a Move: 1, or 0 with an exception set. */
+/* Resume in the code of a Move: 1, or 0 with an exception set. */
 static int
 shadow_move(PyThreadState *tstate, ShadowRun *run, Move *move)
 {
@@ -183,7 +184,7 @@ shadow_move(PyThreadState *tstate, ShadowRun *run, Move *move)
     }
     shadow_take(shadow, old->f_localsplus, old->f_code->co_nlocals, run->code);
     slots_move(shadow->f_localsplus + move->to, old->f_localsplus + move->from, 1);
-    /* The dict that locals() gives is one for all of a call. */
+    /* All calls of locals() during one call return the same dict. */
     slot_set(&shadow->f_locals, NULL);
     slots_move(&shadow->f_locals, &old->f_locals, 1);
     run->frame = shadow;
@@ -192,7 +193,7 @@ shadow_move(PyThreadState *tstate, ShadowRun *run, Move *move)
     return 1;
 }
 
-/* Run a frame, whose reference is taken over, for a call of `code`. NEW reference, or NULL with an exception. */
+/* Run a frame, whose reference is taken over, for a call of `code`. NEW reference, or NULL with an exception set. */
 static PyObject *
 shadow_run(PyThreadState *tstate, PyFrameObject *shadow, PyCodeObject *code)
 {
@@ -209,8 +210,8 @@ shadow_run(PyThreadState *tstate, PyFrameObject *shadow, PyCodeObject *code)
     return result;
 }
 
-/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an
- * exception. */
+/* Run a payload that fits on the locals of a frame that has not started. NEW reference, or NULL with an exception
+ * set. */
 static PyObject *
 shadow_evaluate(PyThreadState *tstate, PyFrameObject *frame, PyCodeObject *payload)
 {

@@ -1,10 +1,11 @@
-/* The eval breaker: the word that says that the interpreter has something to do between two bytecodes -
- * run a signal handler, hand over the GIL, make a pending call, raise an asynchronous exception. Kernels poll
- * it at the back edges of their loops. One implementation per CPython family.
+/* The eval breaker: the word that tells that the interpreter has work to do between two bytecodes.
  *
- * A kernel that leaves for it has values that are not stored in the frame yet, and bytecode would look at the
- * word as soon as the launcher returns. So the launcher holds the request back, and linked code lets it go
- * when all is in place. The same where a kernel leaves for another reason, while a request has come. */
+ * Such work is: run a signal handler, hand over the GIL, make a pending call, raise an asynchronous exception.
+ * Kernels poll the word at the back edges of their loops. There is one implementation per CPython family.
+ *
+ * A kernel that leaves at a poll has values that are not stored in the frame yet. Bytecode would test the word as
+ * soon as the launcher returns. So the launcher holds the request back, and linked code shows it again when all
+ * values are in place. The launcher does the same if a request arrives while a kernel leaves for another reason. */
 #ifndef PIJIT_BREAKER_H
 #define PIJIT_BREAKER_H
 
@@ -12,27 +13,29 @@
 #include <Python.h>
 #include <stdint.h>
 
-/* Up to CPython 3.12 the word is one for all threads, and not 0 when there is something to do. */
+/* Up to CPython 3.12 all threads share one word, which is not 0 when there is work to do. */
 #if PY_VERSION_HEX < 0x030D0000
 #include "cpython/eval_breaker/shared.h"
 #else
 #include "cpython/eval_breaker/per_thread.h"
 #endif
 
-/* Set the word again if something of what sets it is still to be done. The GIL is held. */
+/* Set the word again if any request that sets it is still pending. The GIL is held. */
 void breaker_restore(void);
 
-/* Whether something that sets the word is for this thread, which is without the GIL: who wants the GIL is not. */
+/* Whether a request is pending that concerns this thread, which does not hold the GIL. Requests for the GIL do not
+ * count. */
 int breaker_asks(PyThreadState *tstate);
 
 /* Whether this is the thread that runs signal handlers. */
 int thread_runs_handlers(void);
 
-/* How often one thread has taken the GIL after another. The GIL is held. */
+/* The number of times that the GIL has gone from one thread to another. The GIL is held. */
 unsigned long gil_switches(void);
 
-/* no_monitoring.h, monitoring_tools.h: whether a tool of sys.monitoring (CPython 3.12) listens to events of all code; whether there is
- * a tool; whether one listens to events of a code object, or of one in it. The GIL is held. */
+/* no_monitoring.h, monitoring_tools.h; the GIL is held. Whether a tool of sys.monitoring (CPython 3.12) listens to
+ * events of all code; whether any tool is in use; whether one listens to events of a code object, or of one nested in
+ * it. */
 int monitoring_listens(void);
 int monitoring_in_use(void);
 int monitoring_listens_to(PyCodeObject *code);

@@ -1,4 +1,4 @@
-/* The eval breaker of CPython 3.11: one for each interpreter; pijit runs in the main one alone. */
+/* The eval breaker of CPython 3.11: one per interpreter; pijit runs in the main interpreter only. */
 #define Py_BUILD_CORE
 #include <Python.h>
 #include <internal/pycore_interp.h>

@@ -1,6 +1,7 @@
-/* The eval breaker of CPython 3.12: one for each interpreter; pijit runs in the main one alone.
+/* The eval breaker of CPython 3.12: one per interpreter; pijit runs in the main interpreter only.
  *
- * The collector asks by the same word, and nothing in it tells one request from another: a kernel leaves for a collection. */
+ * The garbage collector sets the same word, which does not tell requests apart. So kernels leave for a collection,
+ * too. */
 #define Py_BUILD_CORE
 #include <Python.h>
 #include <internal/pycore_interp.h>
@@ -26,7 +27,7 @@ breaker_signals_address(void)
     return (int *)&_PyRuntime.ceval.signals_pending._value;
 }
 
-/* Whether a signal, or a call that the interpreter is to make, waits for the main thread. */
+/* Whether a signal, or a pending call of the interpreter, waits for the main thread. */
 static int
 main_thread_is_asked(void)
 {

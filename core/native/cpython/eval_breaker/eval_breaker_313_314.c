@@ -1,4 +1,4 @@
-/* The eval breaker of CPython 3.13: one for each thread. See per_thread.h. */
+/* The eval breaker of CPython 3.13: one per thread. See per_thread.h. */
 #define Py_BUILD_CORE
 #include <Python.h>
 #include <internal/pycore_ceval.h>
@@ -7,7 +7,7 @@
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "cpython/eval_breaker/monitoring_tools.h"
 
-/* Refused by the compiler where the bits are other ones. */
+/* Does not compile if CPython's bits differ from those of per_thread.h. */
 typedef char bits_are_known[BREAKER_GIL == _PY_GIL_DROP_REQUEST_BIT && BREAKER_SIGNALS == _PY_SIGNALS_PENDING_BIT
                             && BREAKER_CALLS == _PY_CALLS_TO_DO_BIT && BREAKER_EXCEPTION == _PY_ASYNC_EXCEPTION_BIT
                             && BREAKER_STOP == _PY_EVAL_PLEASE_STOP_BIT && BREAKER_ALL == _PY_EVAL_EVENTS_MASK ? 1 : -1];

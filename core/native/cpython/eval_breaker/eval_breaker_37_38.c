@@ -1,4 +1,4 @@
-/* The eval breaker of CPython 3.7 and 3.8: one for the process. */
+/* The eval breaker of CPython 3.7 and 3.8: one per process. */
 #define Py_BUILD_CORE
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x03080000

@@ -1,4 +1,5 @@
-/* sys.monitoring on CPython 3.12: the version of its events is in the interpreter's state, which only its own headers show. */
+/* sys.monitoring on CPython 3.12. The version of its events is in the interpreter state, which only internal headers
+ * declare. */
 #define Py_BUILD_CORE
 #include "cpython/thread_311.h"
 #include <internal/pycore_interp.h>

@@ -1,14 +1,14 @@
-/* What tools of sys.monitoring listen to, on CPython 3.12 and 3.13. Part of breaker_*.c and monitoring_*.c, behind the
- * interpreter's own headers.
+/* Events that tools of sys.monitoring listen to, on CPython 3.12 and 3.13.
  *
- * A tool counts while its id is in use. One that gives its id back may leave events of code objects behind, as coverage does. */
+ * Included by eval_breaker_*.c and monitoring_*.c, after the interpreter's internal headers. A tool counts while its
+ * id is in use: a tool that frees its id may leave events of code objects on, as coverage does. */
 #ifndef PIJIT_MONITORS_H
 #define PIJIT_MONITORS_H
 
-/* The tools that sys.monitoring lets programs use; those above are sys.settrace's and sys.setprofile's. */
+/* The number of tool ids that programs can use; the ids above them belong to sys.settrace and sys.setprofile. */
 #define MONITORING_TOOLS 6
 
-/* A bit for each tool whose id is in use. */
+/* A bit mask of the tools whose id is in use. */
 static inline unsigned
 monitors_in_use(const PyInterpreterState *interpreter)
 {
@@ -19,7 +19,7 @@ monitors_in_use(const PyInterpreterState *interpreter)
     return used;
 }
 
-/* Whether a tool has events of all code on. `version` changes when those events do. */
+/* Whether a tool has switched on events of all code. `version` changes when those events do. */
 static inline int
 monitors_listen(const PyInterpreterState *interpreter, uint64_t version)
 {
@@ -39,7 +39,7 @@ monitors_listen(const PyInterpreterState *interpreter, uint64_t version)
     return (listening & used) != 0;
 }
 
-/* Whether one of some tools has events of a code object on, or of one of a function in it. */
+/* Whether one of the tools `used` has switched on events of a code object, or of one nested in it. */
 static inline int
 monitors_listen_to(PyCodeObject *code, unsigned used)
 {

@@ -1,4 +1,4 @@
-/* CPython up to 3.11 has no sys.monitoring. Part of breaker_*.c. */
+/* Stubs: CPython up to 3.11 has no sys.monitoring. Included by eval_breaker_*.c. */
 #ifndef PIJIT_NO_MONITORING_H
 #define PIJIT_NO_MONITORING_H
 

@@ -1,8 +1,8 @@
-/* The eval breaker from CPython 3.13 on: a word of each thread. Part of eval_breaker.h.
+/* The eval breaker from CPython 3.13 on: one word per thread. Part of eval_breaker.h.
  *
- * Its low bits say what is to be done; above them is the version of sys.monitoring's events, which stays as it is. The
- * collector asks by a bit too. A kernel does not leave for that: what it allocates would let it leave again and again. The
- * collection comes when the kernel has left. */
+ * The low bits are requests. The bits above them are the version of sys.monitoring's events, which is never changed
+ * here. The garbage collector has a bit of its own, for which kernels do not leave: a kernel that allocates objects
+ * would leave again and again. The collection runs after the kernel. */
 #ifndef PIJIT_BREAKER_PER_THREAD_H
 #define PIJIT_BREAKER_PER_THREAD_H
 
@@ -14,7 +14,7 @@ enum {
     BREAKER_ALL = 255
 };
 
-/* The word of the thread that has the GIL, which is this one. */
+/* The word of the current thread, which holds the GIL. */
 static inline uintptr_t *
 breaker_word(void)
 {
@@ -27,7 +27,7 @@ breaker_is_set(void)
     return (__atomic_load_n(breaker_word(), __ATOMIC_RELAXED) & BREAKER_ALL) != 0;
 }
 
-/* Whether the interpreter has something to do, or has signals to handle, for which a kernel must leave. The GIL is held. */
+/* Whether a kernel must leave: for a pending signal if `signals`, else for any request. The GIL is held. */
 static inline int
 breaker_polled(int signals)
 {
@@ -35,7 +35,7 @@ breaker_polled(int signals)
     return (__atomic_load_n(breaker_word(), __ATOMIC_RELAXED) & mask) != 0;
 }
 
-/* Hide requests from bytecode until breaker_restore, which shows the same ones; one that comes later sets its bit as before. */
+/* Hide requests from bytecode until breaker_restore shows them again; later requests set their bits as usual. */
 void breaker_hold(void);
 
 #endif

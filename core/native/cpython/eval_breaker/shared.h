@@ -4,10 +4,10 @@
 
 #define BREAKER_PER_THREAD 0
 
-/* The word's address; the same as long as the process lives. */
+/* The address of the word, which is constant for the life of the process. */
 int *breaker_address(void);
 
-/* The address of the word that is not 0 while a signal, or up to CPython 3.7 any pending call, waits to be handled. */
+/* The address of a word that is not 0 while a signal waits to be handled, or up to CPython 3.7 any pending call. */
 int *breaker_signals_address(void);
 
 static inline int
@@ -16,7 +16,7 @@ breaker_is_set(void)
     return __atomic_load_n(breaker_address(), __ATOMIC_RELAXED) != 0;
 }
 
-/* Whether the interpreter has something to do, or has signals to handle, for which a kernel must leave. The GIL is held. */
+/* Whether a kernel must leave: for a pending signal if `signals`, else for any request. The GIL is held. */
 static inline int
 breaker_polled(int signals)
 {
@@ -24,7 +24,7 @@ breaker_polled(int signals)
     return __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
 }
 
-/* Hide requests from bytecode until breaker_restore; one that comes later sets the word as before. */
+/* Hide requests from bytecode until breaker_restore; later requests set the word as usual. */
 static inline void
 breaker_hold(void)
 {
