@@ -1,5 +1,6 @@
-/* How arguments get into the slots of a call, on all versions: part of dispatch.c and dispatch.c. `varnames` are the names
- * of the code object's locals. */
+/* Binding of arguments to the slots of a call, on all versions. Part of hook/dispatch.c and hidden/dispatch.c.
+ *
+ * `varnames` are the names of the code object's locals. */
 #ifndef PIJIT_CORE_BIND_H
 #define PIJIT_CORE_BIND_H
 
@@ -40,7 +41,7 @@ slot_fill(PyObject **slots, Py_ssize_t index, PyObject *value)
     slots[index] = value;
 }
 
-/* Give parameters without an argument their defaults; whether all have a value then. */
+/* Give parameters without an argument their defaults. Whether all parameters have a value then. */
 static int
 defaults_bind(const PyFunctionObject *function, const PyCodeObject *code, PyObject *varnames, PyObject **slots)
 {

@@ -1,12 +1,12 @@
-/* What is done at each call of a JitFunction before anything of it runs: `hash_args` and `input_signature`. */
+/* Checks at each call of a JitFunction, before it runs: for `hash_args` and `input_signature`. */
 #ifndef PIJIT_CORE_WATCH_H
 #define PIJIT_CORE_WATCH_H
 
 #include "function/dispatch.h"
 
 typedef struct {
-    PyObject *before;    /* owned; called without arguments, answers whether entries were forgotten; may be NULL */
-    PyObject *accepted;  /* owned; an entry cache: calls that it serves need not be checked; NULL where check is */
+    PyObject *before;    /* owned; called without arguments, returns whether entries were dropped; may be NULL */
+    PyObject *accepted;  /* owned; an entry cache: calls that it serves need no check; NULL if `check` is */
     PyObject *check;     /* owned; called with the arguments of other calls, a tuple and a dict; may be NULL */
     const GuardsAPI *guards;
 } Watch;
@@ -73,7 +73,7 @@ watch_call(const Watch *watch, Pace *pace, PyFunctionObject *function, const Arg
     return passed != NULL ? 0 : -1;
 }
 
-/* What `JitFunction.watch` does: 0, or -1 with an exception set. Each may be None. */
+/* The implementation of `JitFunction.watch`: 0, or -1 with an exception set. Each argument may be None. */
 static int
 watch_set(Watch *watch, PyObject *before, PyObject *accepted, PyObject *check)
 {

@@ -1,16 +1,16 @@
-/* Functions that linked code calls, and that are compiled on their own for such calls, on all versions. Part of hook.c and
- * run.c. What a CallSite does there is in call_site.h or call_site.h.
+/* Callees: functions that linked code calls and that are compiled on their own for such calls, on all versions.
  *
- * A site has Callees. An open site has `find` as well, for a call whose function capture does not know: it is asked about
- * each function that the site has not met, a few times. A site that only ever calls what is no Python function closes.
+ * Part of hook.c and run.c. hook/call_site.h and hidden/call_site.h implement a CallSite there. A site has Callees.
+ * An open site serves a call whose function capture does not know, and also has `find`. It asks `find` about each
+ * function that the site has not met, at most OPEN_LIMIT times. A site that never calls a Python function closes.
  *
- * A Callee whose payload was None many times in a row gains nothing and is left alone from then on. It names its code
- * object by serial and owns nothing that leads there, so it may be a constant of the very code that it calls. */
+ * A Callee whose payload was None IDLE_LIMIT times in a row gains nothing; from then on its calls run the original.
+ * It names its code object by serial and has no reference to it. So it may be a constant of the code that it calls. */
 #ifndef PIJIT_CORE_CALLEES_H
 #define PIJIT_CORE_CALLEES_H
 
 #define IDLE_LIMIT 64
-#define OPEN_LIMIT 4      /* how many functions an open site asks about */
+#define OPEN_LIMIT 4      /* the number of functions that an open site asks about */
 
 typedef struct {
     PyObject_HEAD
@@ -18,7 +18,7 @@ typedef struct {
     PyObject *cache;                     /* owned */
     PyObject *on_miss;                   /* owned */
     PyObject *on_idle;                   /* owned; called without arguments when `idle` reaches the limit */
-    int idle;                            /* how often in a row the original ran; from IDLE_LIMIT on it always does */
+    int idle;                            /* the number of runs of the original in a row; final at IDLE_LIMIT */
 } Callee;
 
 typedef struct {
@@ -27,9 +27,9 @@ typedef struct {
     vectorcallfunc vectorcall;
 #endif
     PyObject *callees;                   /* owned; a tuple of Callees */
-    PyObject *find;                      /* owned; find(code, globals) answers a Callee or None; NULL: not open */
-    int asked;                           /* how often `find` was */
-    int in_vain;                         /* how often in a row no frame of the caller's came */
+    PyObject *find;                      /* owned; find(code, globals) returns a Callee or None; NULL: not open */
+    int asked;                           /* the number of calls of `find` */
+    int in_vain;                         /* the number of calls in a row that started no frame from the caller */
 } CallSite;
 
 static PyTypeObject Callee_Type;
@@ -40,7 +40,7 @@ callee_is_idle(Callee *callee)
     return callee->idle >= IDLE_LIMIT;
 }
 
-/* Whether waiting may be of use. */
+/* Whether a call through the site may run linked code. */
 static int
 site_is_live(CallSite *site)
 {
@@ -51,7 +51,7 @@ site_is_live(CallSite *site)
     return live;
 }
 
-/* The Callee of a function that the site knows by what its code has of ours: owned; NULL: none, or it is left alone. */
+/* The Callee of a function that the site knows, found by its code's extra: owned; NULL: none, or an idle one. */
 static Callee *
 site_know(CallSite *site, const CodeExtra *extra, int *is_known)
 {
@@ -71,7 +71,7 @@ site_know(CallSite *site, const CodeExtra *extra, int *is_known)
     return NULL;
 }
 
-/* Close to the end of recursion `find` is not asked, just as on_miss. */
+/* Whether `find` may be called: like on_miss, it is not called close to the recursion limit. */
 static int
 site_may_ask(CallSite *site)
 {
@@ -79,7 +79,7 @@ site_may_ask(CallSite *site)
         && thread_has_room(PyThreadState_Get());
 }
 
-/* Have `find` look at a function's code and globals: the Callee that the site knows from now on, owned; NULL: none. */
+/* Call `find` with a function's code and globals: the Callee that the site knows from now on, owned; NULL: none. */
 static Callee *
 site_ask(CallSite *site, PyCodeObject *code, PyObject *globals)
 {

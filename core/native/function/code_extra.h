@@ -1,15 +1,16 @@
-/* CodeExtra: what is kept with a code object, in its slot of the code object's extras. Part of code_marks.h; hook.c
- * or run.c defines FamilyExtra. */
+/* CodeExtra: the data that pijit attaches to a code object, in its slot of the code extras. Part of code_marks.h.
+ *
+ * hook.c or run.c defines FamilyExtra. */
 #ifndef PIJIT_CORE_CODE_EXTRA_H
 #define PIJIT_CORE_CODE_EXTRA_H
 
 typedef struct {
-    unsigned long long serial;           /* names the code object for ever, as its address does not */
+    unsigned long long serial;           /* identifies the code object; unlike its address it is never reused */
     PyObject *cache;                     /* owned; NULL: none */
     PyObject *on_miss;                   /* owned; NULL: not marked */
-    unsigned long long partner_serial;   /* as a payload: the code it was last compared with; 0: none */
-    int partner_fits;                    /* and what came out */
-    FamilyExtra family;                  /* what the CPython family keeps besides */
+    unsigned long long partner_serial;   /* as a payload: the code that it was last compared with; 0: none */
+    int partner_fits;                    /* the result of that comparison */
+    FamilyExtra family;                  /* further data of the CPython family */
 } CodeExtra;
 
 static void
@@ -19,7 +20,7 @@ code_extra_free(void *memory)
     if (extra == NULL) {
         return;
     }
-    /* While the interpreter shuts down, what the references lead to may be half gone: leave them. */
+    /* While the interpreter shuts down, the referenced objects may be destroyed in part: do not touch them. */
     if (!interpreter_ends()) {
         Py_XDECREF(extra->cache);
         Py_XDECREF(extra->on_miss);

@@ -1,11 +1,11 @@
-/* Marked code objects, on all versions: what a code object has of ours, whether a thread goes by it, and what a mark's cache
- * and on_miss lead to. For hook.c and run.c alone, which define FamilyExtra before they include it.
+/* Marks of code objects, on all versions: the cache and on_miss of a code object, and whether a thread uses them.
  *
- * All state is process wide and guarded by the GIL. `paused` alone belongs to the thread. Only the main interpreter
- * is supported: the code-extra index belongs to it.
+ * For hook.c and run.c only, which define FamilyExtra before they include it. All state belongs to the process and is
+ * guarded by the GIL, except `paused`, which belongs to the thread. Only the main interpreter is supported: the
+ * code-extra index belongs to it.
  *
- * A CodeExtra owns its cache and on_miss, and code objects are invisible to the garbage collector: neither may keep the marked
- * code alive, or it lives for ever. */
+ * A CodeExtra owns its cache and on_miss, and the garbage collector does not see code objects. So neither may keep
+ * the marked code alive, or it is never freed. */
 #ifndef PIJIT_CORE_MARKS_H
 #define PIJIT_CORE_MARKS_H
 
@@ -18,8 +18,8 @@ static struct {
     unsigned long long last_serial;
     const GuardsAPI *guards;             /* NULL until the first mark with a cache */
     PyObject *error_handler;             /* owned; NULL: sys.unraisablehook */
-    int plain;                           /* every thread runs everything as it is */
-    Py_ssize_t pauses;                   /* all threads' `disabled`: while it is 0 nobody looks at `paused` */
+    int plain;                           /* all threads run all code unchanged */
+    Py_ssize_t pauses;                   /* the sum of all threads' `disabled`; while it is 0, `paused` is not read */
     Py_ssize_t shadow_frames, hits, misses;
 } marks;
 
@@ -27,7 +27,7 @@ static __thread struct {
     Py_ssize_t disabled;                 /* nesting depth of disable() */
 } paused;
 
-/* Have this thread run everything as if nothing were marked, until pause_end. */
+/* Run all code on this thread as if nothing were marked, until pause_end. */
 static void
 pause_begin(void)
 {
@@ -42,7 +42,7 @@ pause_end(void)
     marks.pauses--;
 }
 
-/* Whether this thread runs everything as if nothing were marked. */
+/* Whether this thread runs all code as if nothing were marked. */
 static inline int
 thread_is_off(void)
 {
@@ -80,7 +80,7 @@ names_start_with(PyObject *names, PyObject *prefix, int exact)
 
 /* ---- Marks ---------------------------------------------------------------------------------------------- */
 
-/* Whether a cache or None and on_miss may belong to code; 0 with an exception set. */
+/* Whether `cache`, or None, and `on_miss` are valid for a mark; 0 with an exception set. */
 static int
 mark_is_valid(PyObject *cache, PyObject *on_miss)
 {
@@ -101,7 +101,7 @@ mark_is_valid(PyObject *cache, PyObject *on_miss)
     return 1;
 }
 
-/* ---- Faults of ours ------------------------------------------------------------------------------------ */
+/* ---- Internal errors ----------------------------------------------------------------------------------- */
 
 /* Hand the current exception to the error handler and clear it. */
 static void
@@ -151,7 +151,7 @@ paused_tell(PyObject *callable, PyObject *args, PyObject *code)
     Py_XDECREF(paused_call(callable, args, code));
 }
 
-/* ---- What is to run ------------------------------------------------------------------------------------ */
+/* ---- Payloads ------------------------------------------------------------------------------------------ */
 
 static PyTypeObject Unbound_Type;
 static struct {
@@ -175,9 +175,9 @@ slots_list(PyObject *const *slots, Py_ssize_t count)
     return list;
 }
 
-/* Close to the end of recursion on_miss is not asked: there is no room to compile, and up to CPython 3.8 a
- * RecursionError that is caught there lets the next one abort the process. An answer of Ellipsis says that another
- * thread captures: the call runs as it is, and that tells nothing of the function. */
+/* Close to the recursion limit on_miss is not called: there is no room to compile. Also, up to CPython 3.8 a
+ * RecursionError that is caught there lets the next one abort the process. The answer Ellipsis says that another
+ * thread is capturing. Then the call runs unchanged, and nothing is learnt about the function. */
 PyObject *
 marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
           PyObject *builtins, Asked *asked)
@@ -195,7 +195,7 @@ marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssiz
                                                     NULL);  /* owned */
     pause_end();
     Py_DECREF(list);
-    /* There was no room to compile after all, but there may be for the function itself. */
+    /* Compiling has exceeded the recursion limit, but the function itself may not. */
     if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
         PyErr_Clear();
         answer = Py_None;
@@ -212,10 +212,10 @@ marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssiz
     return answer;
 }
 
-/* hook.c or run.c: why a payload cannot run on the slots of a code object's calls, or NULL if it can. */
+/* hook.c or run.c: the reason why a payload cannot run on the slots of a code object's calls, or NULL if it can. */
 static const char *code_why_not_linked(PyCodeObject *code, PyCodeObject *payload);
 
-/* Whether a payload may run in place of a code object. A refusal is reported, once per pair met in a row. */
+/* Whether a payload may run in place of a code object. A refusal is reported once, until another pair is compared. */
 int
 marks_fit(PyCodeObject *code, PyCodeObject *payload)
 {

@@ -1,6 +1,6 @@
-/* What Python sees of code_marks.h, on all versions; the module itself is in module.h or module.h, which include this.
+/* Python's interface to code_marks.h, on all versions. Included by hook/module.h and hidden/module.h.
  *
- * Signatures and meanings are in core/_hook.pyi. */
+ * core/_hook.pyi has signatures and meanings. */
 #ifndef PIJIT_CORE_MARKS_MODULE_H
 #define PIJIT_CORE_MARKS_MODULE_H
 
@@ -117,7 +117,7 @@ static PyTypeObject Disabled_Type = {
     .tp_new = PyType_GenericNew,
 };
 
-/* Make `*slot` own a callable, or NULL for None. Returns -1 with an exception set for anything else. */
+/* Make `*slot` own a callable, or NULL for None: 0, or -1 with an exception set for other objects. */
 static int
 callable_set(PyObject **slot, PyObject *callable)
 {
@@ -193,7 +193,8 @@ module_add_types(PyObject *module, const ModuleType *types)
     return 0;
 }
 
-/* The module, with what all versions have and some more types: a NEW reference, or NULL with an exception set. */
+/* The module, with the contents of all versions and the types `more`: a NEW reference, or NULL with an exception
+ * set. */
 static PyObject *
 marks_module(struct PyModuleDef *definition, const ModuleType *more)
 {

@@ -1,8 +1,9 @@
-/* Cold functions: what their calls take is counted, and `ask` decides when they are worth compiling.
+/* Cold functions: the time of their calls is added up, and `ask` decides when they are worth compiling.
  *
- * While a function is cold, a call runs it as it is; where it has loops, as its cache says: code that asks at their
- * headers. The first calls are timed one by one, later ones by samples. Calls inside a call of the same function are a
- * part of it. `ask` gets the nanoseconds so far and answers at how many to ask again, or None: cold no more. */
+ * While a function is cold, its calls run the original. If it has loops, they run the code in its cache, which asks
+ * at loop headers. The first calls are timed one by one, later ones by samples. Recursive calls count as a part of
+ * the outermost call. `ask` gets the nanoseconds so far. It returns the time at which to ask again, or None when the
+ * function is no longer cold. */
 #ifndef PIJIT_CORE_HEAT_H
 #define PIJIT_CORE_HEAT_H
 
@@ -10,34 +11,34 @@
 #include "function/dispatch.h"
 
 #define HEAT_EARLY 32        /* the number of first calls that are timed one by one */
-#define HEAT_STRIDE 16       /* of later calls one in this number is timed */
-#define HEAT_NESTED 1024     /* of calls inside a call one in this number looks at the clock */
+#define HEAT_STRIDE 16       /* of later calls, every 16th is timed */
+#define HEAT_NESTED 1024     /* of recursive calls, every 1024th reads the clock */
 
 typedef struct {
     PyObject *ask;           /* owned; NULL: the function is not cold */
-    int64_t spent, next;     /* ns so far, and when to ask */
-    int64_t start;           /* of the outermost call under way; 0: none, or it is not timed */
-    Py_ssize_t depth;        /* calls under way */
+    int64_t spent, next;     /* ns so far; ns at which to ask */
+    int64_t start;           /* when the outermost current call began; 0: none, or it is not timed */
+    Py_ssize_t depth;        /* the number of current calls */
     unsigned long calls, nested;
-    char looping;            /* the cache has code that asks at headers of loops */
+    char looping;            /* the cache has code that asks at loop headers */
 } Heat;
 
-/* What the calls of a function took, with that of the call under way. */
+/* The nanoseconds in calls of a function so far, including the current one. */
 static inline int64_t
 heat_so_far(const Heat *heat)
 {
     return heat->spent + (heat->start != 0 ? now_ns() - heat->start : 0);
 }
 
-/* Ask whether the function is still cold; faults are reported as those of `code`. */
+/* Ask whether the function is still cold; errors are reported as those of `code`. */
 static void
 heat_ask(Heat *heat, PyObject *code)
 {
     PyObject *type, *value, *traceback;  /* owned: the call may have raised */
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *ask = heat->ask;  /* owned: it may be replaced meanwhile */
+    PyObject *ask = heat->ask;  /* owned: the call may replace it */
     Py_INCREF(ask);
-    heat->next = INT64_MAX;  /* a fault leaves it cold */
+    heat->next = INT64_MAX;  /* on an error it stays cold */
     PyObject *answer = paused_call(ask, Py_BuildValue("(L)", (long long)heat_so_far(heat)), code);  /* owned */
     Py_DECREF(ask);
     if (answer == Py_None) {
@@ -55,11 +56,11 @@ heat_ask(Heat *heat, PyObject *code)
     PyErr_Restore(type, value, traceback);
 }
 
-/* A call of a cold function; what it owns is released by heat_end. */
+/* A call of a cold function; heat_end releases its references. */
 typedef struct {
     PyObject *function;      /* owned: the JitFunction, which has the Heat */
     PyObject *code;          /* owned */
-    int64_t weight;          /* the number of calls that its time stands for; 0: it is not timed */
+    int64_t weight;          /* the number of calls that its time stands for; 0: not timed */
 } ColdCall;
 
 static void
@@ -88,14 +89,14 @@ heat_begin(ColdCall *call, PyObject *function, Heat *heat, PyObject *py_func)
     heat->start = call->weight > 0 ? now_ns() : 0;
 }
 
-/* Whether a call is to run the function as it is. */
+/* Whether calls run the original function. */
 static inline int
 heat_is_plain(const Heat *heat)
 {
     return heat->ask != NULL && !heat->looping;
 }
 
-/* Behind that call, whatever became of it. */
+/* After that call, with or without a result. */
 static void
 heat_end(ColdCall *call, Heat *heat)
 {
@@ -111,7 +112,7 @@ heat_end(ColdCall *call, Heat *heat)
     Py_DECREF(call->function);
 }
 
-/* Make a function cold, or with None no longer; -1 with an exception set for what is not callable. */
+/* Make a function cold, or with None no longer: 0, or -1 with an exception set if `ask` is not callable. */
 static int
 heat_set(Heat *heat, PyObject *ask, int looping)
 {

@@ -1,4 +1,4 @@
-/* How a JitFunction is copied and pickled: part of jit_function.c, apart for its size. */
+/* Copies and pickles of a JitFunction: part of jit_function.c. */
 #ifndef PIJIT_FUNCTION_COPIES_H
 #define PIJIT_FUNCTION_COPIES_H
 
@@ -13,8 +13,7 @@ function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
     Py_RETURN_NONE;
 }
 
-/* The object that module.qualname leads to: a NEW reference, or NULL without an exception if there is none.
- * */
+/* The object named module.qualname: a NEW reference, or NULL without an exception if there is none. */
 static PyObject *
 global_find(PyObject *module_name, PyObject *qualname)
 {
@@ -41,7 +40,7 @@ function_reduce(JitFunction *self, PyObject *Py_UNUSED(args))
     if (py_func == NULL) {
         return NULL;
     }
-    PyObject *global = NULL;  /* owned; only its identity counts */
+    PyObject *global = NULL;  /* owned; only its identity is used */
     if (py_func->func_module != NULL) {
         global = global_find(py_func->func_module, py_func->func_qualname);
     }

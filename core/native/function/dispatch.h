@@ -1,6 +1,6 @@
-/* Between the C files of pijit.core._hook, on all versions: calls of a JitFunction, and what marked code objects have for them.
+/* Dispatch of JitFunction calls, on all versions: the interface between the C files of pijit.core._hook.
  *
- * What runs linked code is in hooked.h up to CPython 3.10, and in hidden.h from 3.11 on. */
+ * hooked.h runs linked code up to CPython 3.10, hidden.h from 3.11 on. */
 #ifndef PIJIT_CORE_DISPATCH_H
 #define PIJIT_CORE_DISPATCH_H
 
@@ -13,36 +13,37 @@
 typedef struct {
     PyObject *const *positional;
     Py_ssize_t npositional;
-    PyObject *const *names;      /* of the keyword arguments */
-    PyObject *const *values;     /* and what they are */
+    PyObject *const *names;      /* the names of the keyword arguments */
+    PyObject *const *values;     /* and their values */
     Py_ssize_t nkeywords;
 } Arguments;
 
-/* After so many calls in a row for which nothing was worth a kernel only each of as many asks. */
+/* After PATIENCE calls in a row that found nothing worth a kernel, only every PATIENCE-th call asks the cache. */
 #define PATIENCE 64
 
-/* Where no entry served and none was made, the number of calls that do not ask doubles at most N times. */
+/* While no entry serves and none is made, that interval doubles, at most MOST_DOUBLINGS times. */
 #define MOST_DOUBLINGS 4
 
-/* How often in a row a function had nothing compiled for its calls, the number of calls that need not ask again, and
- * how often that number has doubled. */
+/* How often calls of a function ask the cache: the number of calls in a row that found nothing compiled, the number of
+ * calls that need not ask again, and the number of times that the interval has doubled. */
 typedef struct {
     int in_vain;
     int rest;
     int doublings;
 } Pace;
 
-/* serve.h: whether the entry that serves a call, and all others of its cache, say that nothing is worth a kernel. */
+/* serve.h: whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a
+ * kernel. */
 int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload);
 
-/* What came of asking the cache for a call. */
+/* The outcome of asking the cache for a call. */
 typedef enum {
     ASKED_WELL,                  /* compiled code serves the call */
-    ASKED_IN_VAIN,               /* an entry serves that says that nothing is worth a kernel */
+    ASKED_IN_VAIN,               /* the entry that serves says that nothing is worth a kernel */
     ASKED_FOR_NOTHING            /* no entry serves, and none was made */
 } Asked;
 
-/* Note a call for which the cache was asked. */
+/* Record the outcome for a call that has asked the cache. */
 static inline void
 pace_note(Pace *pace, Asked asked)
 {
@@ -67,45 +68,46 @@ int launch_ready(void);
 /* entrance.h: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
 
-/* entrance.h: what an entry cache holds for linked code. */
+/* entrance.h: the payload of an entry cache for linked code. */
 extern PyTypeObject Entrance_Type;
 
 /* A call whose arguments are bound. */
 typedef struct {
     PyFunctionObject *function;  /* borrowed */
-    PyCodeObject *code;          /* borrowed: the caller owns it, for the function may be given another */
+    PyCodeObject *code;          /* borrowed: the caller owns it, because the function may get other code */
     PyObject *builtins;          /* borrowed from what the function refers to */
     PyObject **slots;            /* the items are owned */
     Py_ssize_t nslots;
 } BoundCall;
 
-/* What a marked code object's calls go through, all borrowed. */
+/* The cache and on_miss of a marked code object, all borrowed. */
 typedef struct {
     const GuardsAPI *guards;
     PyObject *cache;             /* NULL: none */
     PyObject *on_miss;
 } Mark;
 
-/* code_marks.h: what on_miss answers for the slots of a frame (locals, cells, free variables): a NEW reference, or NULL
- * with the exception of on_miss set. *asked is what came of it. */
+/* code_marks.h: the answer of on_miss for the slots of a frame (locals, cells, free variables): a NEW reference, or
+ * NULL with the exception of on_miss set. *asked is the outcome. */
 PyObject *marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots,
                     PyObject *globals, PyObject *builtins, Asked *asked);
 
-/* code_marks.h: a NEW reference to the code object that is to run for `payload`; NULL for the original, a payload that is
- * none of `code` being reported. */
+/* code_marks.h: a NEW reference to the code object to run for `payload`; NULL for the original. A payload that does
+ * not fit `code` is reported and replaced by the original. */
 PyCodeObject *marks_accept(PyCodeObject *code, PyObject *payload);
 
 /* code_marks.h: whether linked code may run in place of a code object; a refusal is reported. */
 int marks_fit(PyCodeObject *code, PyCodeObject *linked);
 
-/* jit_function.c: the type of what `jit` returns; function_type_ready comes first and returns -1 with an exception set. */
+/* jit_function.c: the type of the objects that `jit` returns. function_type_ready must run first; -1: an exception is
+ * set. */
 extern PyTypeObject JitFunction_Type;
 int function_type_ready(void);
 
 /* jit_function.c: set_rebuild(callable) of the module; METH_O. */
 PyObject *function_set_rebuild(PyObject *module, PyObject *callable);
 
-/* code_marks.h: count a call that an entry served, or that none did. */
+/* code_marks.h: count a call as a cache hit or as a miss. */
 void marks_count(int hit);
 
 #endif

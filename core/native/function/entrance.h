@@ -1,5 +1,7 @@
-/* Entrance, on all versions: what an entry cache holds for linked code. Part of dispatch.c and dispatch.c, which define
- * Ways, its functions and launch_connect before they include it. */
+/* Entrance: the payload of an entry cache for linked code, on all versions.
+ *
+ * Part of hook/dispatch.c and hidden/dispatch.c, which define Ways, its functions and launch_connect before they
+ * include it. */
 #ifndef PIJIT_CORE_ENTRANCE_H
 #define PIJIT_CORE_ENTRANCE_H
 
@@ -9,9 +11,9 @@
 typedef struct {
     PyObject_HEAD
     PyObject *code;              /* owned: the linked code */
-    PyObject *launcher;          /* owned: what that code calls first, before any frame; NULL: it begins in a frame */
-    PyCodeObject *fits;          /* the code object that the linked code was found to fit; only its identity counts */
-    Ways ways;                   /* how calls of this CPython family get in */
+    PyObject *launcher;          /* owned: the launcher that runs first, before any frame; NULL: begin in a frame */
+    PyCodeObject *fits;          /* the code object that the linked code was found to fit; only its identity is used */
+    Ways ways;                   /* entry into the linked code for this CPython family */
 } Entrance;
 
 const LaunchAPI *launch_api;
@@ -25,7 +27,7 @@ launch_ready(void)
     return launch_api != NULL ? 0 : -1;
 }
 
-/* Whether a call is one of the code object that the entry was made for. */
+/* Whether a call runs the code object that the entry was made for. */
 static inline int
 entrance_fits(Entrance *self, const BoundCall *call)
 {
@@ -98,7 +100,7 @@ static PyMemberDef entrance_members[] = {
     {NULL},
 };
 
-/* Like a tuple it refers to all from its construction on, so that it needs no tp_clear. */
+/* Like a tuple it has all its references from construction on, so it needs no tp_clear. */
 PyTypeObject Entrance_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "pijit.core._hook.Entrance",

@@ -1,41 +1,40 @@
-/* Trial: the payload of an entry that is measured against the function as it is (perf_statistics).
+/* Trial: A/B timing of an entry's payload against the original function (perf_statistics).
  *
  *   WARMING    the first calls run the payload
- *   MEASURING  calls run one or the other, in random order, and are timed, until there are enough of both or it is
- *              clear that the payload wins; a payload that takes long is not measured, for the function may take far longer,
- *              unless kernels take next to nothing of that time: they are left all the time, and bytecode runs anyway
- *   KEPT       the payload runs; on_verdict is to take the Trial out of the cache
- *   LOST       the function runs as it is. Some runs in a row that take far longer than those that were measured start
- *              the measurement anew, a few times: larger arrays may be another matter
- */
+ *   MEASURING  calls run one or the other, in random order, and are timed. It ends when there are enough runs of both, or
+ *              when it is clear that the payload wins. A payload that takes long is not measured: the function may take far
+ *              longer. It is measured if kernels take a tiny part of its time, since bytecode then does most of the work.
+ *   KEPT       the payload runs; on_verdict must take the Trial out of the cache
+ *   LOST       the original function runs. After LONGER_RUNS runs in a row that take far longer than those measured, the
+ *              measurement starts again, at most NEW_STARTS times: for larger arrays the result may differ */
 #include "function/dispatch.h"
 #include "launcher/ab_timing.h"
 #include "function/entry_timing.h"
 #include <string.h>
 
 #define WARM_RUNS 16
-#define LONGER 4                 /* so many times the median of a lost trial is another matter */
-#define LONGER_RUNS 3            /* in a row: an interrupt makes one run longer */
+#define LONGER 4                 /* a run of a lost trial is far longer if it takes more than 4 times the median */
+#define LONGER_RUNS 3            /* runs in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
-#define SMALL_PART 100           /* so many times what kernels take in such a run; bytecode may take 1000 times as long */
+#define SMALL_PART 100           /* small: kernels take below 1/100 of a run; bytecode may take 1000 times as long as they */
 
 typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *payload;           /* owned: what is measured */
+    PyObject *payload;           /* owned: the code that is measured */
     PyObject *on_verdict;        /* owned */
-    int64_t limit;               /* ns; what takes longer is not measured; 0: no limit */
+    int64_t limit;               /* ns; a longer payload is not measured; 0: no limit */
     TrialState state;
     TrialSide next;
-    enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part;  /* what kernels take of a run */
-    int64_t kernels_before;      /* the kernels' clock when the run began in which that is measured */
-    int busy;                    /* a call is running that warms up or is measured; those inside it are not counted */
-    TrialSide inside;            /* what those run, so that what the function calls itself for is measured as well */
+    enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part;  /* the share of kernels in a run */
+    int64_t kernels_before;      /* the kernels' clock when the run began that measures this share */
+    int busy;                    /* a warm-up or measured call is running; calls inside it are not counted */
+    TrialSide inside;            /* the side of calls inside it, so that recursive calls are measured as well */
     int warm;
-    int longer;                  /* how many runs of a lost trial in a row took far longer */
+    int longer;                  /* the number of far longer runs of a lost trial in a row */
     int new_starts;
-    int64_t plain_median;        /* of a lost trial */
+    int64_t plain_median;        /* of a lost trial, ns */
     int64_t windows;             /* LaunchAPI.loop_windows when the measured call began */
     Comparison runs;
 } Trial;
@@ -63,7 +62,7 @@ verdict_give(Trial *self, TrialState state)
                 payload_code(self->payload));
 }
 
-/* Look at what a measuring trial knows. */
+/* Decide from the runs so far how a measurement goes on. */
 static void
 measuring_judge(Trial *self)
 {
@@ -117,7 +116,7 @@ trial_start(TrialRun *run, PyObject *payload)
     }
 }
 
-/* A run is over in which kernels were timed. */
+/* Evaluate a run in which kernels were timed. */
 static void
 part_note(Trial *self, int64_t ns)
 {
@@ -130,7 +129,7 @@ void
 trial_finish(TrialRun *run, int succeeded)
 {
     int64_t ns = now_ns() - run->start;
-    Trial *self = (Trial *)run->trial;  /* owned; a call that warms up comes here too */
+    Trial *self = (Trial *)run->trial;  /* owned; also at the end of a warm-up call */
     run->trial = NULL;
     self->busy = 0;
     if (self->part == PART_ASKED) {
@@ -221,7 +220,7 @@ static PyGetSetDef trial_getset[] = {
     {NULL},
 };
 
-/* Like a tuple it refers to all from its construction on, so that it needs no tp_clear. */
+/* Like a tuple it has all its references from construction on, so it needs no tp_clear. */
 PyTypeObject Trial_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "pijit.core._hook.Trial",

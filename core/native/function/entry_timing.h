@@ -1,4 +1,5 @@
-/* Between entry_timing.c, dispatch.c, hook.c and jit_function.c: entries that are measured against the function as it is. */
+/* A/B timing of entries against the original function: interface of entry_timing.c to dispatch.c, hook.c,
+ * jit_function.c. */
 #ifndef PIJIT_CORE_TRIAL_H
 #define PIJIT_CORE_TRIAL_H
 
@@ -6,9 +7,9 @@
 #include <stdint.h>
 
 typedef enum {
-    TRIAL_UNTIMED,               /* the payload is to run, and the run is not measured */
-    TRIAL_KERNELS,               /* the payload is to run, and is measured */
-    TRIAL_PLAIN                  /* the function is to run as it is, and is measured */
+    TRIAL_UNTIMED,               /* the payload runs, and the run is not measured */
+    TRIAL_KERNELS,               /* the payload runs, and is measured */
+    TRIAL_PLAIN                  /* the original function runs, and is measured */
 } TrialSide;
 
 /* A call that goes through a Trial. */
@@ -20,28 +21,28 @@ typedef struct {
 
 extern PyTypeObject Trial_Type;
 
-/* entry_timing.c: these four for a Trial, or a run of one. */
+/* entry_timing.c: the same as the functions below, for a Trial or a run of one. */
 PyObject *trial_subject(PyObject *trial);
 TrialSide trial_next(PyObject *trial);
 void trial_start(TrialRun *run, PyObject *trial);
 void trial_finish(TrialRun *run, int succeeded);
 
-/* What calls run for a payload of an entry cache, borrowed: what a Trial is about, Py_None if it has lost; other
- * payloads are returned as they are. */
+/* The code that calls run for a payload of an entry cache, borrowed: for a Trial its payload, or Py_None if that has
+ * lost; other payloads are returned unchanged. */
 static inline PyObject *
 trial_payload(PyObject *payload)
 {
     return Py_TYPE(payload) == &Trial_Type ? trial_subject(payload) : payload;
 }
 
-/* What a call is to run for a payload: which side a Trial has next; TRIAL_UNTIMED for other payloads. */
+/* The side that a call runs for a payload: the next side of a Trial; TRIAL_UNTIMED for other payloads. */
 static inline TrialSide
 trial_side(PyObject *payload)
 {
     return Py_TYPE(payload) == &Trial_Type ? trial_next(payload) : TRIAL_UNTIMED;
 }
 
-/* Start the clock for a payload, as trial_side says. `run` is filled in any case. */
+/* Start the clock for a payload, on the side that trial_side tells. `run` is filled in any case. */
 static inline void
 trial_begin(TrialRun *run, PyObject *payload)
 {
@@ -52,7 +53,7 @@ trial_begin(TrialRun *run, PyObject *payload)
     }
 }
 
-/* The call is over, with or without a result, which is the caller's; an exception that is set stays so. */
+/* End a call, with or without a result, which stays the caller's. An exception that is set stays set. */
 static inline void
 trial_end(TrialRun *run, int succeeded)
 {
@@ -61,8 +62,8 @@ trial_end(TrialRun *run, int succeeded)
     }
 }
 
-/* Look a measured call up in its cache once more: before the clock started the guards were checked, and they are a part of
- * what compiled code costs. */
+/* Repeat the cache lookup of a measured call: its guards were checked before the clock started, and they are a part
+ * of the cost of compiled code. */
 static inline void
 trial_repeat(const GuardsAPI *guards, PyObject *cache, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
              PyObject *builtins)
@@ -70,11 +71,11 @@ trial_repeat(const GuardsAPI *guards, PyObject *cache, PyObject *const *slots, P
     Py_XDECREF(guards->cache_lookup(cache, slots, nslots, globals, builtins, NULL));
 }
 
-/* code_marks.h: call something of ours that Python code defines, on a thread where nothing is captured meanwhile; takes over
- * `args`, a tuple, or NULL with an exception. Errors are reported as those of `code`. */
+/* code_marks.h: call one of pijit's Python callables, while nothing is captured on this thread. Takes over `args`, a
+ * tuple, or NULL with an exception set. Errors are reported as those of `code`. */
 void paused_tell(PyObject *callable, PyObject *args, PyObject *code);
 
-/* code_marks.h: as paused_tell; the answer, a NEW reference, or NULL without an exception. */
+/* code_marks.h: as paused_tell, but returns the answer: a NEW reference, or NULL without an exception. */
 PyObject *paused_call(PyObject *callable, PyObject *args, PyObject *code);
 
 #endif

@@ -1,7 +1,7 @@
-/* Where linked code goes on behind the exits of a kernel that ran before there was a frame. Part of dispatch.c.
+/* Landings: resume points in linked code after the exits of a kernel that ran before there was a frame.
  *
- * Its frame begins there, with the exit's values in place: the code in front of that, which calls the launcher and
- * takes its answer apart, has nothing left to do. */
+ * Part of hook/dispatch.c. The frame of the linked code begins at the landing, with the exit's values in place. So it
+ * skips the code that calls the launcher and unpacks its answer. */
 #ifndef PIJIT_LANDINGS_H
 #define PIJIT_LANDINGS_H
 
@@ -9,12 +9,12 @@
 
 typedef struct {
     Py_ssize_t nexits;
-    Landing *landings;           /* owned: where the exits land that do */
-    char *lands;                 /* owned: which do, see Left */
+    Landing *landings;           /* owned: one for each exit, unset where `lands` is 0 */
+    char *lands;                 /* owned: which exits have one, see Left */
     PyFrameObject *spare;        /* owned: an empty frame of the linked code, or NULL */
 } Ways;
 
-/* Read a place in a code object, which is None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
+/* Read a landing in a code object, given as None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
 static int
 landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
 {
@@ -46,7 +46,7 @@ landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
     return PyErr_Occurred() ? -1 : 1;
 }
 
-/* Read those of all exits: 0, or -1 with an exception set. What was read is the caller's also then. */
+/* Read the landings of all exits: 0, or -1 with an exception set. The caller frees `ways` in both cases. */
 static int
 ways_read(Ways *ways, PyObject *given, PyCodeObject *code)
 {
@@ -67,7 +67,7 @@ ways_read(Ways *ways, PyObject *given, PyCodeObject *code)
     return 0;
 }
 
-/* Nothing has to be told to launchers: frames tell whom an answer is for. */
+/* Launchers need no function here: frames tell for which run an answer is. */
 static inline void
 launch_connect(const LaunchAPI *Py_UNUSED(api))
 {

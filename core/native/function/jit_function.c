@@ -1,15 +1,17 @@
-/* JitFunction: what `jit` returns. A callable around a Python function whose calls run linked code where there is some
- * (calls.h, calls.h), and which looks like the function in every other respect.
+/* JitFunction: the type of the objects that `jit` returns.
  *
- * The names in `delegated` are read from and written to the function itself, also for Python subclasses
- * (whose class dict has a __module__ and __doc__ of its own); all other attributes live in the object's own
- * dict, which starts as the function's, plus __wrapped__, as functools.update_wrapper would do.
+ * It is a callable around a Python function. Its calls run linked code if there is some (hook/calls.h,
+ * hidden/calls.h). In every other respect it looks like the function.
+ *
+ * The attributes in `delegated` are read from and written to the function itself. This also holds for Python
+ * subclasses, whose class dict has a __module__ and __doc__ of its own. All other attributes are in the object's own
+ * dict, which starts as a copy of the function's plus __wrapped__, as with functools.update_wrapper.
  *
  * The call is neither counted as a level of recursion nor visible in tracebacks.
  *
- * CPython 3.8 to 3.11 do not pass the flags for vectorcall and for unbound method calls on to classes made in
- * Python. So the first object of such a class sets them, unless the class has a __call__ or __get__ of its
- * own, which must then be used. */
+ * CPython 3.8 to 3.11 do not pass the flags for vectorcall and for unbound method calls on to classes made in Python.
+ * So the first object of such a class sets them, unless the class has its own __call__ or __get__, which must then be
+ * used. */
 #include "function/jit_function.h"
 #include <structmember.h>
 
@@ -26,7 +28,7 @@ static const char *const delegated[] = {
     "__type_params__",
 #endif
 };
-static PyObject *delegated_names;  /* owned; the same as a frozenset */
+static PyObject *delegated_names;  /* owned; the same names as a frozenset */
 static PyObject *rebuild;          /* owned; see set_rebuild; may be NULL */
 
 static PyObject *
@@ -41,7 +43,7 @@ function_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
 
 /* ---- Attributes ---------------------------------------------------------------------------------------- */
 
-/* Whether an attribute is the function's: 1, 0, or -1 with an exception set. */
+/* Whether an attribute is delegated to the function: 1, 0, or -1 with an exception set. */
 static int
 name_is_delegated(PyObject *name)
 {
@@ -98,7 +100,7 @@ function_repr(JitFunction *self)
 /* ---- Making and freeing -------------------------------------------------------------------------------- */
 
 #if PY_VERSION_HEX >= 0x03080000
-/* Give a subclass the flags for fast calls where it calls and binds as JitFunction does. */
+/* Give a subclass the flags for fast calls, if it calls and binds as JitFunction does. */
 static void
 type_set_call_flags(PyTypeObject *type)
 {

@@ -1,4 +1,4 @@
-/* The layout of a JitFunction, on all versions: for jit_function.c and the header with its calls (calls.h or calls.h). */
+/* The layout of a JitFunction, on all versions. For jit_function.c and its calls (hook/calls.h or hidden/calls.h). */
 #ifndef PIJIT_CORE_JIT_FUNCTION_H
 #define PIJIT_CORE_JIT_FUNCTION_H
 
@@ -31,8 +31,8 @@ function_of(JitFunction *self)
     return self->py_func;
 }
 
-/* Before a run that is measured as the function is: calls of the function inside it run as they are too, at once. What
- * it returns says whether plain_end is to undo that, and has a reference then. */
+/* Before a run that measures the original function: let recursive calls run the original at once, too. The result is
+ * a new reference for plain_end, which undoes this, or NULL if there is nothing to undo. */
 static inline JitFunction *
 plain_begin(JitFunction *self, const TrialRun *run)
 {

@@ -1,4 +1,4 @@
-/* Asking the entry cache of a marked code object for a call, on all versions: part of dispatch.c and dispatch.c. */
+/* Cache lookup for a call of a marked code object, on all versions: part of hook/dispatch.c and hidden/dispatch.c. */
 #ifndef PIJIT_CORE_SERVE_H
 #define PIJIT_CORE_SERVE_H
 
@@ -26,7 +26,7 @@ dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
     return in_vain;
 }
 
-/* What is to run for a call: a NEW reference, or NULL with the exception of on_miss set. */
+/* The payload for a call, from the cache or on_miss: a NEW reference, or NULL with the exception of on_miss set. */
 static PyObject *
 payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fetched)
 {
