@@ -1,12 +1,13 @@
 /* Trial: A/B timing of an entry's payload against the original function (perf_statistics).
  *
  *   WARMING    the first calls run the payload
- *   MEASURING  calls run one or the other, in random order, and are timed. It ends when there are enough runs of both, or
- *              when it is clear that the payload wins. A payload that takes long is not measured: the function may take far
- *              longer. It is measured if kernels take a tiny part of its time, since bytecode then does most of the work.
+ *   MEASURING  calls run one or the other, in random order, and are timed. It ends when there are enough runs of both,
+ *              or when it is clear that the payload wins. A payload that takes long is not measured: the function may
+ *              take far longer. It is measured if kernels take a tiny part of its time: most of its time is bytecode
+ *              that runs in any case.
  *   KEPT       the payload runs; on_verdict must take the Trial out of the cache
- *   LOST       the original function runs. After LONGER_RUNS runs in a row that take far longer than those measured, the
- *              measurement starts again, at most NEW_STARTS times: for larger arrays the result may differ */
+ *   LOST       the original function runs. After LONGER_RUNS runs in a row that take far longer than those measured,
+ *              the measurement starts again, at most NEW_STARTS times: for larger arrays the result may differ */
 #include "function/dispatch.h"
 #include "launcher/ab_timing.h"
 #include "function/entry_timing.h"
@@ -16,7 +17,7 @@
 #define LONGER 4                 /* a run of a lost trial is far longer if it takes more than 4 times the median */
 #define LONGER_RUNS 3            /* runs in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
-#define SMALL_PART 100           /* small: kernels take below 1/100 of a run; bytecode may take 1000 times as long as they */
+#define SMALL_PART 100           /* kernels below 1/100 of a run are a small part; bytecode takes up to 1000 times as long */
 
 typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
 

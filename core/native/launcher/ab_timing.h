@@ -1,16 +1,16 @@
-/* Two ways to run one thing - kernels, or bytecode as it is - timed in random order until it is clear which is faster.
+/* A/B timing: kernels and the original bytecode run in random order, until it is clear which is faster.
  *
- * Medians are compared: interrupts and other threads hit a few runs. */
+ * It compares medians, because interrupts and other threads affect a few runs. */
 #ifndef PIJIT_COMPARISON_H
 #define PIJIT_COMPARISON_H
 
 #include "launcher/clock.h"
 
 #define SAMPLES 15
-#define FIRST_SAMPLES 3          /* of kernels, before bytecode runs as it is */
-#define CLEAR_WIN 2              /* bytecode took so many times as long: nothing more to measure */
-#define LONG_RUN 20000           /* ns; how cold the caches are hardly matters: two runs tell as much as three */
-#define VERY_LONG_RUN 50000000   /* ns; longer than other processes keep a processor: one run tells it */
+#define FIRST_SAMPLES 3          /* runs of kernels before the first run of bytecode */
+#define CLEAR_WIN 2              /* enough samples if bytecode takes more than twice as long */
+#define LONG_RUN 20000           /* ns; cold caches hardly matter in longer runs: two samples are as good as three */
+#define VERY_LONG_RUN 50000000   /* ns; longer than other processes keep a processor: one sample is enough */
 #define TOLERANCE(ns) ((ns) / 50 + 8)
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
 
 typedef enum {
     COMPARISON_OPEN,
-    COMPARISON_WON,              /* by the kernels; also where bytecode is not run at all, for it may take far longer */
+    COMPARISON_WON,              /* by the kernels; also if bytecode was not run because it may take far longer */
     COMPARISON_LOST
 } Outcome;
 
@@ -58,7 +58,7 @@ comparison_add(Comparison *self, int plain, int64_t ns)
     }
 }
 
-/* Of few runs it is the one to rely on: an interrupt makes a run longer, never shorter. */
+/* The shortest run, which is the most reliable of few: an interrupt makes a run longer, never shorter. */
 static inline int64_t
 sample_shortest(const Sample *sample)
 {
@@ -69,7 +69,7 @@ sample_shortest(const Sample *sample)
     return shortest;
 }
 
-/* Whether bytecode takes so much longer that this is enough to know. */
+/* Whether bytecode takes so much longer that no more samples are needed. */
 static inline int
 comparison_is_clear(const Comparison *self, int64_t kernels)
 {
@@ -78,7 +78,7 @@ comparison_is_clear(const Comparison *self, int64_t kernels)
     return self->plain.count >= enough && shortest > CLEAR_WIN * kernels;
 }
 
-/* Whether bytecode has its turn. Not every second time: arguments may alternate too. */
+/* Whether the next run is one of bytecode. They do not simply alternate, because arguments may alternate, too. */
 static inline int
 comparison_plain_next(Comparison *self)
 {
@@ -96,7 +96,7 @@ comparison_plain_next(Comparison *self)
     return !(self->random >> 31);
 }
 
-/* What the samples say. `limit` in ns, or 0: where kernels take longer, bytecode is not tried. */
+/* The outcome of the samples so far. `limit`: if kernels take more ns than this, bytecode is not tried; 0: no limit. */
 static inline Outcome
 comparison_judge(const Comparison *self, int64_t limit)
 {

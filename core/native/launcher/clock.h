@@ -1,4 +1,4 @@
-/* The clock by which calls are measured. */
+/* The monotonic clock for timing calls. */
 #ifndef PIJIT_CLOCK_H
 #define PIJIT_CLOCK_H
 

@@ -1,4 +1,4 @@
-/* The tables of input and output codes, and how a code tuple is looked up in them. */
+/* Tables of input and output codes, and lookup of a code tuple in them. */
 #ifndef PIJIT_CODE_ROWS_H
 #define PIJIT_CODE_ROWS_H
 
@@ -7,8 +7,8 @@
 typedef struct {
     const char *name;
     int kind;
-    Py_ssize_t length;          /* of the code tuple */
-    Py_ssize_t words;           /* that an output reads; 0 for those that read none */
+    Py_ssize_t length;          /* the length of the code tuple */
+    Py_ssize_t words;           /* the number of words that an output reads; may be 0 */
 } CodeRow;
 
 static const CodeRow input_rows[] = {
@@ -44,7 +44,7 @@ static const CodeRow output_rows[] = {
     {NULL, 0, 0, 0},
 };
 
-/* The row that a code tuple names, its length checked; NULL with ValueError set. */
+/* The row for the name in a code tuple, whose length is checked; NULL with ValueError set. */
 static const CodeRow *
 code_row(const CodeRow *rows, PyObject *code)
 {

@@ -1,9 +1,9 @@
-/* The input and output codes of a launcher as flat structs.
+/* Input and output codes of a launcher, as flat structs.
  *
- * An Input says how a fetched object becomes frame words; an Output says how a result object is made, from frame
+ * An Input tells how a fetched object becomes frame words. An Output tells how a result object is made, from frame
  * words (native kernels) or from the next object of the kernel's answer (Python kernels). input_codes.h and
- * exit_codes.h parse them once, from tuples, and check every index and word, so that marshal.h, which runs them,
- * need not. */
+ * exit_codes.h parse them once, from tuples, and check every index and word. So marshal.h, which runs them, does not
+ * check again. */
 #ifndef PIJIT_CODES_H
 #define PIJIT_CODES_H
 
@@ -13,7 +13,7 @@
 
 typedef enum {
     IN_SKIP, IN_ARRAY, IN_INT, IN_FLOAT, IN_BOOL, IN_COMPLEX, IN_SCALAR, IN_OBJECT,
-    /* What an iterator iterates, and iterators. */
+    /* Iterated arrays, and iterators. */
     IN_TYPED_ARRAY, IN_RANGE_ITERATOR, IN_SEQUENCE_ITERATOR, IN_REVERSED_ITERATOR, IN_ENUMERATE, IN_ZIP,
     IN_LIST_ITERATOR, IN_TEXT_ITERATOR, IN_BYTES_ITERATOR, IN_DICT_KEYS, IN_DICT_VALUES, IN_DICT_ITEMS,
     IN_SET_ITERATOR
@@ -23,16 +23,16 @@ typedef struct Input {
     InputKind kind;
     int ndim;
     int typenum;
-    int mask, flags;            /* IN_TYPED_ARRAY: what the array's flags must be */
+    int mask, flags;            /* IN_TYPED_ARRAY: the masked flags of the array must be `flags` */
     PyTypeObject *type;         /* borrowed: static types of NumPy's scalars and of Python's iterators */
-    Py_ssize_t count;           /* iterators: how many they iterate */
-    struct Input *items;        /* iterators: owned */
+    Py_ssize_t count;           /* iterators: the number of objects that they iterate */
+    struct Input *items;        /* iterators: owned; the codes of these objects */
 } Input;
 
 typedef enum {
-    /* Known without the kernel. */
+    /* Do not depend on the kernel. */
     OUT_FETCHED, OUT_CONST, OUT_AGAIN,
-    /* Made of other outputs. */
+    /* Made from other outputs. */
     OUT_TUPLE, OUT_ZIP, OUT_MAP, OUT_FILTER, OUT_CALLED, OUT_FUNCTION, OUT_INSTANCE, OUT_KEPT_INSTANCE, OUT_CHANGED_INSTANCE,
     OUT_GENERATOR,
     OUT_SEQUENCE_ITERATOR, OUT_LIST_ITERATOR, OUT_REVERSED_ITERATOR, OUT_ENUMERATE, OUT_DICT_KEYS, OUT_DICT_VALUES,
@@ -46,24 +46,24 @@ typedef struct Output {
     OutputKind kind;
     int typenum;                /* OUT_SCALAR */
     Py_ssize_t word;            /* the first frame word */
-    Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE; OUT_AGAIN: which of the exit's instances */
+    Py_ssize_t input;           /* OUT_FETCHED, OUT_ADVANCE; OUT_AGAIN: the index among the exit's instances */
     PyObject *object;           /* owned: the constant, the scalar's type, OUT_GENERATOR's plan, an instance's names */
     const Input *moved;         /* OUT_ADVANCE: borrowed from the launcher */
-    Py_ssize_t steps;           /* OUT_STEPPED and its kin; OUT_ADVANCE: the words that move */
-    Py_ssize_t count;           /* of what it is made of */
-    struct Output *items;       /* owned */
+    Py_ssize_t steps;           /* OUT_STEPPED and its variants; OUT_ADVANCE: the number of words that change */
+    Py_ssize_t count;           /* the number of outputs that it is made from */
+    struct Output *items;       /* owned; these outputs */
 } Output;
 
-/* One exit: its outputs and how often it was taken. */
+/* One exit: its outputs, and the number of times that it was taken. */
 typedef struct {
     Py_ssize_t count;
     Output *items;              /* owned */
-    PyObject *id;               /* owned: the number that the answer starts with */
+    PyObject *id;               /* owned: the first item of the answer */
     long long taken;
-    int poll;                   /* the kernel left because the interpreter has something to do */
-    int returns;                /* what follows in bytecode is to return its last value */
-    PyObject *held;             /* owned, or NULL: the number instead of id if there is something for it to do by now */
-    Py_ssize_t rounds;          /* which of its values counts the rounds of loops, or -1 */
+    int poll;                   /* the kernel left because the interpreter has a request */
+    int returns;                /* bytecode would return the last value next */
+    PyObject *held;             /* owned, or NULL: used in place of id if the interpreter has a request by now */
+    Py_ssize_t rounds;          /* the index of the value that counts loop iterations, or -1 */
 } Exit;
 
 static inline Py_ssize_t
@@ -97,7 +97,7 @@ input_words(const Input *input)
     }
 }
 
-/* How many words of an iterator move when it is stepped. */
+/* The number of words of an iterator that change when it steps. */
 static inline Py_ssize_t
 moving_words(const Input *input)
 {

@@ -1,11 +1,11 @@
-/* Parses, visits and frees the exits of a launcher and their outputs. Part of launcher.c, apart for its size. */
+/* Parser of a launcher's exits and their outputs; also visits and frees them. Part of launcher.c. */
 #ifndef PIJIT_EXIT_CODES_H
 #define PIJIT_EXIT_CODES_H
 
 #include "launcher/code_tables.h"
 #include "launcher/generator_plans.h"
 
-/* What the output codes of a launcher may refer to. */
+/* The ranges that output codes of a launcher are checked against. */
 typedef struct {
     const Input *inputs;
     Py_ssize_t ninputs;
@@ -158,7 +158,7 @@ outputs_parse(const CodeLimits *limits, PyObject *codes, Output **items, Py_ssiz
     return 0;
 }
 
-/* The number that answers report for exit `index`: a new reference, or NULL with an exception set. */
+/* The number that answers have for exit `index`: a new reference, or NULL with an exception set. */
 static PyObject *
 exit_number(PyObject *numbers, Py_ssize_t index)
 {
@@ -166,7 +166,7 @@ exit_number(PyObject *numbers, Py_ssize_t index)
         return PyLong_FromSsize_t(index);
     }
     PyObject *number = PyTuple_GET_ITEM(numbers, index);  /* borrowed, then the result */
-    if (number == Py_None) {  /* linked code of CPython 3.11 and later knows the usual exit by it */
+    if (number == Py_None) {  /* linked code of CPython 3.11 and later tests for None to recognise the usual exit */
         Py_INCREF(number);
         return number;
     }
@@ -223,7 +223,7 @@ exits_visit(const Exit *exits, Py_ssize_t nexits, visitproc visit, void *arg)
     return 0;
 }
 
-/* Takes the numbers of `held`, None or a tuple of an int or None per exit; 0, or -1 with an exception set. */
+/* Set the numbers `held`, None or a tuple of an int or None per exit; 0, or -1 with an exception set. */
 static int
 held_set(PyObject *held, Exit *exits, Py_ssize_t nexits)
 {
@@ -245,8 +245,8 @@ held_set(PyObject *held, Exit *exits, Py_ssize_t nexits)
     return 0;
 }
 
-/* Takes which value of each exit counts rounds, None or a tuple of an int or None per exit; 0, or -1 with an exception
- * set. */
+/* Set the value of each exit that counts iterations, from None or a tuple of an index or None per exit; 0, or -1 with
+ * an exception set. */
 static int
 rounds_set(PyObject *rounds, Exit *exits, Py_ssize_t nexits)
 {
@@ -266,8 +266,7 @@ rounds_set(PyObject *rounds, Exit *exits, Py_ssize_t nexits)
     return 0;
 }
 
-/* Marks the exits that poll and those that return, each a tuple of exit ids or None; 0, or -1 with an exception
- * set. */
+/* Mark the poll exits and the exits that return, each a tuple of exit ids or None; 0, or -1 with an exception set. */
 static int
 exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits)
 {
@@ -296,7 +295,7 @@ exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits)
     return 0;
 }
 
-/* A tuple of how often each exit was taken: new reference. */
+/* A tuple of the number of times that each exit was taken: new reference. */
 static PyObject *
 exits_count(const Exit *exits, Py_ssize_t nexits)
 {

@@ -1,4 +1,4 @@
-/* How generators are made that wait: the plans that output codes have. Their meaning is in generators_*.h. */
+/* Checks of plans for suspended generators, which output codes contain. generators_*.h defines their meaning. */
 #ifndef PIJIT_GENERATOR_PLANS_H
 #define PIJIT_GENERATOR_PLANS_H
 

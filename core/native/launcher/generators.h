@@ -1,7 +1,7 @@
-/* Generators in the middle of their run, and functions, made of exit values. Part of marshal.h.
+/* Suspended generators, and functions, made from exit values. Part of marshal.h.
  *
- * The generator is the one that the call would have made, further on: its frame has the variables, the operand stack and
- * the blocks that it has behind the yield at which it waits. */
+ * A suspended generator is the one that the call would have made, after some steps. Its frame has the variables, the
+ * operand stack and the blocks that belong after the yield at which it is suspended. */
 #ifndef PIJIT_GENERATORS_H
 #define PIJIT_GENERATORS_H
 
@@ -13,7 +13,7 @@
 #include "cpython/generators_311.h"
 #endif
 
-/* A function of `globals`: its code, its qualified name, then its cells. */
+/* A function with `globals`; the values are its code, its qualified name, then its cells. */
 static PyObject *
 function_make(PyObject *values, PyObject *globals)
 {

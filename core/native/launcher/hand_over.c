@@ -1,10 +1,10 @@
-/* Answers of kernels that ran before their function had a frame, and the C API of this module.
+/* Hand-over of answers from kernels that ran before their function had a frame, and the C API of this module.
  *
- * Such a kernel may leave where bytecode has to go on. Its function gets a frame then, whose linked code begins with
- * the call of the launcher: that call answers with what the kernel has left, and all goes on as if it had run there.
- * The frame, from CPython 3.11 on the record of the run (launch_api.h), alone tells whom an answer is for, so whatever else
- * runs meanwhile is not concerned. Requests to the
- * interpreter are held back until the answer is taken, as bytecode would not have seen them before either. */
+ * Such a kernel may leave where bytecode has to go on. Then its function gets a frame. Its linked code begins with
+ * the call of the launcher, which returns the answer that the kernel has left, as if it had run there. The frame
+ * identifies the call that an answer is for, from CPython 3.11 on the record of the run (launch_api.h). So other code
+ * that runs meanwhile is not affected. Requests to the interpreter are held back until the answer is taken: bytecode
+ * would not have seen them earlier either. */
 #include "launcher/abi.h"
 #include "cpython/caller.h"
 #include "launcher/launcher.h"
@@ -34,7 +34,7 @@ hand_over_unlink(HandOver *over)
     over->taken = 1;
 }
 
-/* Whether an answer is that of a poll exit, whose linked code lets requests go itself. */
+/* Whether an answer is that of a poll exit, whose linked code restores requests itself. */
 static int
 answer_polls(const Launcher *launcher, PyObject *answer)
 {

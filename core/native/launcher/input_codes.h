@@ -1,4 +1,4 @@
-/* Parses and frees the inputs of a launcher. Part of launcher.c, apart for its size. */
+/* Parser of a launcher's inputs; also frees them. Part of launcher.c. */
 #ifndef PIJIT_INPUT_CODES_H
 #define PIJIT_INPUT_CODES_H
 
@@ -15,7 +15,7 @@ inputs_free(Input *items, Py_ssize_t count)
     PyMem_Free(items);
 }
 
-#define ARRAY_WARNS_OF_WRITES INT_MIN     /* NumPy's NPY_ARRAY_WARN_ON_WRITE, which its headers do not have */
+#define ARRAY_WARNS_OF_WRITES INT_MIN     /* NumPy's NPY_ARRAY_WARN_ON_WRITE, which its headers do not define */
 
 /* ("typed_array", type number, ndim, layout letter, writeable) */
 static int
@@ -45,7 +45,7 @@ typed_array_parse(Input *input, PyObject *code)
     return 0;
 }
 
-/* What the parts of an iterator code must be: arrays, lists, or iterators. */
+/* Whether a part of an iterator has the right kind: an array, a list, or an iterator. */
 static int
 part_fits(InputKind iterator, const Input *part)
 {
@@ -58,7 +58,7 @@ part_fits(InputKind iterator, const Input *part)
     return part->kind >= IN_RANGE_ITERATOR;
 }
 
-/* (kind, codes of what it iterates): a zip any number, the others one */
+/* (kind, codes of the objects that it iterates): a zip has any number of them, the others one */
 static int
 iterator_parse(Input *input, PyObject *code)
 {
@@ -128,7 +128,7 @@ input_parse(Input *input, PyObject *code)
     return 0;
 }
 
-/* Parses the input codes; the word behind the last input, or -1 with an exception set. */
+/* Parse the input codes: the index of the word after the last input, or -1 with an exception set. */
 static Py_ssize_t
 inputs_parse(PyObject *codes, Input **inputs, Py_ssize_t *ninputs)
 {

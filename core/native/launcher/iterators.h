@@ -1,7 +1,7 @@
-/* Python's own iterators in frame words: read, moved, and made anew.
+/* Python's iterators as frame words: read, moved and built.
  *
- * Part of launch.c, included by marshal.h. The structs are CPython's (3.7 to 3.13), which are in no header;
- * iterators_check() compares them with what the iterators say of themselves before anything relies on them. */
+ * Part of launch.c, included by marshal.h. The structs are those of CPython 3.7 to 3.13, which no header declares.
+ * iterators_check() must compare them with real iterators before any other function is used. */
 #ifndef PIJIT_ITERATORS_H
 #define PIJIT_ITERATORS_H
 
@@ -18,7 +18,8 @@
 #include "cpython/range_iterator_312.h"
 #endif
 
-/* What iter() makes of a list, a string, bytes and an object without __iter__, and what reversed() makes. */
+/* The iterator that iter() makes for a list, a string, bytes or an object without __iter__, or that reversed()
+ * makes. */
 typedef struct {
     PyObject_HEAD
     Py_ssize_t index;
@@ -76,7 +77,7 @@ typed_array_load(const Input *input, PyObject *object, int64_t *words)
     return 1;
 }
 
-/* The words of an iterator; 0 if it is not what the code says, or has ended. */
+/* Read the words of an iterator; 0 if it does not match the code, or has ended. */
 static int
 iterator_load(const Input *input, PyObject *object, int64_t *words)
 {
@@ -137,7 +138,7 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
 
 /* ---- moving ---- */
 
-/* Sets the moving words of an iterator that was read; returns the word behind them. */
+/* Set the words of an iterator that change; returns the word after them. */
 static const int64_t *
 iterator_move(const Input *input, PyObject *object, const int64_t *words)
 {
@@ -203,7 +204,7 @@ range_iterator_build(const int64_t *words)
     return object;
 }
 
-/* What iter() or reversed() makes of a sequence, set to an index. */
+/* The iterator that iter() or reversed() makes for a sequence, set to an index. */
 static PyObject *
 sequence_iterator_build(PyObject *sequence, int kind, int64_t index)
 {
@@ -227,7 +228,7 @@ sequence_iterator_build(PyObject *sequence, int kind, int64_t index)
     return iterator;
 }
 
-/* What iter() makes of values() or items() of a dict. */
+/* The iterator over values() or items() of a dict. */
 static PyObject *
 view_iterator_build(PyObject *dict, const char *name)
 {
@@ -237,7 +238,7 @@ view_iterator_build(PyObject *dict, const char *name)
     return iterator;
 }
 
-/* What iter() makes of a dict or a view of it, further on. */
+/* An iterator over a dict or a view of it, set to a position. */
 static PyObject *
 dict_iterator_build(PyObject *dict, int kind, const int64_t *words)
 {
@@ -252,7 +253,7 @@ dict_iterator_build(PyObject *dict, int kind, const int64_t *words)
     return object;
 }
 
-/* What iter() makes of a set, further on. */
+/* An iterator over a set, set to a position. */
 static PyObject *
 set_iterator_build(PyObject *set, const int64_t *words)
 {
@@ -266,7 +267,7 @@ set_iterator_build(PyObject *set, const int64_t *words)
     return object;
 }
 
-/* What iter() or reversed() makes of an object, or iter() of a view of a dict, stepped some times. */
+/* An iterator from iter() or reversed() of an object, or from iter() of a view of a dict, after `steps` steps. */
 static PyObject *
 stepped_build(PyObject *object, int kind, Py_ssize_t steps)
 {
@@ -289,9 +290,9 @@ stepped_build(PyObject *object, int kind, Py_ssize_t steps)
     return iterator;
 }
 
-/* ---- the structs against the iterators' own words ---- */
+/* ---- checks of the structs against real iterators ---- */
 
-/* Whether `object`, which is stolen and may be NULL, is at least as large as its struct. */
+/* `object`, which is stolen and may be NULL; NULL with an exception set if it is smaller than its struct. */
 static PyObject *
 large_enough(PyObject *object, size_t size)
 {
@@ -302,7 +303,7 @@ large_enough(PyObject *object, size_t size)
     return object;
 }
 
-/* 0, or -1 with an exception set: the iterators of dicts are not the struct above. */
+/* 0, or -1 with an exception set if iterators over dicts do not match DictIterator. */
 static int
 dict_iterators_check(void)
 {
@@ -321,7 +322,7 @@ dict_iterators_check(void)
     return known ? 0 : -1;
 }
 
-/* The same of the iterators of sets. */
+/* The same for iterators over sets. */
 static int
 set_iterators_check(void)
 {
@@ -343,8 +344,8 @@ set_iterators_check(void)
     return known ? 0 : -1;
 }
 
-/* Whether what iter() makes of a sequence, which is stolen and may be NULL, is a SequenceIterator; -1 with an
- * exception set. */
+/* Whether iter() of a sequence, which is stolen and may be NULL, returns a SequenceIterator; -1 with an exception
+ * set. */
 static int
 is_sequence_iterated(PyObject *sequence)
 {
@@ -357,7 +358,7 @@ is_sequence_iterated(PyObject *sequence)
     return alike;
 }
 
-/* The same of the iterators of ranges. */
+/* The same for iterators over ranges. */
 static int
 range_iterators_check(void)
 {
@@ -379,7 +380,7 @@ range_iterators_check(void)
     return known ? 0 : -1;
 }
 
-/* 0, or -1 with an exception set: this interpreter's iterators are not the structs above. */
+/* 0, or -1 with an exception set if this interpreter's iterators do not match the structs above. */
 static int
 iterators_check(void)
 {

@@ -1,4 +1,4 @@
-/* A call of a Launcher: guard program, frame words, kernel, answer. See launcher.c for what a launcher is.
+/* One call of a Launcher: guard program, frame words, kernel, answer. launcher.c describes launchers.
  *
  * Calls come from linked code, or from a JitFunction whose function has no frame yet (launch_api.h). */
 #include "launcher/abi.h"
@@ -8,16 +8,16 @@
 #include "runtime/thread_pool.h"
 #include "cpython/caller.h"
 
-/* Levels of recursion that are kept for a Python kernel: it takes each exception for an exit, and up to CPython 3.8 a
+/* Recursion levels that are reserved for a Python kernel. It treats each exception as an exit, and up to CPython 3.8 a
  * RecursionError that is caught lets the next one abort the process. */
 #define PYTHON_KERNEL_DEPTH 60
 #define SMALL_WORDS 256
 #define SMALL_INPUTS 32
 
-/* Who calls, and whether the function is done with it. */
+/* The caller's namespaces, and how the call has ended. */
 typedef struct {
     PyObject *globals, *builtins;  /* borrowed */
-    Left *left;                    /* of a function without a frame; else NULL */
+    Left *left;                    /* for a function without a frame; else NULL */
     int returned, landed;
 } Caller;
 
@@ -41,7 +41,7 @@ launcher_miss(Launcher *self)
     return self->miss;
 }
 
-/* How many rounds of loops a re-entry has made before it left with this answer. */
+/* The number of loop iterations of a re-entry before it left with this answer. */
 static long long
 rounds_of(const Exit *exit, PyObject *answer)
 {
@@ -52,7 +52,7 @@ rounds_of(const Exit *exit, PyObject *answer)
     return PyLong_CheckExact(rounds) ? PyLong_AsLongLong(rounds) : 0;
 }
 
-/* Leave an exit's values to the caller: a new reference to None, or NULL with an exception set. */
+/* Give an exit's values to the caller in `left`: a new reference to None, or NULL with an exception set. */
 static PyObject *
 exit_land(const Exit *exit, int64_t id, ValueSource *source, Left *left)
 {
@@ -69,7 +69,7 @@ exit_land(const Exit *exit, int64_t id, ValueSource *source, Left *left)
     Py_RETURN_NONE;
 }
 
-/* Counts why a kernel has left. Causes whose count finds no memory are not counted. */
+/* Count the cause of an exit. A cause whose counter cannot be allocated is not counted. */
 static void
 cause_count(Launcher *self, int64_t cause)
 {
@@ -139,7 +139,7 @@ exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
     return result;
 }
 
-/* Runs a kernel while other threads may have the GIL. */
+/* Run a kernel while other threads may hold the GIL. */
 static int64_t
 nogil_kernel(KernelFunction kernel, int64_t *frame)
 {
@@ -151,7 +151,7 @@ nogil_kernel(KernelFunction kernel, int64_t *frame)
     return id;
 }
 
-/* Runs a kernel that does without the GIL, or is timed. */
+/* Run a kernel that needs no GIL, or that is timed. */
 static int64_t
 special_kernel(Launcher *self, int64_t *frame)
 {
@@ -258,8 +258,8 @@ inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
 
 #define DOUBTS 2
 
-/* The guards failed though those of the entry held: when that happens again, the segment was captured for values that no
- * longer come, and the entry is retired, so that the next call captures anew. */
+/* The guards failed although those of the entry held. When this happens again, the segment was captured for values
+ * that no longer occur. Then the entry is retired, so that the next call captures again. */
 static void
 entry_doubt(Launcher *self)
 {
@@ -327,13 +327,14 @@ sized_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
     return guarded_run(self, values, nvalues, fetched, frame, caller);
 }
 
-/* As sized_run, with what the calling frame has in the launcher's slots behind the values; a miss where one is unbound. */
+/* As sized_run, with the locals of the calling frame in the launcher's slots after the values; a miss if one is
+ * unbound. */
 static PyObject *
 slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
 {
     Py_ssize_t count = nvalues + self->nslots;
-    PyObject *few[SMALL_INPUTS];  /* borrowed items, but for the locals */
-    PyObject **all = few;         /* owned if it is not few */
+    PyObject *few[SMALL_INPUTS];  /* items are borrowed, except the locals */
+    PyObject **all = few;         /* owned if it is not `few` */
 
     if (count > SMALL_INPUTS && (all = PyMem_New(PyObject *, count)) == NULL) {
         return PyErr_NoMemory();
@@ -353,7 +354,7 @@ slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
     return result;
 }
 
-/* Whether the loop that this launcher is in has bytecode's turn. What is decided is not asked again. */
+/* Whether A/B timing lets bytecode run the loop of this launcher now. A finished trial is dropped. */
 static int
 trial_declines(Launcher *self)
 {
@@ -393,7 +394,8 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     }
     PyThreadState *tstate = PyThreadState_Get();
     self->calls++;
-    /* Switched on since the frame started: what the kernel would do has frames and calls that are to be seen. */
+    /* Tracing was switched on since the frame started: a tracer must see the frames and calls that the kernel
+     * replaces. */
     if (thread_is_traced(tstate) || inlined_is_monitored(self)) {
         return launcher_miss(self);
     }
@@ -410,7 +412,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     return self->nslots == 0 ? sized_run(self, values, nvalues, &caller) : slots_run(self, values, nvalues, &caller);
 }
 
-/* As inputs_run, with the frame that it needs. */
+/* As inputs_run, with a frame of the right size. */
 static PyObject *
 fetched_run(Launcher *self, PyObject *const *fetched, Caller *caller)
 {
@@ -439,7 +441,7 @@ launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, P
     }
     *result = fetched_run(self, inputs, &caller);
     if (*result == self->miss) {
-        self->misses--;  /* the caller asks again from linked code */
+        self->misses--;  /* the caller calls again from linked code, which counts it */
         Py_CLEAR(*result);
         return LAUNCH_MISSED;
     }

@@ -1,6 +1,6 @@
-/* The C interface of pijit.core._launcher: running a kernel before its function has a frame.
+/* C interface of pijit.core._launcher: runs a kernel before its function has a frame.
  *
- * All functions need the GIL and are called without an exception set. */
+ * All functions require the GIL and are called without an exception set. */
 #ifndef PIJIT_LAUNCH_API_H
 #define PIJIT_LAUNCH_API_H
 
@@ -14,33 +14,33 @@
 
 typedef enum {
     LAUNCH_MISSED,               /* nothing was done; no exception is set */
-    LAUNCH_RETURNED,             /* *result is what the function returns, a NEW reference */
+    LAUNCH_RETURNED,             /* *result is the result of the function, a NEW reference */
     LAUNCH_LEFT,                 /* the function goes on in bytecode: *result is the launcher's answer, a NEW
-                                    reference, or NULL with the exception set that bytecode is to get */
+                                    reference, or NULL with the exception set that bytecode must raise */
     LAUNCH_LANDED                /* the function goes on in bytecode, with the values in a Left; *result is NULL */
 } Launched;
 
-/* Which exits leave their values here instead of in an answer, and what one has left. */
+/* The exits that store their values here instead of in an answer, and the values of the exit that was taken. */
 typedef struct {
-    const char *lands;           /* for each exit: 1 + the number of its values; 0: in an answer */
+    const char *lands;           /* for each exit: 1 + the number of its values; 0: it makes an answer */
     Py_ssize_t nexits;
-    Py_ssize_t exit, count;      /* which one, and how many values there are */
+    Py_ssize_t exit, count;      /* the exit that was taken, and the number of its values */
     PyObject *values[MOST_LEFT]; /* NEW references */
 } Left;
 
-/* What a kernel that ran before there was a frame has left to say: its launcher answers with it, once, when linked
- * code that `running` runs calls it, and the launchers tried before it decline. Lives on the C stack. */
+/* The answer of a kernel that ran before there was a frame. Its launcher returns it, once, when the linked code of
+ * the run `running` calls the launcher; launchers called before it return MISS. It is on the C stack. */
 typedef struct HandOver {
     PyObject *launcher;          /* borrowed from the linked code */
-    const void *running;         /* what runs the linked code, only its identity counts: the frame, or from CPython 3.11 on
-                                    what the function says that set_running was told */
+    const void *running;         /* the run of the linked code, only its identity is used: the frame, or from CPython
+                                    3.11 on the result of the function given to set_running */
     PyObject *answer;            /* owned; NULL: the exception */
     PyObject *type, *value, *traceback;  /* owned */
     struct HandOver *outer;
     int taken;
 } HandOver;
 
-/* How long kernels take, while somebody wants to know; one inside another counts twice. */
+/* The time in kernels, measured while there are watchers; a kernel inside another one counts twice. */
 typedef struct {
     int watchers;
     int64_t ns;
@@ -49,23 +49,24 @@ typedef struct {
 typedef struct {
     int version;
 
-    /* Runs the kernel of a segment that starts where the function does, for its inputs under guards that hold. */
+    /* Runs the kernel of a segment that begins at the function's start, for inputs whose guards hold. */
     Launched (*launch)(PyObject *launcher, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
                        PyObject *builtins, Left *left, PyObject **result);
 
-    /* Around a run of linked code, `running` (see HandOver); launcher, answer and exception are set. Neither fails. */
+    /* Called around a run of linked code, `running` (see HandOver); launcher, answer and exception are set. Cannot
+     * fail. */
     void (*hand_over)(HandOver *over, const void *running);
     void (*hand_over_end)(HandOver *over);
 
     int (*is_launcher)(PyObject *object);
 
-    /* Grows with each window in which a loop was measured (loop_timing.h). */
+    /* The number of windows in which a loop was measured (loop_timing.h). */
     const int64_t *loop_windows;
 
     KernelClock *kernel_clock;
 
-    /* From CPython 3.11 on, where no frame is looked at: tells launchers how to ask which run of linked code is the one that
-     * calls them, NULL for none. It is called with the GIL, and does not fail. */
+    /* From CPython 3.11 on, where frames are not read: gives launchers a function that returns the run of linked code
+     * that is calling them, or NULL. It is called with the GIL, and cannot fail. */
     void (*set_running)(const void *(*running)(void));
 } LaunchAPI;
 

@@ -1,19 +1,18 @@
-/* pijit.core._launcher: calls a kernel from linked bytecode.
+/* pijit.core._launcher: launchers, which call kernels from linked bytecode.
  *
- * A Launcher belongs to one region of one code object. Linked bytecode calls Launcher.callable, a
- * METH_FASTCALL builtin whose self is the Launcher (on CPython 3.7 to 3.10 that is the cheapest call there
- * is), with the region's live-ins:
+ * A Launcher belongs to one region of one code object. Linked bytecode calls Launcher.callable with the region's
+ * live-ins. This is a METH_FASTCALL builtin whose self is the Launcher, the cheapest call on CPython 3.7 to 3.10:
  *
  *     guard program -> fetched inputs -> frame words -> kernel -> (exit id, None padding, values...)
  *
- * and gets (-1, None padding) - MISS - when a guard fails, an input does not fit its code, the kernel declines,
- * or the thread is traced. The original bytecode runs then. All codes are parsed into flat structs at construction
- * (codes.h), which launch.c runs; a call does no Python-level work. Launchers made with None for globals and
- * builtins look names up where the calling frame does: linked code then keeps no namespace alive, which
- * matters because the garbage collector does not see into code objects. What a call needs lives on the C
- * stack unless the frame is large, so calls may nest and recurse. The frame words behind the inputs are zero
- * when the kernel starts.
- * See abi.h for the protocol with kernels. */
+ * The result is (-1, None padding) - MISS - when a guard fails, an input does not fit its code, the kernel bails out,
+ * or the thread is traced. Then the original bytecode runs. All codes are parsed into flat structs at construction
+ * (codes.h), which launch.c runs. A call does no Python-level work.
+ *
+ * A launcher made with None for globals and builtins looks names up in those of the calling frame. So linked code
+ * keeps no namespace alive: the garbage collector does not see into code objects. The state of a call is on the C
+ * stack unless the frame is large, so calls may nest and recurse. The frame words after the inputs are zero when the
+ * kernel starts. abi.h defines the protocol with kernels. */
 #define LAUNCHER_MAIN
 #include "launcher/abi.h"
 #include "cpython/eval_breaker/eval_breaker.h"
@@ -33,7 +32,7 @@ static PyMethodDef callable_method = {
 
 /* ---- construction ---- */
 
-/* The answer of a miss: a new reference. */
+/* The answer MISS: a new reference. */
 static PyObject *
 miss_build(Py_ssize_t width)
 {
@@ -52,7 +51,7 @@ miss_build(Py_ssize_t width)
     return miss;
 }
 
-/* Parses the codes; whatever was made stays in self, for launcher_dealloc. */
+/* Parse the codes. On failure the parts made so far stay in self, for launcher_dealloc. */
 static int
 codes_set(Launcher *self, PyObject *inputs, PyObject *exits, PyObject *numbers)
 {
@@ -113,7 +112,7 @@ kernel_set(Launcher *self, PyObject *kernel)
 int
 kernel_prepare(Launcher *self)
 {
-    PyObject *prepare = self->prepare;  /* owned: a recursive or concurrent call may be first to be done */
+    PyObject *prepare = self->prepare;  /* owned: a recursive or concurrent call may finish first and clear it */
     Py_INCREF(prepare);
     PyObject *made = PyObject_CallObject(prepare, NULL);  /* owned */
     Py_DECREF(prepare);
@@ -176,7 +175,7 @@ launcher_traverse(Launcher *self, visitproc visit, void *arg)
     return exits_visit(self->exits, self->nexits, visit, arg);
 }
 
-/* Leaves an object that answers MISS: a builtin that outlives the cycle may still be called. */
+/* Leave an object that answers MISS: a builtin that outlives the cycle may still be called. */
 static int
 launcher_clear(Launcher *self)
 {
@@ -351,7 +350,8 @@ launcher_get_address(Launcher *self, void *closure)
     return PyLong_FromVoidPtr((void *)self->kernel);
 }
 
-/* What linked code asks at a loop's header: None, or NULL without an exception to stay in bytecode. */
+/* The step of the launcher as an iterator, at a loop header: None to enter the kernel; NULL without an exception to
+ * stay in bytecode. */
 static PyObject *
 launcher_arrive(Launcher *self)
 {

@@ -5,9 +5,9 @@
 #define WAIT_CALLS 1000
 #define FIRST_WINDOW 16
 #define LONGEST_WINDOW 4096
-#define WINDOW_NS 50000          /* so long a window should take */
-#define MISS_NS 40               /* what a declined call costs in linked code (measured: 25 to 60) */
-#define MANY_RESTARTS 200        /* the loop's rounds are too few to be measured */
+#define WINDOW_NS 50000          /* the intended length of a window */
+#define MISS_NS 40               /* the cost of a MISS in linked code, in ns (measured: 25 to 60) */
+#define MANY_RESTARTS 200        /* then the loop has too few iterations to be measured */
 
 int64_t loop_windows;
 
@@ -50,7 +50,7 @@ verdict_give(LoopTrial *self, LoopState state)
     Py_DECREF(self);
 }
 
-/* The first window only says how many calls a window is to have. */
+/* Set the number of calls of a window from the duration of the first one, which is used only for this. */
 static void
 window_size(LoopTrial *self, int64_t ns)
 {

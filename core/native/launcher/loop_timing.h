@@ -1,11 +1,13 @@
-/* LoopTrial: the launchers of one loop of linked code, measured against bytecode while the loop runs (perf_statistics).
+/* LoopTrial: A/B timing of the launchers of one loop of linked code against bytecode, while the loop runs
+ * (perf_statistics).
  *
- * One of them is the clock: the loop comes to it as often whether kernels run or bytecode does. The time between its calls
- * is measured in windows of as many calls each; in those of bytecode, all launchers of the loop answer MISS.
+ * One of the launchers is the clock: it is called equally often whether kernels or bytecode run. The time between its
+ * calls is measured in windows with equal numbers of calls. In windows of bytecode all launchers of the loop return
+ * MISS.
  *
- *   WAITING    until the clock has been called often
- *   MEASURING  windows of one or the other, in random order; see ab_timing.h
- *   KEPT, LOST on_verdict(lost, ns of kernels, ns of bytecode) is called; both per call of the clock */
+ *   WAITING    until the clock has been called often enough
+ *   MEASURING  windows of kernels and of bytecode, in random order; see ab_timing.h
+ *   KEPT, LOST on_verdict(lost, ns of kernels, ns of bytecode) is called; both times are per call of the clock */
 #ifndef PIJIT_LOOP_TRIAL_H
 #define PIJIT_LOOP_TRIAL_H
 
@@ -18,24 +20,24 @@ typedef enum { LOOP_WAITING, LOOP_MEASURING, LOOP_KEPT, LOOP_LOST } LoopState;
 typedef struct {
     PyObject_HEAD
     PyObject *on_verdict;        /* owned */
-    int64_t limit;               /* ns between calls of the clock; where it takes longer bytecode is not tried; 0: none */
+    int64_t limit;               /* ns between calls of the clock: above this bytecode is not tried; 0: no limit */
     LoopState state;
-    int plain;                   /* bytecode's turn */
-    int calls;                   /* of the clock: all of them while waiting, then those left of the window */
-    int window;                  /* calls of the clock in a window */
-    int restarts;                /* windows that were given up, for another run came in between */
-    int declined;                /* calls of launchers in bytecode's window, which cost time of their own */
-    int64_t start;               /* of the window; ns */
-    const void *running;         /* the run of linked code (launch_api.h); only its identity counts */
+    int plain;                   /* this window is one of bytecode */
+    int calls;                   /* calls of the clock: so far while waiting, then those left in the window */
+    int window;                  /* calls of the clock per window */
+    int restarts;                /* windows that were given up because another run came in between */
+    int declined;                /* calls of launchers in a window of bytecode, whose cost is subtracted */
+    int64_t start;               /* ns at which the window began */
+    const void *running;         /* the run of linked code (launch_api.h); only its identity is used */
     Comparison windows;
 } LoopTrial;
 
 extern PyTypeObject LoopTrial_Type;
 
-/* How many windows have been measured, of all loops: a call in which there was one is no measure of anything else. */
+/* The number of windows measured so far, of all loops. Other timers must ignore a call that contains a window. */
 extern int64_t loop_windows;
 
-/* The clock is called. */
+/* Record a call of the clock. */
 void loop_trial_tick(LoopTrial *self);
 
 #endif

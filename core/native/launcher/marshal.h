@@ -1,6 +1,6 @@
-/* Runs the input and output codes of a launcher: objects to frame words, and values to objects.
+/* Marshalling: runs the input and output codes of a launcher, from objects to frame words and from values to objects.
  *
- * Part of launch.c, apart for its size: everything is static and inlined into the hot path. */
+ * Part of launch.c: all functions are static, for inlining into the hot path. */
 #ifndef PIJIT_MARSHAL_H
 #define PIJIT_MARSHAL_H
 
@@ -13,19 +13,19 @@
 #include "runtime/objects/instances.h"
 #include <numpy/arrayscalars.h>
 
-/* What SCALAR_VALUE relies on. */
+/* The layouts that SCALAR_VALUE depends on. */
 typedef char check_double_scalar[offsetof(PyDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
 typedef char check_byte_scalar[offsetof(PyByteScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
 typedef char check_complex_scalar[offsetof(PyCDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];
 
-/* Where the values of one exit come from. */
+/* The sources of the values of one exit. */
 typedef struct {
     PyObject *const *fetched;   /* borrowed */
     int64_t *frame;
     PyObject *answer;           /* borrowed: the tuple of a Python kernel, or NULL */
     Py_ssize_t next;            /* the next item of `answer` */
     PyObject *globals;          /* borrowed: the function's */
-    PyObject *instances;        /* owned: the list of the instances of this exit, NULL as long as there are none */
+    PyObject *instances;        /* owned: the list of the instances made for this exit; NULL: none so far */
 } ValueSource;
 
 static inline int64_t
@@ -74,7 +74,7 @@ scalar_input_load(const Input *input, PyObject *object, int64_t *words)
     return 1;
 }
 
-/* The words of one fetched object; 0 if it is not what the code says. */
+/* The words of one fetched object; 0 if it does not match the code. */
 static inline int
 input_load(const Input *input, PyObject *object, int64_t *words)
 {
@@ -110,7 +110,7 @@ input_load(const Input *input, PyObject *object, int64_t *words)
     case IN_SCALAR:
         return scalar_input_load(input, object, words);
     case IN_OBJECT:
-        words[0] = (int64_t)object;  /* borrowed: the launcher holds what it fetched until the kernel is done */
+        words[0] = (int64_t)object;  /* borrowed: the launcher holds fetched objects until the kernel has ended */
         return !PyUnicode_CheckExact(object) || PyUnicode_IS_READY(object);
     case IN_TYPED_ARRAY:
         return typed_array_load(input, object, words);
@@ -165,7 +165,7 @@ python_value(ValueSource *source)
     return value;
 }
 
-/* `count` raw words of an output; 0, or -1 with an exception set. */
+/* Read `count` raw words of an output; 0, or -1 with an exception set. */
 static int
 words_read(const Output *output, ValueSource *source, int64_t *words, Py_ssize_t count)
 {
@@ -189,7 +189,7 @@ words_read(const Output *output, ValueSource *source, int64_t *words, Py_ssize_t
 
 static PyObject *output_build(const Output *output, ValueSource *source);
 
-/* The iterator of an input, moved. */
+/* The iterator of an input, moved to its new position. */
 static PyObject *
 advance_build(const Output *output, ValueSource *source)
 {
@@ -208,7 +208,7 @@ advance_build(const Output *output, ValueSource *source)
     return status == 0 ? iterator : NULL;
 }
 
-/* A new iterator over what its one part is. */
+/* A new iterator over the object of its one part. */
 static PyObject *
 iterator_build(const Output *output, ValueSource *source)
 {
@@ -250,7 +250,7 @@ tuple_build(const Output *output, ValueSource *source)
     return result;
 }
 
-/* A new object, or the one that the word has the address of; others of the exit may be the same. */
+/* A new object, or the one whose address is in the word. OUT_AGAIN outputs of the exit may refer to it. */
 static PyObject *
 instance_build(const Output *output, ValueSource *source)
 {
@@ -278,7 +278,7 @@ instance_build(const Output *output, ValueSource *source)
     return result;
 }
 
-/* An object that was made for an output of the exit before. */
+/* The object that an earlier output of the exit has made. */
 static PyObject *
 again_build(const Output *output, ValueSource *source)
 {
@@ -291,7 +291,7 @@ again_build(const Output *output, ValueSource *source)
     return result;
 }
 
-/* What the first of the parts, which runs no Python code, makes of the others. */
+/* The result of a call of the first part, which runs no Python code, with the other parts. */
 static PyObject *
 called_build(PyObject *parts)
 {
@@ -302,7 +302,7 @@ called_build(PyObject *parts)
     return result;
 }
 
-/* What is made of a tuple of its parts. */
+/* The object made from a tuple of its parts. */
 static PyObject *
 composite_build(const Output *output, ValueSource *source)
 {

@@ -1,8 +1,9 @@
-/* What compiled kernels need to poll the eval breaker (eval_breaker.h), for the module. Part of launcher.c.
+/* Module constants with which compiled kernels poll the eval breaker (eval_breaker.h). Part of launcher.c.
  *
- * EVAL_BREAKER and SIGNALS are addresses of words that all threads share, up to CPython 3.12. From 3.13 on THREAD_POLLS is
- * (place, bits, bits of signals). Word 1 of a frame leads to the references of the call, and these have the address of the
- * thread's word at that place. A kernel leaves for the bits. Constants of other versions are None. */
+ * EVAL_BREAKER and SIGNALS are addresses of words that all threads share, up to CPython 3.12. From 3.13 on
+ * THREAD_POLLS is (offset, bits, bits of signals). Word 1 of a frame is the address of the OwnedList of the call,
+ * which has the address of the thread's word at that offset. A kernel leaves if one of the bits is set. Constants of
+ * other versions are None. */
 #ifndef PIJIT_POLLS_H
 #define PIJIT_POLLS_H
 
@@ -10,7 +11,7 @@
 
 #include "launcher/abi.h"
 
-/* Adds a value to a module, which takes it over; NULL is an error. 0, or -1 with an exception set. */
+/* Add a value to a module, which takes it over; NULL is an error. 0, or -1 with an exception set. */
 static int
 poll_add(PyObject *module, const char *name, PyObject *value)
 {

@@ -1,10 +1,10 @@
-/* What the Python back end asks of dicts, sets and their iterators: part of launcher.c, apart for its size. */
+/* Entries of dicts and sets, and positions of their iterators, for the Python back end. Part of launcher.c. */
 #ifndef PIJIT_ENTRIES_H
 #define PIJIT_ENTRIES_H
 
 #include "cpython/dict_iterator.h"
 
-/* For the Python back end, which has no other way to see where an iterator over a dict or set is. */
+/* (owner, position, left, used) of an iterator over a dict or set, which Python code cannot read otherwise. */
 static PyObject *
 module_dict_iterator(PyObject *Py_UNUSED(module), PyObject *object)
 {

@@ -1,14 +1,15 @@
-/* The gate of a re-entry: whether bytecode that arrives at the loop's header is to go on in the kernel.
+/* The gate of a re-entry: back-off that decides whether bytecode at a loop header re-enters the kernel.
  *
- * Bytecode comes there when the kernel that has the loop was left in the middle of it. Linked code asks the launcher of
- * the re-entry, as an iterator: an item means yes, and what follows calls the launcher. Each run of the kernel is
- * judged by the rounds of loops that it made: after one that made few, the gate stays shut for twice as many arrivals
- * as before, so that loops which are left in every round run as bytecode. It is first opened after a long time:
- * there is no kernel yet. The gate belongs to all calls of the function; it decides nothing but where code runs. */
+ * Bytecode arrives at the header after the kernel with the loop was left inside it. Linked code steps the launcher of
+ * the re-entry, as an iterator. An item means yes, and the code that follows calls the launcher. Each run of the
+ * kernel is judged by its number of loop iterations. After a run with few, the gate stays shut for twice as many
+ * arrivals as before. So loops that are left in every iteration run as bytecode. At first the gate is shut for many
+ * arrivals, because there is no kernel yet. All calls of the function share the gate. It only decides where code
+ * runs. */
 #ifndef PIJIT_GATE_H
 #define PIJIT_GATE_H
 
-#define ENOUGH_ROUNDS 8         /* to come back costs less than these save */
+#define ENOUGH_ROUNDS 8         /* iterations that save more time than a re-entry costs */
 #define FIRST_WAIT 1023         /* arrivals */
 #define LONGEST_WAIT 8191
 
@@ -16,7 +17,7 @@ typedef struct {
     int exists;
     int wait;                   /* arrivals until it opens */
     int last_wait, longest_wait;
-    int began_late;             /* the next run begins somewhere between two exits */
+    int began_late;             /* the next run begins after a wait, somewhere between two exits */
 } Gate;
 
 static inline Gate
@@ -25,7 +26,7 @@ gate_new(int exists)
     return (Gate){exists, FIRST_WAIT, FIRST_WAIT, LONGEST_WAIT, 1};
 }
 
-/* Whether it is open at one arrival. */
+/* Whether the gate is open at this arrival. */
 static inline int
 gate_opens(Gate *gate)
 {
@@ -36,7 +37,7 @@ gate_opens(Gate *gate)
     return gate->exists;
 }
 
-/* What a run was worth. One that began late is no measure of the time between exits: the next one is. */
+/* Judge a run by its iterations. A run that began late does not measure the time between exits; the next run does. */
 static inline void
 gate_judge(Gate *gate, long long rounds)
 {
