@@ -17,13 +17,14 @@ ENDLESS = 2 ** 63 - 1
 
 
 class AxisLength(Guard):
-    """The value is exactly an array, and the length of an axis is from `least` to `most`, and `remainder` more than
-    a multiple of `divisor`.
+    """The value is exactly an array, and the length of an axis is in a range and in a residue class.
+
+    The length is from `least` to `most`, and `remainder` more than a multiple of `divisor`.
 
     Args:
-        axis: from 0 on; fewer dimensions fail.
-        least, most: limits, both included; ENDLESS for any.
-        divisor, remainder: see above; lengths below the remainder fail.
+        axis: from 0 on; the guard fails if the array has too few dimensions.
+        least, most: limits, both included; ENDLESS: no upper limit.
+        divisor, remainder: see above; the guard fails for lengths below the remainder.
     """
 
     __slots__ = fields = ("source", "axis", "least", "most", "divisor", "remainder")
@@ -63,7 +64,7 @@ class AxisLength(Guard):
 
 
 class SameAxis(ArrayPair):
-    """An axis of an array is as long as one of another."""
+    """An axis of one array is as long as an axis of another."""
 
     __slots__ = ("axis", "other")
     fields = ("a", "b", "axis", "other")  # type: ignore[assignment]

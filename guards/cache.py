@@ -1,9 +1,9 @@
-"""The entry cache of a function, and the one warning it gives when it is full.
+"""The entry cache of a function, and the warning when it is full.
 
-`EntryCache` is a C type (`native/cache.h`): at most `limit` entries of guard program and payload, tried in
-order of the most recent hit. At the limit `add` returns False and the existing entries keep serving;
-`warn_limit` then says, once per cache, which guard kept failing. Entries whose guards can never hold again,
-because a class or another object that they speak of is gone, make room at the next miss.
+`EntryCache` is a C type (`native/cache.h`): at most `limit` entries of guard program and payload, tried in order of
+the most recent hit. At the limit `add` returns False, and the existing entries stay in use. Then `warn_limit` tells,
+once per cache, which guard failed most. An entry whose guards can never hold again, because a class or another object
+of theirs is gone, is removed at the next miss.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ __all__ = ["CacheLimitWarning", "EntryCache", "most_failed", "warn_limit"]
 
 
 class CacheLimitWarning(RuntimeWarning):
-    """A function has as many entries as it may have, and none fits the call; such calls run the original
-    code."""
+    """A function has reached its limit of entries, and none fits the call; such calls run the original code."""
 
 
 def most_failed(cache: EntryCache) -> Optional[Tuple[Guard, int]]:
-    """The guard that failed most often in the cache's programs, and how often; None if none ever failed.
+    """The guard that failed most often in the cache's programs, and the number of failures; None if none failed.
 
-    Equal guards of several entries count together.
+    Failures of equal guards of several entries are added.
     """
     totals: Dict[Guard, int] = {}
     for program, _, _ in cache.entries:
@@ -41,7 +40,7 @@ def warn_limit(cache: EntryCache, name: str, values: Sequence[Any], globals: Dic
     """Warn, once per cache, that a call of `name` fits none of its entries and there is no room for another.
 
     Args:
-        cache: the full cache.
+        name: the name of the function for the user.
         name: the function, as the user knows it.
         values, globals, builtins: the roots of the call that missed.
         stacklevel: as for warnings.warn.

@@ -1,5 +1,7 @@
-"""Facts about values, and the words for them, found without running user code: no `__eq__`, no `__repr__`, no
-properties. Guards compare with the former and speak with the latter."""
+"""Facts about values, and descriptions of values, without running user code: no `__eq__`, no `__repr__`, no properties.
+
+Guards compare facts, and use descriptions in messages.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import numpy
 
 C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400  # NPY_ARRAY_* of NumPy's ABI
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-WARN_ON_WRITE = -0x80000000  # of np.broadcast_arrays: the first store warns, and reading flags.writeable too
+WARN_ON_WRITE = -0x80000000  # of np.broadcast_arrays: the first store warns, and so does reading flags.writeable
 LAYOUTS = {"C": "C-contiguous", "F": "Fortran-contiguous", "A": "of any layout"}
 SINGLETONS = (type(None), bool, type(Ellipsis))
 CONSTANT_TYPES = SINGLETONS + (int, float, complex, str, bytes, tuple)
@@ -20,33 +22,34 @@ LONGEST_REPR = 60
 _class_name = type.__dict__["__name__"].__get__
 _class_module = type.__dict__["__module__"].__get__
 _class_flags = type.__dict__["__flags__"].__get__
-_module_dict = vars(types.ModuleType)["__dict__"].__get__  # from CPython 3.11 on m.__dict__ may find a key of that name
+_module_dict = vars(types.ModuleType)["__dict__"].__get__  # from CPython 3.11 on m.__dict__ may be a key of the dict
 
 
 def is_exactly(value: Any, types: Iterable[type]) -> bool:
-    """Whether the type of a value is one of these; its metaclass may define `__eq__` and `__hash__`, so neither `in`
-    nor a dict may be asked."""
+    """Whether the type of a value is one of these.
+
+    Its metaclass may define `__eq__` and `__hash__`, so neither `in` nor a dict can be used.
+    """
     return any(type(value) is cls for cls in types)
 
 
 def is_among(cls: Any, types: Iterable[Any]) -> bool:
-    """As is_exactly for a class, or None."""
+    """As is_exactly, for a class or None."""
     return any(cls is one for one in types)
 
 
 def is_heap_type(value: Any) -> bool:
-    """Whether a value is a class that is no static one of C's: its name may change."""
+    """Whether a value is a class, and not a static class of C code: its name may change."""
     return issubclass(type(value), type) and bool(_class_flags(value) & HEAP_TYPE)
 
 
 def is_constant(value: Any) -> bool:
-    """Whether a value can be compared by Equals: an exact builtin immutable, or a tuple of those."""
+    """Whether Equals can compare a value: an exact builtin immutable, or a tuple of those."""
     return is_exactly(value, CONSTANT_TYPES) and (type(value) is not tuple or all(map(is_constant, value)))
 
 
 def constant_key(value: Any) -> Tuple[Any, ...]:
-    """A tuple that is equal for two constants exactly if they have the same types and values, floats by their
-    bits."""
+    """A tuple that is equal for two constants exactly if their types and values are equal, floats by their bits."""
     if type(value) is tuple:
         return (tuple,) + tuple(map(constant_key, value))
     if type(value) is float:
@@ -57,7 +60,7 @@ def constant_key(value: Any) -> Tuple[Any, ...]:
 
 
 def extent(array: numpy.ndarray[Any, Any]) -> Tuple[int, int]:
-    """The addresses [low, high) that the elements of an array span; low == high if there are none."""
+    """The address range [low, high) of an array's elements; low == high if there are none."""
     low = high = array.__array_interface__["data"][0]
     if array.size == 0:
         return low, high
@@ -95,7 +98,7 @@ def type_name(cls: type) -> str:
 
 
 def type_module(cls: type) -> str:
-    """The module that a class says it is of; "" if it does not say."""
+    """The module that a class names as its own; "" if it names none."""
     try:
         module = _class_module(cls)
     except AttributeError:
@@ -104,7 +107,7 @@ def type_module(cls: type) -> str:
 
 
 def was_type(source: object, old: str, value: Any) -> str:
-    """The sentence for a value that is no longer of the type of this name."""
+    """The sentence about a value that is no longer of the type named `old`."""
     new = type_name(type(value))
     return f"{source} was of type {old} and is now of {'another type' if old == new else 'type'} {new}"
 
@@ -142,7 +145,7 @@ _DESCRIPTIONS: Dict[type, Callable[[Any], str]] = {
 
 
 def describe(value: Any) -> str:
-    """A value in a few words.
+    """A short description of a value.
 
     Example:
         >>> describe(3), describe(len)

@@ -1,9 +1,8 @@
-"""Guards: the conditions on sources that must hold for compiled code to be valid.
+"""Guards: conditions on sources that must hold for compiled code to be valid.
 
-Each kind prints as a readable condition and answers `why_not(value)` with a sentence that names the old and
-the new fact, or None if it holds: the one piece of code behind the Python twin of the C check, recompile logs
-and warnings. No sentence calls a user's `__repr__`, and no check runs user code. `native/check.h` holds the C
-side.
+Each kind prints as a readable condition. `why_not(value)` returns a sentence with the old and the new fact, or None
+if the guard holds. The Python twin of the C check, recompile logs and warnings all use it. Sentences must not call a
+user's `__repr__`, and checks must not run user code. `native/check.h` is the C side.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ __all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray",
 
 
 class Step(NamedTuple):
-    """What a guard asks of C: the check's name in `_evaluate.OPERATIONS` and its operands."""
+    """The C step of a guard: the check's name in `_evaluate.OPERATIONS` and its operands."""
 
     operation: str
     number: int = 0
@@ -67,9 +66,9 @@ class Guard(Record):
     """Base of all guards.
 
     Attributes:
-        sources: the sources it speaks of, in the order of `check`'s arguments.
-        reads: those that are fetched for it; a source that is absent fails it.
-        cost: guards of the same sources are evaluated in ascending order of it.
+        sources: the sources that it is about, in the order of `check`'s arguments.
+        reads: the sources that are fetched for it; if one is absent, the guard fails.
+        cost: guards on the same sources are evaluated in ascending order of cost.
     """
 
     __slots__ = ()
@@ -88,8 +87,7 @@ class Guard(Record):
         raise NotImplementedError
 
     def why_not(self, *values: Any) -> Optional[str]:
-        """Why it does not hold for these values of `sources`: a sentence with the old and the new fact; else
-        None."""
+        """The reason why it does not hold for these values of `sources`, with the old and the new fact; else None."""
         raise NotImplementedError
 
     def check(self, *values: Any) -> bool:
@@ -103,7 +101,7 @@ class Guard(Record):
 
     def why_not_at(self, values: Sequence[Any], globals: Dict[str, Any],
                    builtins: Dict[str, Any]) -> Optional[str]:
-        """As why_not, on values fetched from these roots; an absent source is a reason."""
+        """As why_not, for values fetched from these roots; an absent source is a reason."""
         try:
             return self.why_not(*[source.fetch(values, globals, builtins) for source in self.reads])
         except SourceError as absence:
@@ -111,7 +109,7 @@ class Guard(Record):
 
 
 class OnObject(Guard):
-    """Base of the guards that compare with one object by identity; they do not keep it alive."""
+    """Base of the guards that compare with one object by identity, without keeping it alive."""
 
     __slots__ = fields = ("source", "held")
     source: Source
@@ -121,7 +119,7 @@ class OnObject(Guard):
         super().__init__(source, value if type(value) is Held else Held(value, self.words(value)))
 
     def words(self, value: Any) -> str:
-        """The object as the guard's text names it."""
+        """The description of the object in the guard's text."""
         return describe(value)
 
 
@@ -146,12 +144,11 @@ class IsType(OnObject):
 
 
 class IsArray(Guard):
-    """The value is exactly a numpy.ndarray of this dtype in native byte order, number of dimensions and
-    memory layout.
+    """The value is exactly a numpy.ndarray with this dtype, number of dimensions and memory layout.
 
     Args:
-        dtype: anything numpy.dtype takes, in native byte order; ValueError otherwise.
-        layout: 'C' (C-contiguous), 'F' (Fortran- and not C-contiguous) or 'A' (anything).
+        dtype: anything that numpy.dtype takes, in native byte order; ValueError otherwise.
+        layout: 'C' (C-contiguous), 'F' (Fortran- and not C-contiguous) or 'A' (any).
         writeable: True: must be writeable; None: either.
         aligned: True: must be aligned; None: either.
     """
@@ -209,7 +206,7 @@ class IsArray(Guard):
 
 
 class IsIdentical(OnObject):
-    """The value is this very object."""
+    """The value is identical to this object."""
 
     __slots__ = ()
     cost = 0
@@ -229,11 +226,10 @@ class IsIdentical(OnObject):
 
 
 class Equals(Guard):
-    """The value has the exact type of `constant` and equals it, floats by their bits: nan equals nan, -0.0
-    not 0.0.
+    """The value has the exact type of `constant` and equals it, floats by their bits: nan equals nan, -0.0 not 0.0.
 
-    Constants are None, Ellipsis, bool, int, float, complex, str, bytes, and tuples of those, all of exact
-    type, so no user `__eq__` is called; TypeError for anything else.
+    Constants are None, Ellipsis, bool, int, float, complex, str, bytes, and tuples of those, all of exact type. So no
+    user `__eq__` is called. TypeError for other objects.
     """
 
     __slots__ = fields = ("source", "constant")
@@ -305,8 +301,10 @@ class LengthIs(Guard):
 
 
 class OwnCountIs(Guard):
-    """The value is an instance that holds `count` attributes of its own, those of slots not counted. No dict is made
-    for an instance that has none yet."""
+    """The value is an instance with `count` attributes of its own, not counting slots.
+
+    No dict is made for an instance that has none yet.
+    """
 
     __slots__ = fields = ("source", "count")
     source: Source
@@ -401,7 +399,7 @@ class IsAbsent(Guard):
 
 
 class FunctionCode(OnObject):
-    """The value is a Python function whose `__code__` is this very code object."""
+    """The value is a Python function whose `__code__` is identical to this code object."""
 
     __slots__ = ()
 

@@ -1,14 +1,13 @@
-"""The one object that a guard compares with by identity, held without keeping it alive.
+"""Weak references to the objects that guards compare by identity.
 
-Code objects are invisible to the garbage collector, and linked code leads to its guards: a guard that owned the
-class of `self` would keep the class, its methods and thereby itself for ever. So whatever can be referred to weakly
-is; a guard whose object is gone never holds again, also not for a new object at the same address.
+The garbage collector does not see code objects, and linked code refers to its guards. A guard that owned the class of
+`self` would keep the class, its methods and thereby itself alive for ever. So each object is held weakly if possible. A
+guard whose object is gone never holds again, not even for a new object at the same address.
 
-The weak references are plain ones, without a callback: CPython keeps at most one of those per object and hands it to
-everybody. Of a class it exists anyway (for `__subclasses__`), so a guard on a type adds nothing that
-`weakref.getweakrefcount` counts. Of a function, module, array or instance that is guarded by identity the count is
-one higher, unless the program has a plain reference of its own; no place that is told of an object's death is
-invisible to that count.
+The weak references have no callback: CPython keeps at most one of these per object and shares it. A class always has
+always has one (for `__subclasses__`), so a guard on a type does not change `weakref.getweakrefcount`. For a function,
+module, array or instance that is guarded by identity the count is one higher, unless the program has a plain weak
+reference of its own. Every way to learn of an object's death is visible in that count.
 """
 
 from __future__ import annotations
@@ -23,26 +22,26 @@ _flags_of = type.__dict__["__flags__"].__get__
 
 
 def is_heap_type(cls: type) -> bool:
-    """Whether a class statement made the class: its attributes may change, and it may die."""
+    """Whether a class statement made the class: its attributes may change, and it may be freed."""
     return bool(_flags_of(cls) & HEAP_TYPE)
 
 
 class _Gone:
-    """The type of GONE, which no user's value is."""
+    """The type of GONE; no value of the user is of this type."""
 
 
 GONE = _Gone()
 
 
 class Held:
-    """One object, held weakly where that is possible and means anything: classes of C code never die.
+    """One object, held weakly if that is possible and useful: static classes of C code are never freed.
 
     Two are equal if they hold, or held, the same object.
 
     Attributes:
-        holder: what C gets: the weak reference, or the object itself.
-        is_weak: which of the two.
-        text: the object in words, which outlive it.
+        holder: the operand for C: the weak reference, or the object itself.
+        is_weak: whether it is the weak reference.
+        text: a description of the object, which stays available after its death.
     """
 
     __slots__ = ("holder", "is_weak", "text")
@@ -63,11 +62,11 @@ class Held:
         if not self.is_weak:
             return self.holder
         value = self.holder()
-        # A referent of None means a dead one: None itself cannot be referred to weakly.
+        # None is the answer of a dead reference: None itself cannot be referred to weakly.
         return GONE if value is None else value
 
     def __eq__(self, other: object) -> bool:
-        # The reference of a dead object is still its own: unlike the address, it is not used again.
+        # The reference of a dead object still identifies it: unlike the address, it is not used again.
         return type(other) is Held and self.holder is other.holder
 
     def __hash__(self) -> int:

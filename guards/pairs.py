@@ -1,4 +1,4 @@
-"""Guards on two sources: arrays that lie apart or have equal shapes, objects that are one or two."""
+"""Guards on two sources: arrays without overlap or with equal shapes, and identity or non-identity of objects."""
 
 from __future__ import annotations
 
@@ -37,13 +37,12 @@ class ArrayPair(Pair):
         return self.why_not_arrays(*values)
 
     def why_not_arrays(self, a: numpy.ndarray[Any, Any], b: numpy.ndarray[Any, Any]) -> Optional[str]:
-        """As why_not, of two exact arrays."""
+        """As why_not, for two exact arrays."""
         raise NotImplementedError
 
 
 class NoOverlap(ArrayPair):
-    """The memory extents of two arrays, lowest to highest byte, share nothing; empty arrays overlap with
-    nothing."""
+    """The memory extents of two arrays, from lowest to highest byte, are disjoint; an empty array overlaps no array."""
 
     __slots__ = ()
     cost = 5
@@ -79,7 +78,7 @@ class SameShape(ArrayPair):
 
 
 class SameObject(Pair):
-    """Two sources hold one object."""
+    """Two sources hold the same object."""
 
     __slots__ = ()
     cost = 0
@@ -96,7 +95,7 @@ class SameObject(Pair):
 
 
 class DistinctObject(Pair):
-    """Two sources hold two objects."""
+    """Two sources hold different objects."""
 
     __slots__ = ()
     cost = 0

@@ -1,9 +1,9 @@
 """Guard programs: guards and fetch sources compiled to one C object that walks their sources once.
 
-`GuardProgram` is the C type `_evaluate.Program` with a compiler in front and a Python twin beside it. The
-compiler numbers the sources (each is fetched once, however many guards and paths share it) and lists the
-steps in evaluation order; the twin, `check_python`, does the same by the Python methods of sources and
-guards. In mirror mode every evaluation in C is repeated by the twin, and a disagreement is an AssertionError.
+`GuardProgram` is the C type `_evaluate.Program` with a compiler and a Python twin. The compiler numbers the sources,
+each of which is fetched once, even if several guards and paths share it. It lists the steps in evaluation order. The
+twin, `check_python`, evaluates by the Python methods of sources and guards. In mirror mode the twin repeats every
+evaluation in C, and a disagreement is an AssertionError.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FETCHES: Dict[type, Callable[[Any], Step]] = {
 
 
 def failures_by_source(programs: Iterable[GuardProgram]) -> Dict[Source, int]:
-    """How often guards failed, for each source that such a guard looks at and each that leads there."""
+    """The number of guard failures, for each source of such a guard and each source on the path to it."""
     counts: Counter[Source] = Counter()
     for program in programs:
         for guard, count in zip(program.guards, program.failures):
@@ -62,8 +62,10 @@ def failures_by_source(programs: Iterable[GuardProgram]) -> Dict[Source, int]:
 
 
 def evaluation_order(guards: Sequence[Guard], failures: Optional[Mapping[Source, int]] = None) -> List[Guard]:
-    """The guards as they are evaluated: each once, those of sources that failed most often first, otherwise as given,
-    but cheap ones first among those of the same sources.
+    """The guards in evaluation order, each once.
+
+    Guards on the sources that failed most often come first. Otherwise the given order is kept, except that of guards
+    on the same sources cheaper ones come first.
 
     Example:
         >>> x, y = Local(0, "x"), Local(1, "y")
@@ -81,8 +83,7 @@ def evaluation_order(guards: Sequence[Guard], failures: Optional[Mapping[Source,
 
 
 class _Compiler:
-    """Numbers sources and lists steps. Borrowed registers come first, the owned ones after them in order of
-    filling."""
+    """Numbers sources and lists steps. Borrowed registers come first, then the owned ones in the order of filling."""
 
     def __init__(self, guards: Sequence[Guard], fetch: Sequence[Source]) -> None:
         needed = [source for guard in guards for source in guard.reads] + list(fetch)
@@ -98,7 +99,7 @@ class _Compiler:
                            step.mask, step.flags))
 
     def register_of(self, source: Source, guard: int) -> int:
-        """The register that holds the source's value; the steps that fill it are charged to `guard`."""
+        """The register of a source's value; the steps that fill it are charged to `guard`."""
         if source not in self.registers:
             bases = [self.register_of(child, guard) for child in source.children]
             run = 0 if isinstance(source, BORROWED) else 1
@@ -113,9 +114,9 @@ class _Compiler:
 
 
 class Outcome(NamedTuple):
-    """What the twin found: `fetched` if all guards held, else the index of the failed guard and a sentence.
+    """The result of the twin: `fetched` if all guards held, else the index of the failed guard and a sentence.
 
-    The index is NO_GUARD if it was not a guard that failed but a fetch source that was absent.
+    The index is NO_GUARD if no guard failed but a fetch source was absent.
     """
 
     fetched: Optional[List[Any]]
@@ -131,17 +132,17 @@ class GuardProgram(_evaluate.Program):
 
     Args:
         guards: the conditions.
-        fetch: the sources whose values `check` hands to the caller, in this order.
-        failures: how often guards of other programs on these sources failed, see failures_by_source.
+        fetch: the sources whose values `check` returns, in this order.
+        failures: the number of failures of other programs' guards on these sources, see failures_by_source.
 
     Attributes:
         guards, fetch: as given, as tuples.
-        order: the guards as they are evaluated, see evaluation_order.
-        hits, misses: evaluations in which all guards held, and others.
-        failures: how often each guard failed, in the order of `guards`; an absent source fails the guard that
+        order: the guards in evaluation order, see evaluation_order.
+        hits, misses: the number of evaluations in which all guards held, and of the others.
+        failures: the number of failures of each guard, in the order of `guards`; an absent source fails the guard that
             first reads it.
         last_failed: the Guard that failed last, or None.
-        dead: whether an object that a guard compares with is gone, so that the guards will never hold again.
+        dead: whether the guards never hold again, because an object that one compares with is gone.
 
     Example:
         >>> x = Local(0, "x")
@@ -171,7 +172,7 @@ class GuardProgram(_evaluate.Program):
 
     def evaluate_python(self, values: Sequence[Any], globals: Dict[str, Any],
                         builtins: Dict[str, Any]) -> Outcome:
-        """One evaluation by the Python twin; it counts nothing."""
+        """One evaluation by the Python twin, which counts no hits or failures."""
         for guard in self.order:
             reason = guard.why_not_at(values, globals, builtins)
             if reason is not None:
@@ -188,8 +189,7 @@ class GuardProgram(_evaluate.Program):
 
     def explain_failure(self, values: Sequence[Any], globals: Dict[str, Any],
                         builtins: Dict[str, Any]) -> Optional[str]:
-        """Why `check` fails on these roots: the guard, what it expected and what it found; None if it does
-        not fail.
+        """The reason why `check` fails on these roots: the guard, the expected and the found fact; None if it passes.
 
         Example:
             >>> GuardProgram([Equals(Local(0, "n"), 3)]).explain_failure([4], {}, {})
@@ -199,13 +199,13 @@ class GuardProgram(_evaluate.Program):
 
     def compare_with_twin(self, values: List[Any], globals: Any, builtins: Any, passed: bool, failed: int,
                           fetched: Optional[List[Any]]) -> None:
-        """Raise AssertionError if the twin disagrees with what C found; called by C in mirror mode.
+        """Raise AssertionError if the twin disagrees with the result of C; called by C in mirror mode.
 
         Args:
             values, globals, builtins: the roots; None for a dict that C did not have.
             passed: whether all guards held.
-            failed: the index of the guard that did not, or NO_GUARD.
-            fetched: what C fetched, or None if it was not asked to.
+            failed: the index of the guard that did not hold, or NO_GUARD.
+            fetched: the values that C fetched, or None if it fetched none.
         """
         twin = self.evaluate_python(values, globals, builtins)
         same = (twin.fetched is not None) == passed

@@ -1,7 +1,6 @@
-"""How values are read without running user code: the Python twin of `native/fetch.h`.
+"""Reads of values without running user code: the Python twin of `native/fetch.h`.
 
-The answers are UNBOUND where C has NULL. No metaclass is asked anything: what classes hold is read by type's own
-descriptors.
+Results are UNBOUND where C has NULL. No metaclass code runs: attributes of classes are read by type's own descriptors.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ __all__ = ["NoPlaceError", "SourceError", "class_value", "dict_item", "instance_
 
 
 class SourceError(LookupError):
-    """A source whose value is absent, or cannot be read without running user code; the text says which and
-    why."""
+    """A source whose value is absent, or cannot be read without running user code; the text tells which, and why."""
 
 
 class NoPlaceError(SourceError):
-    """The place to look in is not there or cannot be searched, so nothing is known: not even that it is
-    absent."""
+    """The container does not exist or cannot be searched, so it is not even known whether the value is absent."""
 
 
 mro_of = type.__dict__["__mro__"].__get__
@@ -37,14 +34,14 @@ _PLAIN_ON_TYPES = (types.FunctionType, staticmethod, property, types.GetSetDescr
 
 
 _trusted_getters: List[Any] = []
-"""What classes have as `__get__` whose descriptors may be read from classes; see `trust_getter`."""
+"""The `__get__` functions of descriptors that may be read from classes; see `trust_getter`."""
 
 
 def trust_getter(kind: type) -> None:
     """Let reads from classes call the `__get__` of descriptors of this class, and of subclasses that inherit it.
 
     Args:
-        kind: a class whose `__get__` is a C function. Called without an instance it must run no user code.
+        kind: a class whose `__get__` is a C function. A call of it without an instance must run no user code.
     """
     _evaluate.trust_getter(kind)
     _trusted_getters[:] = [class_value(kind, "__get__")]
@@ -60,7 +57,7 @@ def dict_item(container: Dict[Any, Any], key: Any) -> Any:
     """The value under a key, or UNBOUND.
 
     Raises:
-        NoPlaceError: a key of the dict would be compared by code of its own.
+        NoPlaceError: a key of the dict would be compared by its own code.
     """
     try:
         return find(container, key)
@@ -70,7 +67,7 @@ def dict_item(container: Dict[Any, Any], key: Any) -> Any:
 
 
 def class_value(cls: type, name: str) -> Any:
-    """What the MRO of a class holds under a name, or UNBOUND; no metaclass is asked."""
+    """The attribute of a class found in its MRO, or UNBOUND; no metaclass code runs."""
     for base in mro_of(cls):
         value = own_value(base, name)
         if value is not UNBOUND:
@@ -79,7 +76,7 @@ def class_value(cls: type, name: str) -> Any:
 
 
 def own_value(cls: type, name: str) -> Any:
-    """What a class itself holds under a name, or UNBOUND."""
+    """The attribute in a class's own namespace, or UNBOUND."""
     return _namespace_of(cls).get(name, UNBOUND)
 
 
@@ -99,7 +96,7 @@ def _read_descriptor(descriptor: Any, instance: Any, cls: type) -> Any:
 
 
 def read_attribute(base: Any, name: str) -> Any:
-    """The attribute as an Attr source reads it, or UNBOUND where that is refused."""
+    """The attribute as an Attr source reads it, or UNBOUND if the read is refused."""
     rule = attribute_rule(base)
     if rule == "instance":
         return _instance_attribute(base, name)
@@ -114,10 +111,10 @@ def is_plain_tuple(value: Any) -> bool:
 
 
 def read_item(base: Any, key: Union[int, str]) -> Any:
-    """The item as an Item source reads it, or UNBOUND where there is none.
+    """The item as an Item source reads it, or UNBOUND if there is none.
 
     Raises:
-        NoPlaceError: a key of the dict would be compared by code of its own.
+        NoPlaceError: a key of the dict would be compared by its own code.
     """
     if type(base) is dict:
         return dict_item(base, key)
@@ -127,7 +124,7 @@ def read_item(base: Any, key: Union[int, str]) -> Any:
 
 
 def instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
-    """The dict of an instance, whatever its class says of `__dict__`."""
+    """The dict of an instance, even if its class defines `__dict__` otherwise."""
     for base in mro_of(type(value)):
         descriptor = _namespace_of(base).get("__dict__")
         if is_exactly(descriptor, _DICT_DESCRIPTORS):
@@ -136,10 +133,10 @@ def instance_dict(value: Any) -> Optional[Dict[Any, Any]]:
 
 
 def own_attribute(value: Any, name: str) -> Any:
-    """What an instance holds of its own under a name, or UNBOUND; no dict is made for an instance that has none yet.
+    """An instance's own attribute, or UNBOUND; no dict is made for an instance that has none yet.
 
     Raises:
-        NoPlaceError: a key of its dict would be compared by code of its own.
+        NoPlaceError: a key of its dict would be compared by its own code.
     """
     try:
         return find_own(value, name)
@@ -173,7 +170,7 @@ def _type_attribute(cls: type, name: str) -> Any:
 
 
 def read_class_attribute(value: Any, name: str) -> Any:
-    """What the class holds under `name`, if a read of `value.name` gets there."""
+    """The attribute in the class under `name`, neither bound nor run, if a read of `value.name` would find it."""
     rule = attribute_rule(value)
     if rule == "type":
         meta = class_value(type(value), name)

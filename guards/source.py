@@ -1,13 +1,12 @@
-"""Sources: how to fetch a value again at run time.
+"""Sources: paths by which a value is fetched again at run time.
 
 A source is a path from a root - a local, a cell, a global - through attributes, items and types. Sources are
-immutable and hashable, so that two uses of `L['self'].w` are one source and are fetched once. Printing one
-gives the notation of guards, logs and reports; `fetch` is the Python twin of `native/fetch.h` and follows its
-rules.
+immutable and hashable, so two uses of `L['self'].w` are one source and are fetched once. A printed source is the
+notation of guards, logs and reports. `fetch` is the Python twin of `native/fetch.h` and follows its rules.
 
-Fetching never runs user code. What could only be read by running code - a property, a module's or class's
-`__getattr__`, a function read off an instance (bound anew by every access), an item of a dict subclass -
-counts as absent: `fetch` raises SourceError, and a guard on it fails. The rules for attributes are in `Attr`.
+Fetching must not run user code. A value that only code could read counts as absent: `fetch` raises SourceError, and a
+guard on it fails. Examples are a property, a `__getattr__` of a module or class, a function read from an instance (each
+access binds it again), and an item of a dict subclass. `Attr` has the rules for attributes.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ _set = object.__setattr__
 class Record:
     """Base of sources and guards: slotted, immutable, compared and hashed by the values of `fields`.
 
-    A subclass lists its constructor's arguments in `fields` and has a slot for each. `identity` may be
-    overridden where a field compares by something other than `==`.
+    A subclass lists its constructor's arguments in `fields` and has a slot for each. It overrides `identity` if a
+    field is not compared by `==`.
     """
 
     __slots__ = ("_identity", "_hash")
@@ -72,7 +71,7 @@ class Record:
         _set(self, "_hash", hash((type(self), identity)))
 
     def identity(self) -> Tuple[Any, ...]:
-        """What equality and hash are made of."""
+        """The values that equality and hash depend on."""
         return tuple([getattr(self, name) for name in self.fields])
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -109,14 +108,14 @@ class Source(Record):
 
     @property
     def children(self) -> Tuple["Source", ...]:
-        """The sources this one reads from: its base, or none for a root."""
+        """The sources that this one reads from: its base, or none for a root."""
         return ()
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         """The value, as C fetches it.
 
         Args:
-            values: the root array, UNBOUND where there is no value.
+            values: the root array, UNBOUND for a slot without a value.
             globals, builtins: the frame's dicts.
 
         Raises:
@@ -133,7 +132,7 @@ class Local(Source):
     name: str
 
     def __str__(self) -> str:
-        return self.name if "[" in self.name else f"L[{self.name!r}]"  # "stack[0]", which launchers are handed
+        return self.name if "[" in self.name else f"L[{self.name!r}]"  # "stack[0]", an argument of launchers
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
         if self.index >= len(values):
@@ -164,7 +163,7 @@ class Cell(Source):
 
 
 class Global(Source):
-    """What LOAD_GLOBAL finds for `name`, in the globals and then the builtins: `G['np']`."""
+    """The value that LOAD_GLOBAL finds for `name`, in the globals and then the builtins: `G['np']`."""
 
     __slots__ = fields = ("name",)
     name: str
@@ -197,12 +196,15 @@ class Scope(Source):
 class Attr(Source):
     """The attribute `name` of the value of `base`: `G['np'].sqrt`.
 
-    On instances and modules, if the type reads attributes the ordinary way (no `__getattribute__`, no
-    `__getattr__`): a slot, else the instance's dict, else a class attribute without `__get__` or a plain
-    staticmethod. On classes whose metaclass reads attributes the ordinary way: what the MRO holds, if it has
-    no `__get__` or is a function, jitted function, staticmethod, property, slot, method descriptor or field of a
-    named tuple. Everything else counts as absent: properties and other descriptors, bound methods, class methods, a
-    module's `__getattr__`.
+    Instances and modules: only if the type reads attributes the ordinary way (no `__getattribute__`, no
+    `__getattr__`). The value is a slot, else in the instance's dict, else a class attribute without `__get__` or a
+    plain staticmethod.
+
+    Classes: only if the metaclass reads attributes the ordinary way. The value is in the MRO. It has no `__get__`, or
+    is a function, jitted function, staticmethod, property, slot, method descriptor or field of a named tuple.
+
+    All other attributes count as absent: properties and other descriptors, bound methods, class methods, a module's
+    `__getattr__`.
     """
 
     __slots__ = fields = ("base", "name")
@@ -226,8 +228,11 @@ class Attr(Source):
 
 
 class Item(Source):
-    """Item `key` of the value of `base`, a plain tuple or exact list (int key) or dict (int or str key):
-    `L['xs'][2]`. A plain tuple may be of a subclass that reads items as tuples do, such as a named tuple."""
+    """Item `key` of the value of `base`: `L['xs'][2]`.
+
+    The value is a plain tuple or exact list (int key) or an exact dict (int or str key). A plain tuple may be of a
+    subclass that reads items as tuples do, such as a named tuple.
+    """
 
     __slots__ = fields = ("base", "key")
     base: Source
@@ -247,7 +252,7 @@ class Item(Source):
 
     @property
     def position(self) -> int:
-        """The key as a machine-sized position; out of every range if it is not one."""
+        """The key as a machine-sized position; out of every range if it does not fit."""
         if type(self.key) is int and -sys.maxsize <= self.key <= sys.maxsize:
             return self.key
         return sys.maxsize
@@ -261,7 +266,7 @@ class Item(Source):
 
 
 class KeyAt(Source):
-    """Key number `position` of the value of `base`, a dict, in its order: `list(L['d'])[0]`."""
+    """The key at index `position` of the value of `base`, a dict, in insertion order: `list(L['d'])[0]`."""
 
     __slots__ = fields = ("base", "position")
     base: Source
@@ -299,11 +304,12 @@ class TypeOf(Source):
 
 
 class ClassAttr(Source):
-    """What reading the attribute `name` of the value of `base` finds on its class and then binds or runs:
+    """The class attribute that a read of `name` finds for the value of `base`, neither bound nor run:
     `type(L['x']).step`.
 
-    The function, property or classmethod object itself, where the type reads attributes the ordinary way and
-    nothing on the instance comes before it. Of a class: what its MRO holds, where the metaclass has no say.
+    It is the function, property or classmethod object itself. The type must read attributes the ordinary way, and the
+    instance must have no attribute that comes first. If the value of `base` is a class, the attribute is in its MRO,
+    and no data descriptor of the metaclass comes first.
     """
 
     __slots__ = fields = ("base", "name")
@@ -327,10 +333,13 @@ class ClassAttr(Source):
 
 
 class Inner(Source):
-    """A part of a function, method or cell that Python shows by a computed attribute: `L['f'].__defaults__`;
-    None where a function has none. Also an instance's own dict, whatever its class says of `__dict__`, the MRO of a
-    class, the shape of an array, the parts of a slice, the name of a function or class, and what a weak reference
-    refers to. `present_dict` is an instance's own dict, or None where it has none yet; no dict is made for it."""
+    """A part of a function, method or cell that is a computed attribute in Python: `L['f'].__defaults__`.
+
+    It is None if a function has no such part. Other parts are an instance's own dict, even if its class defines
+    `__dict__` otherwise, the MRO of a class, the shape of an array, the parts of a slice, the name of a function or
+    class, and the referent of a weak reference. `present_dict` is an instance's own dict, or None if it has none yet;
+    none is made.
+    """
 
     __slots__ = fields = ("base", "part")
     base: Source
@@ -356,7 +365,7 @@ class Inner(Source):
 
     @property
     def number(self) -> int:
-        """The part as C knows it."""
+        """The number of the part for C."""
         return self.PARTS.index(self.part)
 
     def fetch(self, values: Sequence[Any], globals: Dict[str, Any], builtins: Dict[str, Any]) -> Any:
@@ -385,8 +394,7 @@ class Inner(Source):
 
 
 class Constant(Source):
-    """One object that capture holds on to, whatever the roots are; two are equal if they hold the same
-    object."""
+    """One object that capture keeps alive, independent of the roots; two are equal if they hold the same object."""
 
     __slots__ = fields = ("value",)
     value: Any
@@ -413,10 +421,10 @@ _OWNERS = (_FUNCTION, _FUNCTION, (CellType,), _METHOD, _METHOD + _IN_C, (), (), 
 
 
 def is_absent(base: Any, source: Source) -> bool:
-    """Whether `base` certainly has no such attribute or item as the Attr or Item source reads.
+    """Whether `base` certainly does not have the attribute or item that an Attr or Item source reads.
 
     Raises:
-        NoPlaceError: a key of a dict would be compared by code of its own.
+        NoPlaceError: a key of a dict would be compared by its own code.
     """
     if isinstance(source, Item):
         is_container = is_exactly(base, (dict, list)) or is_plain_tuple(base)
@@ -433,7 +441,7 @@ def is_absent(base: Any, source: Source) -> bool:
 
 
 def closure_of(source: Source) -> List[Source]:
-    """The source and everything it reads from, bases first."""
+    """The source and all sources that it reads from, bases first."""
     chain: List[Source] = []
     for child in source.children:
         chain.extend(closure_of(child))

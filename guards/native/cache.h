@@ -1,11 +1,12 @@
 /* EntryCache: the entries of one function, each a guard program and a payload. Part of evaluate.c.
  *
- * A lookup tries the entries in order and moves the one that hits to the front, so a stable caller pays for
- * one program. At the limit add() refuses and the existing entries keep serving. An evaluation may, through a
- * dict key's __eq__ or in mirror mode, run code that changes this very cache; `changes` counts modifications,
- * and a lookup that sees it move gives up as a miss rather than touch entries that may be gone.
+ * A lookup tries the entries in order and moves the one that hits to the front. So a stable caller pays for one
+ * program. At the limit add() refuses, and the existing entries stay in use. An evaluation may run code that changes
+ * the same cache, through a dict key's __eq__ or in mirror mode. `changes` counts modifications. A lookup that sees
+ * it change ends as a miss, because its entries may be gone.
  *
- * Dead entries - a guarded class, function or other object is gone - leave at the next miss or add(). */
+ * An entry is dead when a guarded class, function or other object is gone. Dead entries are removed at the next miss
+ * or add(). */
 #ifndef PIJIT_GUARDS_CACHE_H
 #define PIJIT_GUARDS_CACHE_H
 
@@ -22,7 +23,7 @@ typedef struct {
     Entry *entries;          /* owned, room for `limit` */
     Py_ssize_t size, limit;
     Count hits, misses, changes;
-    char warned;             /* whether the warning about the limit was given */
+    char warned;             /* whether the warning about the limit was issued */
 } CacheObject;
 
 static PyObject *
@@ -65,7 +66,7 @@ cache_clear_entries(CacheObject *self)
 {
     self->changes++;
     while (self->size > 0) {
-        /* owns: the entry is gone before its references are dropped */
+        /* owned: the entry is removed before its references are dropped */
         Entry last = self->entries[--self->size];
         Py_DECREF(last.program);
         Py_DECREF(last.payload);
@@ -101,7 +102,7 @@ cache_put_first(CacheObject *self, Py_ssize_t index)
     self->entries[0] = entry;
 }
 
-/* An entry serves a call: it is first from now on. */
+/* Count a hit of an entry, and make it the first. */
 static void
 cache_count_hit(CacheObject *self, Py_ssize_t index)
 {
@@ -113,7 +114,7 @@ cache_count_hit(CacheObject *self, Py_ssize_t index)
     self->entries[0].hits++;
 }
 
-/* Drop the entries that can never hit again. */
+/* Remove the entries that can never hit again. */
 static void
 cache_evict_dead(CacheObject *self)
 {
@@ -122,7 +123,7 @@ cache_evict_dead(CacheObject *self)
             i++;
             continue;
         }
-        /* owns: the entry is gone before its references are dropped, which may run code that changes the cache */
+        /* owned: the entry is removed before its references are dropped, which may run code that changes the cache */
         Entry dead = self->entries[i];
         self->changes++;
         self->size--;
@@ -132,8 +133,8 @@ cache_evict_dead(CacheObject *self)
     }
 }
 
-/* NEW reference to the payload that serves these roots; NULL without an exception on a miss, or, with the
- * mirror on or out of memory, with one. `fetched` may be NULL. */
+/* NEW reference to the payload of the first entry whose guards hold for these roots; NULL on a miss. NULL with an
+ * exception only in mirror mode or out of memory. `fetched` may be NULL. */
 static PyObject *
 cache_search(CacheObject *self, const Roots *roots, Fetched *fetched)
 {
@@ -222,7 +223,7 @@ cache_entries_get(CacheObject *self, void *unused)
     PyObject *rows = PyList_New(0);  /* owned */
     Count changes = self->changes;
     for (Py_ssize_t i = 0; rows != NULL && i < self->size && self->changes == changes; i++) {
-        /* owns: building the row may run the garbage collector, that clear() */
+        /* owned: building the row may run the garbage collector, which may call clear() */
         Entry entry = self->entries[i];
         Py_INCREF(entry.program);
         Py_INCREF(entry.payload);

@@ -1,19 +1,19 @@
-/* The C interfaces of the extension modules, which are in a capsule `_C_API` each. */
+/* Import of C interfaces between the extension modules, each in a capsule `_C_API`. */
 #ifndef PIJIT_GUARDS_CAPSULE_H
 #define PIJIT_GUARDS_CAPSULE_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* All names are hidden but for these functions: up to CPython 3.8 PyMODINIT_FUNC does not say so. */
+/* All symbols are hidden except module init functions, which up to CPython 3.8 PyMODINIT_FUNC does not export. */
 #define MODULE_INIT __attribute__((visibility("default"))) PyMODINIT_FUNC
 
-/* The struct, which begins with an int that says its version, in the capsule `name`, "<module>._C_API": borrowed, valid
- * for ever; NULL with ImportError set. */
+/* The struct in the capsule `name`, "<module>._C_API": borrowed, never freed; NULL with ImportError set. The struct
+ * begins with an int, its version. */
 static inline const void *
 capsule_import_api(const char *module_name, const char *name, int version)
 {
-    /* Not PyCapsule_Import: it imports the first name only and expects submodules as attributes. */
+    /* Not PyCapsule_Import: that imports only the first name and expects submodules as attributes. */
     PyObject *module = PyImport_ImportModule(module_name);  /* owned */
     if (module == NULL) {
         return NULL;

@@ -1,6 +1,7 @@
-/* Checking: the conditions of guards on values already fetched. No function here runs user code, allocates,
- * or leaves an exception behind; each answers 1 (holds) or 0. They need numpy/arrayobject.h and its imported
- * API. */
+/* Guard checks: the conditions of guards on fetched values.
+ *
+ * No function here runs user code, allocates, or leaves an exception set. Each returns 1 if its condition holds, else
+ * 0. They need numpy/arrayobject.h and its imported API. */
 #ifndef PIJIT_GUARDS_CHECK_H
 #define PIJIT_GUARDS_CHECK_H
 
@@ -17,7 +18,7 @@ value_is_array(PyObject *value)
     return Py_TYPE(value) == &PyArray_Type;
 }
 
-/* Whether type number and native byte order are all of a dtype: plain numbers and objects. */
+/* Whether a type number and native byte order determine the dtype: true for plain numbers and objects. */
 static inline int
 dtype_is_simple(int number)
 {
@@ -30,7 +31,7 @@ dtype_matches(PyArray_Descr *dtype, PyArray_Descr *expected)
     if (dtype == expected) {
         return 1;
     }
-    if (dtype_is_simple(expected->type_num)) {  /* int64 has two numbers, which programs can tell apart */
+    if (dtype_is_simple(expected->type_num)) {  /* int64 has two numbers, which programs can distinguish */
         return dtype->type_num == expected->type_num && PyArray_ISNBO(dtype->byteorder);
     }
     return PyArray_EquivTypes(dtype, expected);
@@ -47,7 +48,7 @@ array_matches(PyObject *value, PyObject *dtype, int ndim, int mask, int flags)
         && dtype_matches(PyArray_DESCR(array), (PyArray_Descr *)dtype);
 }
 
-/* Equality of two values of one exact builtin type by that type's own comparison. */
+/* Equality of two values of the same exact builtin type, by that type's own comparison. */
 static inline int
 builtin_equal(PyObject *expected, PyObject *value)
 {
@@ -56,7 +57,7 @@ builtin_equal(PyObject *expected, PyObject *value)
         PyErr_Clear();
         return 0;
     }
-    Py_DECREF(answer);  /* True and False outlive this */
+    Py_DECREF(answer);  /* True and False are never freed */
     return answer == Py_True;
 }
 
@@ -117,7 +118,7 @@ function_has_code(PyObject *value, PyObject *code)
     return PyFunction_Check(value) && PyFunction_GET_CODE(value) == code;
 }
 
-/* The addresses [low, high) that an array's elements span; low == high if it has none. */
+/* The address range [low, high) of an array's elements; low == high if it has none. */
 static inline void
 array_extent(PyArrayObject *array, uintptr_t *low, uintptr_t *high)
 {
@@ -163,7 +164,7 @@ shapes_match(PyObject *first, PyObject *second)
         && PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a));
 }
 
-/* The length of an axis of an exact array; -1 for anything else. */
+/* The length of an axis of an exact array; -1 for other objects. */
 static inline npy_intp
 axis_length(PyObject *value, Py_ssize_t axis)
 {

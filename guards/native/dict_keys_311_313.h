@@ -1,7 +1,7 @@
-/* The tables of dicts as CPython 3.11 to 3.13 lay them out. Part of lookup.h.
+/* Key tables of dicts in CPython 3.11 to 3.13. Part of lookup.h.
  *
- * A table whose keys are all exact strings has no hashes beside them. The values of a split dict, and those of an instance
- * that has no dict (instance_311_313.h), are apart from the keys, which instances of one class share. */
+ * A table whose keys are all exact strings stores no hashes. A split dict stores its values apart from the keys, which
+ * instances of one class share. So does an instance that has no dict (instance_311_313.h). */
 #ifndef PIJIT_DICT_KEYS_311_313_H
 #define PIJIT_DICT_KEYS_311_313_H
 
@@ -11,7 +11,7 @@
 #error "the keys of dicts have a lock where there is no GIL"
 #endif
 
-/* struct _dictkeysobject, which no public header shows. */
+/* struct _dictkeysobject, which no public header declares. */
 typedef struct {
     Py_ssize_t references;
     uint8_t log2_size, log2_index_bytes, kind;
@@ -34,7 +34,7 @@ typedef struct {
     PyObject *value;
 } TextEntry;
 
-/* struct _dictvalues: from 3.13 on, four bytes come first. */
+/* struct _dictvalues: from 3.13 on it begins with four bytes of header. */
 enum { VALUES_BEGIN = PY_VERSION_HEX >= 0x030D0000 ? sizeof(PyObject *) : 0 };
 
 static inline PyObject **
@@ -62,7 +62,7 @@ table_entries(const KeyTable *table)
     return table->indices + ((size_t)1 << table->log2_index_bytes);
 }
 
-/* The key of an entry, BORROWED; NULL if its hash is another. */
+/* The key of an entry, BORROWED; NULL if its hash differs. */
 static inline PyObject *
 entry_key(const KeyTable *table, Py_ssize_t at, Py_hash_t hash)
 {
@@ -74,14 +74,14 @@ entry_key(const KeyTable *table, Py_ssize_t at, Py_hash_t hash)
     return ((PyASCIIObject *)key)->hash == hash ? key : NULL;
 }
 
-/* *found is the number of the entry, if it is FOUND; `hash` is the key's. */
+/* Search a table for a key with this hash. *found is the index of the entry, if the status is FOUND. */
 static inline int
 table_lookup(const KeyTable *table, PyObject *key, Py_hash_t hash, Py_ssize_t *found)
 {
     size_t mask = ((size_t)1 << table->log2_size) - 1, rest = (size_t)hash, slot = rest & mask;
     const TextEntry *texts = table->kind == KEYS_OF_ANY_TYPE ? NULL : table_entries(table);
     Py_ssize_t at = table_entry(table, slot);
-    if (at >= 0 && texts != NULL && texts[at].key == key) {  /* as good as always */
+    if (at >= 0 && texts != NULL && texts[at].key == key) {  /* nearly always */
         *found = at;
         return LOOKUP_FOUND;
     }
@@ -96,7 +96,7 @@ table_lookup(const KeyTable *table, PyObject *key, Py_hash_t hash, Py_ssize_t *f
     return LOOKUP_ABSENT;
 }
 
-/* *value is BORROWED, NULL unless it is FOUND; `hash` is the key's. */
+/* Search a dict for a key with this hash. *value is BORROWED; NULL unless the status is FOUND. */
 static inline int
 dict_lookup(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **value)
 {
@@ -114,14 +114,14 @@ dict_lookup(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **value)
     return *value != NULL ? LOOKUP_FOUND : LOOKUP_ABSENT;
 }
 
-/* How many entries a dict's table has, those that are gone too. */
+/* The number of entries in a dict's table, including deleted ones. */
 static inline Py_ssize_t
 dict_entries(PyObject *dict)
 {
     return ((const KeyTable *)((PyDictObject *)dict)->ma_keys)->entries;
 }
 
-/* dict[key] = value for a key with this hash; 0, or -1 with an exception set. */
+/* dict[key] = value, for a key with this hash; 0, or -1 with an exception set. */
 static inline int
 dict_set(PyObject *dict, PyObject *key, PyObject *value, Py_hash_t hash)
 {
@@ -129,9 +129,9 @@ dict_set(PyObject *dict, PyObject *key, PyObject *value, Py_hash_t hash)
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  /* from 3.12 on; both are there up to 3.13 */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  /* deprecated from 3.12 on; both exist up to 3.13 */
 
-/* Another number after each change of the dict, and from 3.12 on when a watcher of it comes or goes. */
+/* A number that changes with each change of the dict, and from 3.12 on when a watcher is added or removed. */
 static inline uint64_t
 dict_version(PyObject *dict)
 {

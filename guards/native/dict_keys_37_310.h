@@ -1,10 +1,10 @@
-/* The tables of dicts as CPython 3.7 to 3.10 lay them out. Part of lookup.h. */
+/* Key tables of dicts in CPython 3.7 to 3.10. Part of lookup.h. */
 #ifndef PIJIT_DICT_KEYS_37_310_H
 #define PIJIT_DICT_KEYS_37_310_H
 
 #include "lookup.h"
 
-/* struct _dictkeysobject, which no header of Python's shows. */
+/* struct _dictkeysobject, which no header of Python declares. */
 typedef struct {
     Py_ssize_t references;
     Py_ssize_t size;
@@ -39,7 +39,7 @@ index_bytes(const KeyTable *table)
     return table->size <= 0xff ? 1 : table->size <= 0xffff ? 2 : table->size <= 0xffffffffLL ? 4 : 8;
 }
 
-/* *value is BORROWED, NULL unless it is FOUND; `hash` is the key's. */
+/* Search a dict for a key with this hash. *value is BORROWED; NULL unless the status is FOUND. */
 static inline int
 dict_lookup(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **value)
 {
@@ -65,21 +65,21 @@ dict_lookup(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **value)
     return LOOKUP_ABSENT;
 }
 
-/* How many entries a dict's table has, those that are gone too. */
+/* The number of entries in a dict's table, including deleted ones. */
 static inline Py_ssize_t
 dict_entries(PyObject *dict)
 {
     return ((const KeyTable *)((PyDictObject *)dict)->ma_keys)->entries;
 }
 
-/* Another number after each change of the dict. */
+/* A number that changes with each change of the dict. */
 static inline uint64_t
 dict_version(PyObject *dict)
 {
     return ((PyDictObject *)dict)->ma_version_tag;
 }
 
-/* dict[key] = value for a key with this hash; 0, or -1 with an exception set. */
+/* dict[key] = value, for a key with this hash; 0, or -1 with an exception set. */
 static inline int
 dict_set(PyObject *dict, PyObject *key, PyObject *value, Py_hash_t hash)
 {

@@ -4,16 +4,15 @@
  *   check.h     the conditions
  *   program.h   the step list, the type Program, one evaluation
  *   cache.h     the type EntryCache
- *   this file   what Python sees of programs, the Python twin in mirror mode, the C API, the module
+ *   this file   Python's interface to programs, the Python twin in mirror mode, the C API, the module
  *
- * They are one translation unit, so that a step costs a predicted branch and no call. An evaluation walks its
- * steps once, keeps fetched objects in registers on the C stack and allocates nothing (programs of more than
- * 64 registers take one block for them). Exceptions never leave it: an exception while fetching is a guard
- * that failed.
+ * All are one translation unit, so that a step costs a predicted branch and no call. An evaluation walks its steps
+ * once. It keeps fetched objects in registers on the C stack and allocates nothing, except one block for programs of
+ * more than 64 registers. No exception leaves an evaluation: an exception during a fetch fails the guard.
  *
- * Mirror mode is for tests: each evaluation, from Python or through the C API, is repeated by the Python twin
- * (GuardProgram.compare_with_twin), and disagreement is an AssertionError. Through the C API, which never
- * raises, it is reported as unraisable, counted in mirror_disagreements(), and answered as a failure. */
+ * Mirror mode is for tests. The Python twin (GuardProgram.compare_with_twin) repeats each evaluation, from Python or
+ * through the C API. A disagreement is an AssertionError. The C API never raises: there it is reported as unraisable,
+ * counted in mirror_disagreements(), and the guards count as failed. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -23,7 +22,7 @@
 #include "program.h"
 #include "cache.h"
 
-/* ---- UNBOUND: what stands for NULL in lists of values -------------------------------------------------- */
+/* ---- UNBOUND, which stands for NULL in lists of values -------------------------------------------------- */
 
 static PyObject *
 unbound_repr(PyObject *self)
@@ -40,10 +39,10 @@ static PyTypeObject UnboundType = {
     .tp_repr = unbound_repr,
 };
 
-static PyObject *unbound = NULL;  /* owned, the only instance; made by the module's init */
+static PyObject *unbound = NULL;  /* owned, the only instance; the module's init makes it */
 
-/* Arguments (values, globals, builtins) of a Python call as roots. Returns the tuple that owns the values,
- * NEW; the array in roots->values is owned by the caller, who frees it. */
+/* Parse the arguments (values, globals, builtins) of a Python call as roots. Returns the tuple that owns the values,
+ * NEW. The caller frees the array in roots->values. */
 static PyObject *
 roots_parse(PyObject *args, Roots *roots)
 {

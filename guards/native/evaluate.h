@@ -1,18 +1,17 @@
-/* The C interface of pijit.guards._evaluate: guard programs and entry caches for other extension modules.
+/* C interface of pijit.guards._evaluate: guard programs and entry caches for other extension modules.
  *
- * A user calls guards_import_api() once, in its module's init, and then goes through the struct it returns:
+ * A client calls guards_import_api() once, in its module's init, and uses the struct that it returns:
  *
  *     static const GuardsAPI *guards_api;
  *     ...
  *     guards_api = guards_import_api();
  *     if (guards_api == NULL) goto error;                   // ImportError is set
  *
- * `values` is the root array of an evaluation: for an entry the frame's localsplus at entry, for a segment's
- * launcher its call arguments. Items are borrowed and may be NULL (an unbound local). `globals` and
- * `builtins` are the frame's dicts, borrowed; either may be NULL or not a dict, then lookups there fail as
- * absent names do.
+ * `values` is the root array of an evaluation: the frame's localsplus at entry for an entry, the call arguments for a
+ * segment's launcher. Items are borrowed and may be NULL (an unbound local). `globals` and `builtins` are the frame's
+ * dicts, borrowed. If one is NULL or not a dict, lookups there fail like absent names.
  *
- * All functions need the GIL, are called without an exception set, and set none. */
+ * All functions require the GIL, are called without an exception set, and set none. */
 #ifndef PIJIT_GUARDS_EVALUATE_H
 #define PIJIT_GUARDS_EVALUATE_H
 
@@ -22,8 +21,8 @@
 #define GUARDS_API_VERSION 4
 #define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"
 
-/* Where a lookup puts what the program that holds fetches, if there is room: then `count` NEW references; else, and on
- * a miss, `count` stays -1. */
+/* The values that a lookup fetches by the program that holds: `count` NEW references if there is room for all of them.
+ * Else, and on a miss, `count` stays -1. */
 typedef struct {
     PyObject **items;
     Py_ssize_t room, count;
@@ -42,7 +41,7 @@ typedef struct {
     /* The number of fetch sources of a program. */
     Py_ssize_t (*program_fetch_count)(PyObject *program);
 
-    /* Whether `ask` says so of a code object that a guard of a program compares with. */
+    /* Whether `ask` returns true for a code object that a guard of a program compares with. */
     int (*program_has_code)(PyObject *program, int (*ask)(PyCodeObject *code));
 
     /* A NEW reference to the payload of the first entry whose guards hold; NULL (no exception) on a miss. `fetched` may
@@ -50,7 +49,7 @@ typedef struct {
     PyObject *(*cache_lookup)(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues,
                               PyObject *globals, PyObject *builtins, Fetched *fetched);
 
-    /* The payload of entry `index`, borrowed, most recently hit first; NULL (no exception) behind the last. */
+    /* The payload of entry `index`, borrowed, most recently hit first; NULL (no exception) after the last. */
     PyObject *(*cache_payload)(PyObject *cache, Py_ssize_t index);
 
     /* Whether an object may be passed as `program` or `cache` above (subclasses included). */
@@ -58,8 +57,8 @@ typedef struct {
     int (*is_cache)(PyObject *object);
 } GuardsAPI;
 
-/* The API of the imported pijit.guards._evaluate, or NULL with ImportError set. The pointer stays valid for
- * ever. */
+/* The API of the imported pijit.guards._evaluate, or NULL with ImportError set. The pointer stays valid for the life
+ * of the process. */
 static inline const GuardsAPI *
 guards_import_api(void)
 {

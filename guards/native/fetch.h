@@ -1,21 +1,21 @@
-/* Fetching: how each kind of source reads its value without running user code.
+/* Fetching: reads the value of each kind of source without running user code.
  *
- * Every function named *_fetch returns a NEW reference, or NULL without an exception when the value is absent
- * or could only be read by running code that is not CPython's own (a property, a module's __getattr__, a dict
- * subclass). NULL makes the guard fail, so a refusal here is always safe. The rules for attributes, in the
- * order of CPython's lookup:
+ * Every function named *_fetch returns a NEW reference, or NULL without an exception. NULL means that the value is
+ * absent, or that only code outside of CPython could read it (a property, a module's __getattr__, a dict subclass).
+ * NULL makes the guard fail, so a refusal here is always safe. The rules for attributes, in the order of CPython's
+ * lookup:
  *
- *   instances   only when tp_getattro is PyObject_GenericGetAttr or a module's. A data descriptor of the type
- *               wins: it is read if it is a member descriptor (a slot), refused otherwise. Then the
- *               instance's dict. Then the class attribute: refused if it has a __get__ (a function would be
- *               bound anew by every access), except a plain staticmethod.
- *   types       only when tp_getattro is type's. A data descriptor of the metaclass is refused. Then the MRO:
+ *   instances   only if tp_getattro is PyObject_GenericGetAttr or that of modules. A data descriptor of the type
+ *               comes first: a member descriptor (a slot) is read, others are refused. Then the instance's dict.
+ *               Then the class attribute: refused if it has a __get__ (each access of a function would bind it
+ *               again), except a plain staticmethod.
+ *   types       only if tp_getattro is that of type. A data descriptor of the metaclass is refused. Then the MRO:
  *               values without __get__, and the builtin descriptors and jitted functions, whose
  *               __get__(None, type) runs no user code. Then a metaclass attribute without __get__.
  *
- * A lookup in a dict that would compare with a key of a user class is refused (lookup.h). What the lookup of a class
- * attribute compares is CPython's own affair; so registers hold strong references, and whoever walks a structure
- * re-reads it after a fetch. */
+ * A lookup in a dict that would compare with a key of a user class is refused (lookup.h). CPython's lookup of a class
+ * attribute may compare any keys. So registers hold strong references, and a function that walks a structure reads it
+ * again after a fetch. */
 #ifndef PIJIT_GUARDS_FETCH_H
 #define PIJIT_GUARDS_FETCH_H
 
@@ -24,7 +24,7 @@
 
 #include "instance.h"
 
-/* Where an evaluation starts; all borrowed. */
+/* The roots of an evaluation; all borrowed. */
 typedef struct {
     PyObject *const *values;
     Py_ssize_t nvalues;
@@ -39,7 +39,8 @@ root_get(const Roots *roots, Py_ssize_t index)
     return index < roots->nvalues ? roots->values[index] : NULL;
 }
 
-/* 1: found, *value is a NEW reference; 0: no such key; -1: a key would run code of its own; then *value is NULL. */
+/* 1: found, *value is a NEW reference; 0: no such key; -1: a key would run its own code. *value is NULL unless
+ * found. */
 static inline int
 dict_item_find(PyObject *dict, PyObject *key, PyObject **value)
 {
@@ -63,8 +64,7 @@ cell_fetch(const Roots *roots, Py_ssize_t index)
     return cell != NULL && PyCell_Check(cell) ? PyCell_Get(cell) : NULL;
 }
 
-/* As dict_item_find, in the globals and then the builtins; -1 also where LOAD_GLOBAL would not look in plain
- * dicts. */
+/* As dict_item_find, in the globals and then the builtins; also -1 if LOAD_GLOBAL would not look in plain dicts. */
 static inline int
 global_find(const Roots *roots, PyObject *name, PyObject **value)
 {
@@ -125,7 +125,7 @@ item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
     return item;
 }
 
-/* Key number `position` of a dict, in its order. */
+/* The key at index `position` of a dict, in insertion order. */
 static inline PyObject *
 key_fetch(PyObject *base, Py_ssize_t position)
 {
@@ -143,7 +143,7 @@ key_fetch(PyObject *base, Py_ssize_t position)
     return NULL;
 }
 
-/* Whether there is certainly no such item. */
+/* Whether there is certainly no such item; 0 if that is not known. */
 static inline int
 item_is_absent(PyObject *base, PyObject *key, Py_ssize_t position)
 {
@@ -170,10 +170,10 @@ descriptor_fetch(PyObject *descriptor, PyObject *instance, PyTypeObject *type)
     return value;
 }
 
-/* The type of the fields of named tuples (CPython 3.8 and later), which no header names: owned, NULL where there is none. */
+/* The type of the fields of named tuples (CPython 3.8 and later), which no header declares: owned; NULL: none. */
 static PyTypeObject *tuple_getter_type;
 
-/* Finds it; 0, or -1 with an exception set. */
+/* Find that type; 0, or -1 with an exception set. */
 static int
 tuple_getter_find(void)
 {
@@ -192,7 +192,8 @@ tuple_getter_find(void)
 
 static descrgetfunc trusted_getter;  /* see trust_getter; NULL: none */
 
-/* Whether descriptor.__get__(None, type) calls nothing of the user: code of CPython, or what trust_getter was told. */
+/* Whether descriptor.__get__(None, type) runs no user code: it is code of CPython, or trust_getter was called for
+ * it. */
 static inline int
 descriptor_is_plain_on_types(PyObject *descriptor)
 {
@@ -214,7 +215,7 @@ instance_attribute_fetch(PyObject *object, PyObject *name)
         return is_slot ? descriptor_fetch(class_value, object, type) : NULL;
     }
     Py_XINCREF(class_value);  /* owned from here */
-    PyObject *value;  /* owned from the next line but one on */
+    PyObject *value;  /* borrowed after the next line, owned after the one that follows */
     int found = instance_find(object, name, &value);
     Py_XINCREF(value);
     if (found == 0 && class_value != NULL) {
@@ -248,7 +249,7 @@ type_attribute_fetch(PyTypeObject *type, PyObject *name)
     return value;
 }
 
-/* How attributes of an object may be read; ATTRIBUTES_BY_CODE: not at all. */
+/* The way to read attributes of an object; ATTRIBUTES_BY_CODE: they cannot be read here. */
 enum { ATTRIBUTES_BY_CODE, ATTRIBUTES_OF_INSTANCE, ATTRIBUTES_OF_TYPE };
 
 static inline int
@@ -256,7 +257,7 @@ attribute_rule(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     if (!type_is_ready(type)) {
-        return ATTRIBUTES_BY_CODE;  /* a static type that was never readied: a lookup would crash */
+        return ATTRIBUTES_BY_CODE;  /* a static type that PyType_Ready never saw: a lookup would crash */
     }
     if (PyType_Check(object)) {
         int plain = type->tp_getattro == PyType_Type.tp_getattro && type_is_ready((PyTypeObject *)object);
@@ -267,7 +268,7 @@ attribute_rule(PyObject *object)
     return plain ? ATTRIBUTES_OF_INSTANCE : ATTRIBUTES_BY_CODE;
 }
 
-/* 1: the instance's dict has no such key, or there is none; 0: it has, or a key would run code of its own. */
+/* 1: the instance's dict has no such key, or there is no dict; 0: it has, or a key would run its own code. */
 static inline int
 instance_dict_lacks(PyObject *object, PyObject *name)
 {
@@ -275,7 +276,7 @@ instance_dict_lacks(PyObject *object, PyObject *name)
     return instance_find(object, name, &value) == LOOKUP_ABSENT;
 }
 
-/* Whether reading the attribute certainly raises AttributeError, and runs no code before. */
+/* Whether reading the attribute certainly raises AttributeError, without running code before. */
 static inline int
 attribute_is_absent(PyObject *object, PyObject *name)
 {
@@ -303,7 +304,8 @@ attribute_fetch(PyObject *object, PyObject *name)
     }
 }
 
-/* What the class holds under `name`, unbound and not run, if reading the attribute would find that. */
+/* The object that the class has as attribute `name`, neither bound nor run, if a read of the attribute would find
+ * it. */
 static inline PyObject *
 raw_attribute_fetch(PyObject *object, PyObject *name)
 {
@@ -341,7 +343,7 @@ shape_fetch(PyObject *object)
     return shape;
 }
 
-/* The dict of an instance, which is made where the object has none yet, as by reading `__dict__`. */
+/* The dict of an instance. Like a read of `__dict__`, this makes it if the object has none yet. */
 static inline PyObject *
 instance_dict_fetch(PyObject *object)
 {
@@ -355,8 +357,8 @@ instance_dict_fetch(PyObject *object)
     return dict;
 }
 
-/* The dict of an instance, or None where it has none yet: a NEW reference; NULL without an exception for classes
- * and what never has one. */
+/* The dict of an instance, or None if it has none yet: a NEW reference. NULL without an exception for classes and for
+ * objects that never have one. */
 static inline PyObject *
 present_dict_fetch(PyObject *object)
 {
@@ -369,8 +371,8 @@ present_dict_fetch(PyObject *object)
     return dict;
 }
 
-/* How many attributes an instance holds of its own; no dict is made to count them. -1 without an exception for classes,
- * what never has a dict, and dicts of a class of their own. */
+/* The number of an instance's own attributes; no dict is made to count them. -1 without an exception for classes,
+ * objects that never have a dict, and dicts of a subclass. */
 static inline Py_ssize_t
 own_count(PyObject *object)
 {
@@ -384,8 +386,8 @@ own_count(PyObject *object)
     return PyDict_CheckExact(dict) ? PyDict_GET_SIZE(dict) : -1;
 }
 
-/* The name of a function, or of a class that is no static one: a NEW reference; NULL without an exception if there is
- * none. */
+/* The name of a function, or of a class that is not static: a NEW reference; NULL without an exception for other
+ * objects. */
 static inline PyObject *
 name_fetch(PyObject *object)
 {
@@ -410,7 +412,7 @@ name_fetch(PyObject *object)
     return name;
 }
 
-/* BORROWED start, stop or step of a slice, as `part` counts them. */
+/* BORROWED start, stop or step of a slice; `part` is the index in Inner.PARTS. */
 static inline PyObject *
 slice_part(PyObject *slice, Py_ssize_t part)
 {
@@ -418,15 +420,15 @@ slice_part(PyObject *slice, Py_ssize_t part)
     return part == 8 ? parts->start : part == 9 ? parts->stop : parts->step;
 }
 
-/* What a weak reference leads to, if the object is one: a NEW reference; NULL without an exception if that is gone. */
+/* The referent of a weak reference: a NEW reference; NULL without an exception if it is dead, or for other objects. */
 static inline PyObject *
 referent_fetch(PyObject *object)
 {
     return PyWeakref_CheckRefExact(object) ? referent(object) : NULL;
 }
 
-/* Parts of functions, cells, methods and slices, and instance dicts, read from their structs: the attributes would tell
- * audit hooks. `part` counts as Inner.PARTS in guards/source.py. */
+/* A part of a function, cell, method or slice, or an instance's dict, read from its struct: audit hooks would see a
+ * read of the attribute. `part` is the index in Inner.PARTS of guards/source.py. */
 static inline PyObject *
 inner_fetch(PyObject *object, Py_ssize_t part)
 {

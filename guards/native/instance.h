@@ -1,7 +1,7 @@
-/* What instances hold of their own, read without making a dict for one that has none yet.
+/* Attributes of instances, read without making a dict for an instance that has none yet.
  *
- * From CPython 3.11 on an instance keeps its attributes without a dict until somebody asks for that, and is slower from
- * then on. So nothing here asks. */
+ * From CPython 3.11 on an instance stores its attributes without a dict until a program reads `__dict__`. From then
+ * on it is slower. So functions here must not make that dict. */
 #ifndef PIJIT_GUARDS_INSTANCE_H
 #define PIJIT_GUARDS_INSTANCE_H
 
@@ -15,21 +15,21 @@
 #error "where instances keep their attributes: nobody has looked at this version of CPython"
 #endif
 
-/* Whether lookups in a type work; they crash in a static one that was never readied. Builtin types have no tp_dict from
- * CPython 3.12 on. */
+/* Whether lookups in a type work: they crash in a static one that PyType_Ready never saw. Builtin types have no tp_dict
+ * from CPython 3.12 on. */
 static inline int
 type_is_ready(PyTypeObject *type)
 {
     return type->tp_dict != NULL || PyType_HasFeature(type, Py_TPFLAGS_READY);
 }
 
-/* What a weak reference leads to: a NEW reference; NULL without an exception if that is gone. */
+/* The referent of a weak reference: a NEW reference; NULL without an exception if it is dead. */
 static inline PyObject *
 referent(PyObject *reference)
 {
     PyObject *value = NULL;  /* owned, given away */
 #if PY_VERSION_HEX >= 0x030D0000
-    (void)PyWeakref_GetRef(reference, &value);  /* an error is for what is no weak reference */
+    (void)PyWeakref_GetRef(reference, &value);  /* fails only for objects that are no weak references */
 #else
     value = PyWeakref_GET_OBJECT(reference) != Py_None ? PyWeakref_GET_OBJECT(reference) : NULL;
     Py_XINCREF(value);
@@ -37,7 +37,7 @@ referent(PyObject *reference)
     return value;
 }
 
-/* As dict_find, in what an instance holds of its own; `dict` is its instance_dict. */
+/* As dict_find, in an instance's own attributes; `dict` is its instance_dict. */
 static inline int
 instance_find_in(PyObject *object, PyObject *dict, PyObject *name, PyObject **value)
 {

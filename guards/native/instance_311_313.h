@@ -1,7 +1,7 @@
 /* Instances of CPython 3.11 to 3.13. Part of instance.h.
  *
- * Those of most classes that a class statement makes have a managed dict: no more than values at first, whose names the
- * class keeps in a table of keys. Other objects have a place for a dict, as before. */
+ * Instances of most classes made by a class statement have a managed dict. At first it is only an array of values,
+ * whose names are in a key table of the class. Other objects have a pointer to a dict, as before 3.11. */
 #ifndef PIJIT_INSTANCE_311_313_H
 #define PIJIT_INSTANCE_311_313_H
 
@@ -19,7 +19,7 @@ has_managed_dict(PyObject *object)
     return PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT);
 }
 
-/* The dict of an instance, BORROWED; NULL where it has none, or none yet. */
+/* The dict of an instance, BORROWED; NULL if it has none, or none yet. */
 static inline PyObject *
 instance_dict(PyObject *object)
 {
@@ -30,7 +30,7 @@ instance_dict(PyObject *object)
     return place != NULL ? *place : NULL;
 }
 
-/* Whether an instance keeps attributes without a dict. */
+/* Whether an instance stores attributes without a dict. */
 static inline int
 instance_has_values(PyObject *object)
 {
@@ -61,7 +61,7 @@ instance_values_find(PyObject *object, PyObject *name, PyObject **value)
     return status;
 }
 
-/* How many attributes an instance without a dict holds. */
+/* The number of attributes of an instance without a dict. */
 static inline Py_ssize_t
 instance_values_count(PyObject *object)
 {

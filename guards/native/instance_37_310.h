@@ -1,8 +1,8 @@
-/* Instances of CPython 3.7 to 3.10: what they hold is in their dict. Part of instance.h. */
+/* Instances of CPython 3.7 to 3.10, whose attributes are in their dict. Part of instance.h. */
 #ifndef PIJIT_INSTANCE_37_310_H
 #define PIJIT_INSTANCE_37_310_H
 
-/* The dict of an instance, BORROWED; NULL where it has none, or none yet. */
+/* The dict of an instance, BORROWED; NULL if it has none, or none yet. */
 static inline PyObject *
 instance_dict(PyObject *object)
 {
@@ -10,7 +10,7 @@ instance_dict(PyObject *object)
     return place != NULL ? *place : NULL;
 }
 
-/* Whether an instance keeps attributes without a dict. */
+/* Whether an instance stores attributes without a dict. */
 static inline int
 instance_has_values(PyObject *object)
 {
@@ -24,7 +24,7 @@ instance_values_find(PyObject *object, PyObject *name, PyObject **value)
     return LOOKUP_ABSENT;
 }
 
-/* How many attributes an instance without a dict holds. */
+/* The number of attributes of an instance without a dict. */
 static inline Py_ssize_t
 instance_values_count(PyObject *object)
 {

@@ -1,9 +1,8 @@
-/* Lookups in dicts and sets that run no code of the program's.
+/* Lookups in dicts and sets that run no user code.
  *
- * A lookup compares its key with the keys of equal hash, and one whose class has an __eq__ of its own would see that it
- * is asked once more than by bytecode, or earlier. So the tables are searched here, as CPython lays
- * them out: a search ends without an answer where it meets such a key. What is looked up is a string, a number, or a tuple of
- * these. */
+ * A lookup compares its key with the keys of equal hash. A key whose class defines __eq__ would notice one more
+ * comparison than bytecode makes, or an earlier one. So the tables are searched here, in CPython's layout. A search
+ * that meets such a key ends without an answer. The wanted key is a string, a number, or a tuple of these. */
 #ifndef PIJIT_GUARDS_LOOKUP_H
 #define PIJIT_GUARDS_LOOKUP_H
 
@@ -16,10 +15,10 @@ enum { LOOKUP_ERROR = -2, LOOKUP_RUNS_CODE = -1, LOOKUP_ABSENT = 0, LOOKUP_FOUND
 
 enum { PERTURB_BITS = 5, SET_PROBES = 9, NO_ENTRY = -1 };
 
-/* Whether comparing bytes with a string warns about nothing. */
+/* Whether comparing bytes with a string issues no BytesWarning. */
 static inline int bytes_are_quiet(void);
 
-/* Whether comparing a key with what is looked up runs no code of the program's. */
+/* Whether comparing a key with the wanted one runs no user code. */
 static inline int
 compares_quietly(PyObject *key)
 {
@@ -46,14 +45,14 @@ texts_equal(PyObject *one, PyObject *other)
         && memcmp(PyUnicode_DATA(one), PyUnicode_DATA(other), PyUnicode_GET_LENGTH(one) * PyUnicode_KIND(one)) == 0;
 }
 
-/* Whether a key of equal hash is the one that is looked up: FOUND, ABSENT, RUNS_CODE, or ERROR with an exception set. */
+/* Compare a key of equal hash with the wanted one: FOUND, ABSENT, RUNS_CODE, or ERROR with an exception set. */
 static inline int
 lookup_compare(PyObject *key, PyObject *wanted)
 {
     if (key == wanted) {
         return LOOKUP_FOUND;
     }
-    if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(wanted)) {  /* what has a hash is ready */
+    if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(wanted)) {  /* a string with a hash is ready */
         return texts_equal(key, wanted) ? LOOKUP_FOUND : LOOKUP_ABSENT;
     }
     if (!compares_quietly(key)) {
@@ -63,7 +62,7 @@ lookup_compare(PyObject *key, PyObject *wanted)
     return equal < 0 ? LOOKUP_ERROR : equal ? LOOKUP_FOUND : LOOKUP_ABSENT;
 }
 
-/* What follows says for one family of versions how dicts are laid out. */
+/* The layout of dicts, for one family of versions. */
 #if PY_VERSION_HEX < 0x030B0000
 #include "dict_keys_37_310.h"
 #elif PY_VERSION_HEX < 0x030E0000
@@ -86,13 +85,13 @@ dict_find(PyObject *dict, PyObject *key, PyObject **value)
     return status;
 }
 
-/* The next member of a set from a place in its table on, BORROWED; 0 where there is none. The place moves behind it. */
+/* The next member of a set from index *place of its table on, BORROWED; 0 if there is none. *place moves past it. */
 static inline int
 set_next(PyObject *set, Py_ssize_t *place, PyObject **key)
 {
     const PySetObject *self = (const PySetObject *)set;
     Py_ssize_t at = *place;
-    while (at <= self->mask && (self->table[at].key == NULL || self->table[at].hash == -1)) {  /* -1: it was deleted */
+    while (at <= self->mask && (self->table[at].key == NULL || self->table[at].hash == -1)) {  /* -1: a deleted entry */
         at++;
     }
     *place = at + 1;
@@ -103,7 +102,7 @@ set_next(PyObject *set, Py_ssize_t *place, PyObject **key)
     return 1;
 }
 
-/* As dict_find of the members of a set. */
+/* As dict_find, for the members of a set. */
 static inline int
 set_find(PyObject *set, PyObject *key)
 {

@@ -1,4 +1,5 @@
-/* Where CPython 3.11 has the values and the dict of an instance: in front of it, one of them NULL. */
+/* Managed dicts in CPython 3.11: two words before the instance, for the values and for the dict; one of them is
+ * NULL. */
 #ifndef PIJIT_MANAGED_DICT_311_H
 #define PIJIT_MANAGED_DICT_311_H
 
@@ -9,7 +10,7 @@ managed_dict(PyObject *object)
     return ((PyObject **)object)[-3];
 }
 
-/* The values of an instance without a dict, BORROWED, each NULL if there is none; NULL where it has none at all. */
+/* The values of an instance without a dict, BORROWED; an unset one is NULL. NULL if there is no array of values. */
 static inline PyObject **
 managed_values(PyObject *object)
 {

@@ -1,4 +1,4 @@
-/* Where CPython 3.12 has the values or the dict of an instance: one word in front of it. That of values is odd. */
+/* Managed dicts in CPython 3.12: one word before the instance, for the values (an odd number) or the dict. */
 #ifndef PIJIT_MANAGED_DICT_312_H
 #define PIJIT_MANAGED_DICT_312_H
 
@@ -16,7 +16,7 @@ managed_dict(PyObject *object)
     return (uintptr_t)word & 1 ? NULL : (PyObject *)word;
 }
 
-/* The values of an instance without a dict, BORROWED, each NULL if there is none; NULL where it has none at all. */
+/* The values of an instance without a dict, BORROWED; an unset one is NULL. NULL if there is no array of values. */
 static inline PyObject **
 managed_values(PyObject *object)
 {

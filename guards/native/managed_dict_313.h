@@ -1,10 +1,10 @@
-/* Where CPython 3.13 has the dict of an instance, and its values: in front of it, and behind it.
+/* Managed dicts in CPython 3.13: the dict is in a word before the instance, the values are after it.
  *
- * A dict that was made takes over the values where they are. */
+ * A new dict takes over the values in place. */
 #ifndef PIJIT_MANAGED_DICT_313_H
 #define PIJIT_MANAGED_DICT_313_H
 
-/* How struct _dictvalues begins. */
+/* The first bytes of struct _dictvalues. */
 typedef struct {
     uint8_t capacity, size, embedded, valid;
 } ValuesHead;
@@ -16,7 +16,7 @@ managed_dict(PyObject *object)
     return ((PyObject **)object)[-3];
 }
 
-/* The values of an instance without a dict, BORROWED, each NULL if there is none; NULL where it has none at all. */
+/* The values of an instance without a dict, BORROWED; an unset one is NULL. NULL if there is no array of values. */
 static inline PyObject **
 managed_values(PyObject *object)
 {

@@ -1,6 +1,4 @@
-/* The mirror: programs that are evaluated by their Python twin as well, for tests.
- *
- * Part of evaluate.c, apart for its size. */
+/* Mirror mode, for tests: the Python twin repeats evaluations of programs. Part of evaluate.c. */
 #ifndef PIJIT_GUARDS_MIRROR_H
 #define PIJIT_GUARDS_MIRROR_H
 

@@ -1,20 +1,20 @@
 /* Guard programs: the type Program, its construction from checked tuples, and one evaluation (walk.h). Part of
  * evaluate.c.
  *
- * A program is a list of steps over registers. A fetch step reads a root or a register and fills the next
- * register; a check step tests one or two registers. Registers come in two runs: the borrowed ones (locals
- * and constants, alive as long as the caller's array and the program) and then the owned ones, filled in
- * ascending order, so that dropping them after a failure in mid-program is one loop. Python
- * (guards/program.py) orders the steps; program_new checks that no step reads a register before it is filled
- * or passes a check an object it cannot handle, so no tuple from Python can make an evaluation crash.
+ * A program is a list of steps over registers. A fetch step reads a root or a register and fills the next register. A
+ * check step tests one or two registers. Borrowed registers come first (locals and constants, alive as long as the
+ * caller's array and the program). Owned registers follow and are filled in ascending order, so one loop releases
+ * them after a failure in the middle. Python (guards/program.py) orders the steps. program_new checks that no step
+ * reads a register before it is filled or gives a check an object of the wrong kind. So no tuple from Python can make
+ * an evaluation crash.
  *
- * Types, functions, code and whatever else is compared by identity is held weakly where it can be
- * (guards/held.py); a program of which one such object is gone is dead: it will never hold again. So is one that
- * was retired, because what it leads to no longer fits.
+ * Types, functions, code and other objects that are compared by identity are held weakly if possible
+ * (guards/held.py). A program is dead, and never holds again, once one of them is gone. It is also dead once it was
+ * retired, because its payload no longer fits.
  *
- * A Program refers to everything from its construction on and never changes its references. A reference cycle
- * through it has some other object that was changed later and that can be cleared, so, like a tuple, it has
- * no tp_clear: a cleared program would be a program whose guards all hold. */
+ * A Program has all its references from construction on and never changes them. A reference cycle through it also
+ * contains an object that was changed later and that can be cleared. So, like a tuple, it has no tp_clear: all guards
+ * of a cleared program would hold. */
 #ifndef PIJIT_GUARDS_PROGRAM_H
 #define PIJIT_GUARDS_PROGRAM_H
 
@@ -34,7 +34,7 @@ enum {
 
 typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_REFERENCE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
 
-/* One row per operation: its name for Python, how many registers it reads, and what its object must be. */
+/* For each operation: its name for Python, the number of registers that it reads, and the rule for its object. */
 static const struct {
     const char *name;
     int reads;
@@ -77,9 +77,9 @@ static const struct {
 typedef struct {
     int operation;
     int mask, flags;       /* CHECK_ARRAY: (array flags & mask) == flags; CHECK_SAME_AXIS: mask is the second axis */
-    Py_ssize_t guard;      /* index of the guard it serves, -1 for a fetch that serves the caller alone */
-    Py_ssize_t out;        /* register a fetch fills */
-    Py_ssize_t a, b;       /* registers it reads */
+    Py_ssize_t guard;      /* index of the guard it serves, -1 for a fetch that serves only the caller */
+    Py_ssize_t out;        /* register that a fetch fills */
+    Py_ssize_t a, b;       /* registers that it reads */
     Py_ssize_t number;     /* root index, position, length, axis or ndim */
     PyObject *object;      /* owned: name, key, type, dtype, constant or weak reference; NULL if it has none */
 } Step;
@@ -131,7 +131,8 @@ object_obeys(PyObject *object, ObjectRule rule)
     }
 }
 
-/* `borrowed` and `owned`: how many registers of each run are filled; advanced by a fetch step. */
+/* Whether a step is valid. `borrowed` and `owned`: the number of filled registers of each kind; a fetch step adds
+ * one. */
 static int
 step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_ssize_t *borrowed,
               Py_ssize_t *owned)
@@ -279,7 +280,7 @@ program_dealloc(ProgramObject *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
-/* Whether an object that a guard speaks of is gone, so that the guards will never hold again. */
+/* Whether the guards never hold again: retire() was called, or an object that a guard compares with is gone. */
 static int
 program_is_dead(const ProgramObject *self)
 {

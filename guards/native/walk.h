@@ -1,6 +1,4 @@
-/* Evaluating a guard program: walking its steps over the roots of a call.
- *
- * Part of program.h, apart for its size. */
+/* Evaluation of a guard program: walks its steps over the roots of a call. Part of program.h. */
 #ifndef PIJIT_GUARDS_WALK_H
 #define PIJIT_GUARDS_WALK_H
 
@@ -49,8 +47,8 @@ cell_is_empty(const Roots *roots, Py_ssize_t index)
     return cell != NULL && PyCell_Check(cell) && PyCell_GET(cell) == NULL;
 }
 
-/* The object that a step's weak reference leads to, borrowed; once it is gone None, and while it goes itself. So
- * an object that somebody holds is it exactly if it is the same and not None. */
+/* The referent of a step's weak reference, borrowed; None once it is dead; the dying object itself while it is
+ * destroyed. A live object is the referent exactly if it is identical and not None. */
 static inline PyObject *
 step_referent(const Step *step)
 {
@@ -107,7 +105,7 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
     }
 }
 
-/* The step that failed, or NULL if all passed; *end is one past the last owned register filled. */
+/* The step that failed, or NULL if all passed. *end is the index after the last owned register that is filled. */
 static inline const Step *
 program_walk(const ProgramObject *self, const Roots *roots, PyObject **registers, Py_ssize_t *end)
 {
@@ -138,14 +136,14 @@ program_walk(const ProgramObject *self, const Roots *roots, PyObject **registers
     return NULL;
 }
 
-/* Mirror mode: asks the Python twin about the same values. `failed` is the index of the failed guard, -1 for
- * an absent fetch source, PASSED. Returns passed or not, or -1 with AssertionError (then `fetched` is given
- * back). */
+/* Mirror mode: let the Python twin evaluate the same values. `failed` is the index of the failed guard, -1 for an
+ * absent fetch source, or PASSED. Returns whether the program passed, or -1 with AssertionError; then `fetched` is
+ * released. */
 enum { PASSED = -2 };
 static int program_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched);
 
-/* 1: pass, `fetched` filled with NEW references (unless NULL); 0: a guard failed; -1: only with the mirror on
- * or out of memory, with an exception. */
+/* 1: passed, `fetched` is filled with NEW references (unless it is NULL); 0: a guard failed; -1 with an exception
+ * set, only in mirror mode or out of memory. */
 static int
 program_evaluate(ProgramObject *self, const Roots *roots, PyObject **fetched)
 {

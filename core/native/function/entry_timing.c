@@ -17,7 +17,7 @@
 #define LONGER 4                 /* a run of a lost trial is far longer if it takes more than 4 times the median */
 #define LONGER_RUNS 3            /* runs in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
-#define SMALL_PART 100           /* kernels below 1/100 of a run are a small part; bytecode takes up to 1000 times as long */
+#define SMALL_PART 100           /* a part below 1/100 is small; bytecode may take 1000 times as long as a kernel */
 
 typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
 

@@ -2,7 +2,7 @@
  *
  * A kernel is `int64_t kernel(int64_t *frame)`. frame[0] is the address of the runtime table, frame[1] the
  * address of this call's OwnedList; inputs follow from word 2. The kernel returns
- *     >= 0                  the exit id, and above CAUSE_SHIFT bits the number of the cause,
+ *     >= 0                  the exit id; the bits from CAUSE_SHIFT on are the number of the cause,
  *     LAUNCHER_MISS (-1)    nothing was changed, run the original bytecode (the launcher answers MISS),
  *     LAUNCHER_ERROR (-2)   a Python exception is set.
  *
@@ -31,9 +31,11 @@
  *   layout_like(desc, ndim, itemsize, nops, ops) -> 0 or 1
  *       Only writes those strides to desc, for an intermediate result that is never allocated.
  *   own(frame, object) -> object
- *       The array, or a copy of one that uses memory of the buffer pool; it may leave the kernel. 0 with an exception set.
+ *       The array, or a copy of one that uses memory of the buffer pool; it may leave the kernel. 0 with an exception
+ *       set.
  *   copied(frame, desc, ndim, typenum) (*)
- *       A new array with the elements of a contiguous one that has no object; writes the object, which may leave the kernel.
+ *       A new array with the elements of a contiguous one that has no object; writes the object, which may leave the
+ *       kernel.
  *   view(frame, desc, ndim, typenum, base) (*)
  *       A NumPy view for the data, shape and strides in desc; writes the object. `base` is the array it is a
  *       view of: .base is what NumPy would set, writeable is inherited, a dtype of the same number is shared.
@@ -107,11 +109,11 @@
  *   invoke(frame, function, keywords, count, spec, wanted, strict, out)
  *       Calls a Python object with the values of spec (as new_tuple), the last ones under the names in the tuple
  *       `keywords` (or 0). The result must be as wanted -> [kind, typenum, ndim, mask, flags] says. Kind -5 is an exact
- *       array in native byte order with these of NumPy's flags; its descriptor goes to `out`. Kind -4 is an object whose
- *       class is at the address `typenum`. Other kinds are those of effects; the number's word goes to `out`. Arrays and
- *       objects are owned by the frame. `strict`: floating-point errors are raised, not reported. Returns 0; or 1,
- *       without an exception set, if the call has raised or its result is of another kind; or LAUNCHER_ERROR for an
- *       exception that ends the kernel.
+ *       array in native byte order with these of NumPy's flags; its descriptor goes to `out`. Kind -4 is an object
+ *       whose class is at the address `typenum`. Other kinds are those of effects; the number's word goes to `out`.
+ *       Arrays and objects are owned by the frame. `strict`: floating-point errors are raised, not reported. Returns 0;
+ *       or 1, without an exception set, if the call has raised or its result is of another kind; or LAUNCHER_ERROR for
+ *       an exception that ends the kernel.
  *   item(frame, tuple, index, wanted, out)
  *       The same for an item of a tuple.
  *
@@ -124,17 +126,18 @@
  *   product(frame, left, right, wanted, strict, out)
  *       np.dot of two arrays; `wanted`, `strict`, the result and the return value are as for invoke.
  *   scatter(spec), add_at(spec, floating) -> 0, or 1 if nothing was done
- *       Stores elements at indices, or adds to them. spec -> [data, stride, size, itemsize, indices, count, values, step].
+ *       Stores elements at indices, or adds to them.
+ *       spec -> [data, stride, size, itemsize, indices, count, values, step].
  *   rows(out, data, size, bytes, indices, count) -> 0, or 1 if an index is out of range
  *       Copies rows of an array in C order.
  *   mask_count(mask, size), mask_pick(out, data, mask, size, itemsize, count),
  *   mask_put(data, mask, size, itemsize, count, values, step)
  *       Counts the elements of a mask that are set; copies the elements there from an array, or into it.
  *
- *   Effects on Python objects (stores.h). `value` is the address of the value's words. `kind` tells the object to make of
- *   them: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself, -10 complex. All
- *   return 0 if the effect took place. Otherwise nothing was done: LAUNCHER_ERROR with an exception set, or 1 if user code
- *   would run. Then the kernel leaves by the operation's side exit.
+ *   Effects on Python objects (stores.h). `value` is the address of the value's words. `kind` tells the object to make
+ *   of them: a dtype number for that NumPy scalar, -1 int, -2 float, -3 bool, -4 the object itself, -10 complex. All
+ *   return 0 if the effect took place. Otherwise nothing was done: LAUNCHER_ERROR with an exception set, or 1 if user
+ *   code would run. Then the kernel leaves by the operation's side exit.
  *
  *   append(list, kind, value)
  *       Appends to an exact list.
@@ -159,8 +162,8 @@
  *   Reads of containers (containers.h), which return as effects do. `spec` -> [kind, dtype number, ndim, mask, flags]
  *   tells the object that must be found: kind as for values, -5 an array whose masked flags are these, -6 a list, -7 a
  *   tuple, -8 a dict, -9 a string, -11 any object, -12 any object, which the frame then owns. The words of the object
- *   replace spec: of an array a descriptor, of other objects the pointer. Arrays and strings are owned by the frame, the
- *   others are borrowed.
+ *   replace spec: of an array a descriptor, of other objects the pointer. Arrays and strings are owned by the frame,
+ *   the others are borrowed.
  *
  *   load_item(frame, list or tuple, index, spec), load_key(frame, dict, key, spec)
  *   get_key(frame, dict, key, kind, value, spec), setdefault(frame, dict, key, kind, value, spec)
@@ -183,13 +186,14 @@
  *   value)
  *       As effects; the index is 0 or -1.
  *   hold(frame, object)
- *       The frame takes a reference to the object. Returns 1 if it is a list with an item whose end could run user code.
+ *       The frame takes a reference to the object. Returns 1 if it is a list with an item whose destructor may run user
+ *       code.
  *   plain_items(list or dict)
  *       Returns 0 if NumPy makes an array of the items, or of the keys, without running user code; else 1.
  *   next_entry(dict, position) -> the position after the next entry, 0 after the last one
  *   taken_entry(dict or set) -> the position after the entry that popitem or pop removes, 0 if there is none
  *   take_entry(dict or set)
- *       Removes it; returns 1 if the dict contains globals.
+ *       Removes it; returns 1 if the dict is a namespace, whose entries are globals.
  *   length(container) -> its length
  *
  *   Strings and bytes (strings.h).
@@ -232,7 +236,7 @@
 #define LAUNCHER_MISS (-1)
 #define LAUNCHER_ERROR (-2)
 
-#define CAUSE_SHIFT 48           /* results from 0 on: the exit's number in the low bits, the number of the cause or 0 above */
+#define CAUSE_SHIFT 48           /* results from 0 on: the exit id | number of the cause (0: none) << CAUSE_SHIFT */
 
 typedef int64_t (*KernelFunction)(int64_t *frame);
 

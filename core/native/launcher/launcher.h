@@ -24,7 +24,7 @@ typedef struct {
     KernelFunction kernel;
     Input *inputs;              /* owned */
     Py_ssize_t ninputs;
-    Py_ssize_t *slots;          /* owned: locals of the calling frame to pass after the arguments; they may be unbound */
+    Py_ssize_t *slots;          /* owned: locals of the calling frame to pass after the arguments, maybe unbound */
     Py_ssize_t nslots;
     Exit *exits;                /* owned; NULL in a cleared launcher */
     Py_ssize_t nexits;
