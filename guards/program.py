@@ -142,7 +142,7 @@ class GuardProgram(_evaluate.Program):
         failures: the number of failures of each guard, in the order of `guards`; an absent source fails the guard that
             first reads it.
         last_failed: the Guard that failed last, or None.
-        dead: whether the guards never hold again, because an object that one compares with is gone.
+        dead: whether the guards never hold again: retire() was called, or an object that a guard compares with is gone.
 
     Example:
         >>> x = Local(0, "x")

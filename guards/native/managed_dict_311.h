@@ -1,5 +1,4 @@
-/* Managed dicts in CPython 3.11: two words before the instance, for the values and for the dict; one of them is
- * NULL. */
+/* Managed dicts in CPython 3.11: one word before the instance for the values, one for the dict; one is NULL. */
 #ifndef PIJIT_MANAGED_DICT_311_H
 #define PIJIT_MANAGED_DICT_311_H
 

@@ -1,12 +1,11 @@
-/* Guard programs: the type Program, its construction from checked tuples, and one evaluation (walk.h). Part of
- * evaluate.c.
+/* Guard programs: the type Program, its construction from checked tuples, and one evaluation (walk.h).
  *
- * A program is a list of steps over registers. A fetch step reads a root or a register and fills the next register. A
- * check step tests one or two registers. Borrowed registers come first (locals and constants, alive as long as the
- * caller's array and the program). Owned registers follow and are filled in ascending order, so one loop releases
- * them after a failure in the middle. Python (guards/program.py) orders the steps. program_new checks that no step
- * reads a register before it is filled or gives a check an object of the wrong kind. So no tuple from Python can make
- * an evaluation crash.
+ * Part of evaluate.c. A program is a list of steps over registers. A fetch step reads a root or a register and fills
+ * the next register. A check step tests one or two registers. Borrowed registers come first (locals and constants,
+ * alive as long as the caller's array and the program). Owned registers follow and are filled in ascending order, so
+ * one loop releases them after a failure in the middle. Python (guards/program.py) orders the steps. program_new
+ * checks that no step reads a register before it is filled or gives a check an object of the wrong kind. So no tuple
+ * from Python can make an evaluation crash.
  *
  * Types, functions, code and other objects that are compared by identity are held weakly if possible
  * (guards/held.py). A program is dead, and never holds again, once one of them is gone. It is also dead once it was

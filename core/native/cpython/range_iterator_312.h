@@ -1,7 +1,6 @@
-/* Range iterators in CPython 3.12 and 3.13: they store the next value and the number of steps left. Part of
- * iterators.h.
+/* Range iterators in CPython 3.12 and 3.13: they store the next value and the number of steps left.
  *
- * As words of a kernel they are [index, start, step, length], of which only the index changes. */
+ * Part of iterators.h. As words of a kernel they are [index, start, step, length], of which only the index changes. */
 #ifndef PIJIT_RANGE_ITERATOR_312_H
 #define PIJIT_RANGE_ITERATOR_312_H
 

@@ -1,8 +1,10 @@
 /* Callees: functions that linked code calls and that are compiled on their own for such calls, on all versions.
  *
- * Part of hook.c and run.c. hook/call_site.h and hidden/call_site.h implement a CallSite there. A site has Callees.
- * An open site serves a call whose function capture does not know, and also has `find`. It asks `find` about each
- * function that the site has not met, at most OPEN_LIMIT times. A site that never calls a Python function closes.
+ * Part of hook.c and run.c. hook/call_site.h and hidden/call_site.h implement a CallSite there.
+ *
+ * A site has Callees. An open site serves a call whose function capture does not know, and also has `find`. It asks
+ * `find` about each function that the site has not met, at most OPEN_LIMIT times. It closes after more than IDLE_LIMIT
+ * calls in a row that run no Python function.
  *
  * A Callee whose payload was None IDLE_LIMIT times in a row gains nothing; from then on its calls run the original.
  * It names its code object by serial and has no reference to it. So it may be a constant of the code that it calls. */

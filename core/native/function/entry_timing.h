@@ -1,5 +1,6 @@
-/* A/B timing of entries against the original function: interface of entry_timing.c to dispatch.c, hook.c,
- * jit_function.c. */
+/* A/B timing of entries against the original function: interface of entry_timing.c.
+ *
+ * dispatch.c, hook.c and jit_function.c use it. */
 #ifndef PIJIT_CORE_TRIAL_H
 #define PIJIT_CORE_TRIAL_H
 

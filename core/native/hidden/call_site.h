@@ -150,7 +150,7 @@ site_make(CallSite *site, PyObject *init, PyObject *const *args, Py_ssize_t narg
     return made;
 }
 
-/* A call of an object that runs no Python function. An open site closes after IDLE_LIMIT such calls in a row. */
+/* A call of an object that runs no Python function. More than IDLE_LIMIT such calls in a row close an open site. */
 static PyObject *
 site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {

@@ -2,7 +2,7 @@
  *
  *   an entry that begins with a kernel              ->  the kernel; no function at all if it reaches a return
  *   any other entry whose guards hold               ->  a hidden function with its linked code
- *   an entry that says that no entry pays           ->  the function itself
+ *   an entry that says that compiling does not pay  ->  the function itself
  *   none                                            ->  on_miss, and the payload that it returns
  *
  * CPython binds the arguments of the hidden function again; the values bound for the guards are released before. So no

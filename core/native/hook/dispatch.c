@@ -1,9 +1,8 @@
 /* Dispatch of JitFunction calls without the frame hook: arguments are bound here, and the entry cache is asked at once.
- * once.
  *
  *   an entry that begins with a kernel              ->  the kernel; no frame at all if it reaches a return
  *   any other entry whose guards hold               ->  its linked code, in the only frame of the call
- *   an entry that says that no entry pays           ->  the function itself
+ *   an entry that says that compiling does not pay  ->  the function itself
  *   none                                            ->  on_miss, and the payload that it returns
  *
  * If such a kernel leaves and bytecode has to go on, its linked code gets a frame after all. That frame begins after

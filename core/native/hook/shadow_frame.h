@@ -1,9 +1,8 @@
-/* Shadow frames: run another code object - the payload - on the locals of a frame that has not started. Part of
- * hook.c.
+/* Shadow frames: run another code object - the payload - on the locals of a frame that has not started.
  *
- * All fields used here are the same on CPython 3.7 to 3.10. A payload has the arguments, flags, cell and free
- * variables of the original code. It begins with the original's locals and may have more after them. So the slots of
- * the two frames agree, except for a gap before the cells:
+ * Part of hook.c. All fields used here are the same on CPython 3.7 to 3.10. A payload has the arguments, flags, cell
+ * and free variables of the original code. It begins with the original's locals and may have more after them. So the
+ * slots of the two frames agree, except for a gap before the cells:
  *
  *     original:  locals | cells | free            payload:  locals | more locals | cells | free
  *

@@ -1,3 +1,4 @@
+/* LoopTrial: its windows, their length, and the verdict. loop_timing.h describes the states. */
 #include "launcher/loop_timing.h"
 #include "cpython/caller.h"
 #include <structmember.h>

@@ -1,9 +1,8 @@
-/* LoopTrial: A/B timing of the launchers of one loop of linked code against bytecode, while the loop runs
- * (perf_statistics).
+/* LoopTrial: A/B timing of the launchers of one loop of linked code against bytecode.
  *
- * One of the launchers is the clock: it is called equally often whether kernels or bytecode run. The time between its
- * calls is measured in windows with equal numbers of calls. In windows of bytecode all launchers of the loop return
- * MISS.
+ * It runs while the loop runs (perf_statistics). One of the launchers is the clock: it is called equally often
+ * whether kernels or bytecode run. The time between its calls is measured in windows with equal numbers of calls. In
+ * windows of bytecode all launchers of the loop return MISS.
  *
  *   WAITING    until the clock has been called often enough
  *   MEASURING  windows of kernels and of bytecode, in random order; see ab_timing.h

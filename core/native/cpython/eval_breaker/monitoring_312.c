@@ -1,5 +1,6 @@
-/* sys.monitoring on CPython 3.12. The version of its events is in the interpreter state, which only internal headers
- * declare. */
+/* sys.monitoring on CPython 3.12: whether a code object is monitored.
+ *
+ * The version of the events is in the interpreter state, which only internal headers declare. */
 #define Py_BUILD_CORE
 #include "cpython/thread_311.h"
 #include <internal/pycore_interp.h>
