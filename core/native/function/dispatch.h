@@ -24,12 +24,11 @@ typedef struct {
 /* While no entry serves and none is made, that interval doubles, at most MOST_DOUBLINGS times. */
 #define MOST_DOUBLINGS 4
 
-/* How often calls of a function ask the cache: the number of calls in a row that found nothing compiled, the number of
- * calls that need not ask again, and the number of times that the interval has doubled. */
+/* The rate at which calls of a function ask the cache. */
 typedef struct {
-    int in_vain;
-    int rest;
-    int doublings;
+    int in_vain;                 /* the number of calls in a row that found nothing compiled */
+    int rest;                    /* the number of next calls that need not ask */
+    int doublings;               /* the number of times that the interval has doubled */
 } Pace;
 
 /* serve.h: whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a

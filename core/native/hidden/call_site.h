@@ -4,9 +4,9 @@
  * callable as its first argument. The site looks for the Callee of that function and asks its cache. It runs the
  * entry found there, or calls the callable. Other calls of the function are not affected.
  *
- * The callable may also be a method of such a function, or an object whose class has the function as `__call__`, or a
- * class that has it as `__init__` and makes objects as `object` does. Calls with a tuple of arguments have no empty
- * slot; they get a bound method of the site. */
+ * The callable may also be a method of such a function, or an object whose class has the function as `__call__`. It
+ * may be a class that has it as `__init__` and makes objects as `object` does. Calls with a tuple of arguments have no
+ * empty slot; they get a bound method of the site. */
 #ifndef PIJIT_CORE_CALL_SITE_311_H
 #define PIJIT_CORE_CALL_SITE_311_H
 
@@ -228,7 +228,7 @@ site_bound(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     }
     int is_served = Py_TYPE(args[0]) == &PyFunction_Type || Py_TYPE(args[0]) == &PyMethod_Type;
-    int iterable = Py_TYPE(args[1])->tp_iter != NULL || PySequence_Check(args[1]);  /* else CPython names the callable */
+    int iterable = Py_TYPE(args[1])->tp_iter != NULL || PySequence_Check(args[1]);  /* else CPython raises */
     return is_served && iterable ? PyMethod_New(self, args[0]) : Py_NewRef(args[0]);
 }
 
