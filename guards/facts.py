@@ -1,6 +1,7 @@
-"""Facts about values, and descriptions of values, without running user code: no `__eq__`, no `__repr__`, no properties.
+"""Facts about values and descriptions of values, found without running user code.
 
-Guards compare facts, and use descriptions in messages.
+Guards compare facts, and use descriptions in messages. Functions here must not call `__eq__`, `__repr__` or properties
+of user classes.
 """
 
 from __future__ import annotations
