@@ -1,4 +1,4 @@
-"""Turns a code object into a list of instructions with resolved arguments, jump targets and line numbers."""
+"""The decoder: turns a code object into instructions with resolved arguments, jump targets and line numbers."""
 
 from types import CodeType
 
@@ -18,8 +18,8 @@ def decode(code: CodeType) -> Function:
         The function; jump targets are instruction indices.
 
     Raises:
-        ValueError: a jump leads between an EXTENDED_ARG and its instruction, or out of the code; the exception table or
-            the location table (3.11) does not fit the code.
+        ValueError: a jump leads between an EXTENDED_ARG and its instruction, or out of the code. From 3.11 on also: the
+            exception table or the location table does not fit the code.
 
     Example:
         decode((lambda x: x + 1).__code__).instructions[0].value == "x"

@@ -1,7 +1,7 @@
-"""Writes code objects: original instructions with new ones put between and behind them.
+"""The encoder: writes code objects from original instructions, with new ones between and after them.
 
-Every index into the original tables (constants, names, locals, cells) stays valid: new constants, names and
-locals are appended. Instructions are kept as they are, jumps are laid out anew.
+Every index into the original tables (constants, names, locals, cells) stays valid: new constants, names and locals are
+appended. Original instructions are kept; all jump arguments are recomputed.
 """
 
 from types import CodeType
@@ -12,7 +12,7 @@ from pijit.core.bytecode.codec.layout import Layout, first_place, kind_of_argume
 
 
 class Label:
-    """A place to jump to; place it by putting it into a sequence of new instructions."""
+    """A jump target; a sequence of new instructions contains the label at its position."""
 
     __slots__ = ("name",)
 
@@ -30,9 +30,10 @@ class Op:
         opname: an opcode name of the running version.
         arg: the raw argument (an index from `Assembler.const` and its like), a Label for a jump or handler
             setup, or None for an instruction without one.
-        lineno: its line; None is "no line" (3.10) or the line of what precedes it.
-        site: the original instruction whose exception handler holds (3.11); None for the one in front of which it stands.
-        columns: whether its columns are those of the site, if it is on the site's line (3.11).
+        lineno: its line; None is "no line" (3.10) or the line of the previous instruction.
+        site: the original instruction whose exception handler covers it (3.11). None means the instruction before which
+            it is inserted.
+        columns: whether it gets the columns of the site, if it is on the site's line (3.11).
     """
 
     __slots__ = ("opname", "arg", "lineno", "site", "columns")
@@ -55,8 +56,8 @@ Item = Union[Op, Label]
 class Assembler:
     """An editable copy of a function.
 
-    New code goes in front of original instructions (`insert`) or behind all of them (`append`). Jumps of the
-    original code to an instruction lead to what was inserted in front of it, unless told otherwise.
+    New code goes before original instructions (`insert`) or after all of them (`append`). Jumps of the original code
+    to an instruction lead to the code inserted before it, unless `insert` is told otherwise.
 
     Example:
         assembler = Assembler(decode(f.__code__))
@@ -69,7 +70,7 @@ class Assembler:
         self.function = function
         code = function.code
         self._consts: List[Any] = list(code.co_consts)
-        # Constants live as long as the list, so their ids are theirs alone.
+        # Constants live as long as the list, so no other object has their ids.
         self._const_index: Dict[int, int] = {id(value): index for index, value in enumerate(self._consts)}
         self._names: List[str] = list(code.co_names)
         self._varnames: List[str] = list(code.co_varnames)
@@ -80,13 +81,13 @@ class Assembler:
         self._inserted: Dict[int, Label] = {}
         self._retargeted: Dict[int, Label] = {}
         self._offsets: Dict[Label, int] = {}
-        #: What the code that was assembled last decodes to.
+        #: The decoded form of the code that was assembled last.
         self.assembled: Optional[Function] = None
 
     def const(self, value: Any) -> int:
-        """Index of a constant that is this very object; objects that are merely equal get another.
+        """Index of a constant that is identical to `value`; equal objects get an index of their own.
 
-        CPython itself replaces strings that look like identifiers by their interned twins.
+        CPython itself replaces strings that look like identifiers by their interned copies.
         """
         known = self._const_index.get(id(value))
         if known is None:
@@ -95,62 +96,63 @@ class Assembler:
         return known
 
     def name(self, name: str) -> int:
-        """Index of a name in `co_names`, which it joins if need be."""
+        """Index of a name in `co_names`; the name is added if missing."""
         return _index_in(self._names, name)
 
     def local(self, name: str) -> int:
-        """Index of a local variable in `co_varnames`, which it joins if need be."""
+        """Index of a local variable in `co_varnames`; the variable is added if missing."""
         return _index_in(self._varnames, name)
 
     def fresh_local(self) -> int:
-        """Index of a local variable `$s<n>` that nothing else uses."""
+        """Index of a new local variable `$s<n>`."""
         number = 1
         while "$s{}".format(number) in self._varnames:
             number += 1
         return self.local("$s{}".format(number))
 
     def original(self, index: int) -> Label:
-        """The place of original instruction `index`, past what is inserted in front of it."""
+        """The label of original instruction `index`, after the code inserted before it."""
         return self._original.setdefault(index, Label("original {}".format(index)))
 
     def inserted(self, index: int) -> Label:
-        """The place where a redirected jump to original instruction `index` leads."""
+        """The label that redirected jumps to original instruction `index` lead to."""
         return self._inserted.setdefault(index, Label("inserted {}".format(index)))
 
     def first_place(self) -> int:
-        """The first instruction in front of which code may be inserted."""
+        """The first instruction before which code may be inserted."""
         return first_place(self.function)
 
     def insert(self, index: int, items: Iterable[Item], redirect: bool = True) -> None:
-        """Put new code in front of original instruction `index`, behind what was inserted there before.
+        """Insert new code before original instruction `index`, after the code that was inserted there earlier.
 
         Args:
             index: the original instruction.
-            items: Ops, and Labels for the places between them.
-            redirect: jumps of the original code to `index` run the new code too. Otherwise only control that
-                falls through from above does, and the code comes in front of all redirected code.
+            items: Ops, and Labels for the positions between them.
+            redirect: if true, jumps of the original code to `index` run the new code, too. Otherwise the code runs only
+                when control falls through from above; it is placed before all redirected code.
 
         Raises:
-            ValueError: from 3.11 on some instructions have to follow the one before; see `may_insert`.
+            ValueError: from 3.11 on some instructions must directly follow the previous one; see `may_insert`.
         """
         count = len(self.function.instructions)
         if not 0 <= index < count:
             raise IndexError("no instruction {} among {}".format(index, count))
         reason = why_not_in_front(self.function, index)
         if reason is not None:
-            raise ValueError("nothing can be inserted in front of {!r}: {}".format(self.function.instructions[index], reason))
+            raise ValueError("nothing can be inserted in front of {!r}: {}".format(
+                self.function.instructions[index], reason))
         (self._redirected if redirect else self._fallthrough).setdefault(index, []).extend(items)
 
     def may_insert(self, index: int) -> bool:
-        """Whether `insert` accepts an instruction; before 3.11 it accepts all."""
+        """Whether `insert` accepts an instruction; before 3.11 it accepts every instruction."""
         return why_not_in_front(self.function, index) is None
 
     def append(self, items: Iterable[Item], site: Optional[int] = None) -> None:
-        """Put new code behind everything else; only jumps reach it.
+        """Append new code after all other code; only jumps reach it.
 
         Args:
             items: Ops and Labels.
-            site: the original instruction whose exception handler holds there too (3.11); None for no handler.
+            site: the original instruction whose exception handler covers the new code, too (3.11); None for no handler.
         """
         self._tail.append((site, list(items)))
 
@@ -165,11 +167,11 @@ class Assembler:
         self._retargeted[index] = label
 
     def assemble(self) -> CodeType:
-        """The edited code object.
+        """Write the edited code object.
 
         Raises:
-            ValueError: a label that is jumped to is placed nowhere, or twice; a jump that can only go
-                forwards goes backwards; paths meet with different stacks.
+            ValueError: the target label of a jump is not placed, or is placed twice; a forward-only jump would have to
+                go backwards; paths meet with different stacks.
         """
         layout, placed, places = self._lay_out()
         layout.resolve_jumps()
@@ -179,18 +181,18 @@ class Assembler:
         edited = replace_code(
             code, co_consts=tuple(self._consts), co_names=tuple(self._names), co_varnames=tuple(self._varnames),
             co_nlocals=len(self._varnames), **layout.tables(code, places))
-        # The original size is kept where it is larger: CPython counts a few items that are never there.
+        # A larger original size is kept: CPython's estimate counts a few items that never occur.
         unchanged = edited.co_code == code.co_code and self.function.operands is None
         self.assembled = self.function if unchanged else decode(edited)
         depth = max(code.co_stacksize, stack_size(self.assembled))
         return edited if depth == code.co_stacksize else replace_code(edited, co_stacksize=depth)
 
     def offset(self, label: Label) -> int:
-        """Where a label is in the code that `assemble` has made."""
+        """Byte offset of a label in the code that `assemble` has made."""
         return self._offsets[label]
 
     def _lay_out(self) -> Tuple[Layout, Dict[Label, int], List[int]]:
-        """The rows, the rows of labels, and the row where a jump to each original instruction leads."""
+        """The rows, the rows of labels, and the row that a jump to each original instruction leads to."""
         layout = Layout(self.function, len(self._varnames) - len(self.function.varnames))
         placed: Dict[Label, int] = {}
         pending: List[Tuple[int, Label]] = []
@@ -204,7 +206,8 @@ class Assembler:
             index = instr.index
             if index in self._fallthrough:
                 _place(self._fallthrough[index], instr, instructions, layout, placed, pending)
-            if index not in jumped_to and any(index in ways for ways in (self._redirected, self._inserted, self._original)):
+            if index not in jumped_to and any(
+                    index in ways for ways in (self._redirected, self._inserted, self._original)):
                 layout.add_in_front_of_target(instr)
             rows_of_jump_targets.append(len(opcodes))
             if index in self._redirected:
@@ -262,12 +265,12 @@ _CONSTRUCTOR_ORDER = ("co_argcount", "co_kwonlyargcount", "co_nlocals", "co_stac
 
 
 def replace_code(code: CodeType, **fields: Any) -> CodeType:
-    """A copy of a code object with other values for some `co_...` fields, on every version."""
+    """A copy of a code object with other values for some `co_...` fields; works on every version."""
     if hasattr(code, "replace"):
         return code.replace(**fields)
     return CodeType(*(fields.get(field, getattr(code, field)) for field in _CONSTRUCTOR_ORDER))
 
 
 def reencode(code: CodeType) -> CodeType:
-    """Decode and encode with no change; equals the original in all that can be observed."""
+    """Decode and encode without a change; no observer can tell the result from the original."""
     return Assembler(decode(code)).assemble()

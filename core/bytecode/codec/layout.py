@@ -1,12 +1,12 @@
-"""The layout of code objects of the running version: what `decode` and `encode` share.
+"""The layout of code objects of the running version, which `decode` and `encode` share.
 
 Attributes:
-    first_place: the first instruction in front of which new code may stand.
-    Layout: rows of the code to be.
-    kind_of_argument: what argument a new instruction has to have.
+    first_place: the first instruction before which new code may be inserted.
+    Layout: the rows of the code object under construction.
+    kind_of_argument: the kind of argument that a new instruction must have.
     read_instructions: the instructions of a code object.
-    stack_size: the operand stack that a function needs.
-    why_not_in_front: why nothing may be inserted before an instruction, or None.
+    stack_size: the size of the operand stack that a function needs.
+    why_not_in_front: the reason why nothing may be inserted before an instruction, or None.
 """
 
 import sys

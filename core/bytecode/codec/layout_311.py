@@ -1,4 +1,4 @@
-"""How CPython 3.11 and later lay out instructions: relative jumps, inline caches, tables of handlers and locations."""
+"""Code layout of CPython 3.11 and later: relative jumps, inline caches, tables of handlers and locations."""
 
 import dis
 import sys
@@ -33,17 +33,17 @@ __all__ = ["Layout", "first_place", "kind_of_argument", "read_instructions", "st
 
 _EXTENDED_ARG = dis.EXTENDED_ARG
 _FOR_ITER = dis.opmap["FOR_ITER"]
-# Rows whose direction is open have the negative opcode of the backward jump.
+# Rows of jumps whose direction is not known yet hold the negative opcode of the backward jump.
 _OPEN = {name: -opcode for name, opcode in BACKWARD_JUMPS.items()}
 
 
 _TARGETS_HAVE_LINES = sys.version_info[:2] == (3, 12)
-"""Whether tools get an event for the line of a jump's target wherever the unit that ran before has another line, or none. The
-last one of a call is a cache, which has none."""
+"""Whether jump targets can cause extra line events for tools (3.12). That happens when the unit that ran before the
+target has another line, or no line. The last unit of a call is a cache, which has no line."""
 
 
 class Layout:
-    """The units of the code to be: one row per instruction, targets as row numbers."""
+    """The units of the code object under construction: one row per instruction, targets as row numbers."""
 
     __slots__ = ("opcodes", "args", "targets", "positions", "entries", "sizes", "_locals", "_new_locals")
 
@@ -59,7 +59,7 @@ class Layout:
         self._new_locals = new_locals
 
     def add_original(self, instr: Instr) -> None:
-        """Append an original instruction: a row for each that it is encoded as."""
+        """Append an original instruction: one row for each of its encoded instructions."""
         for unit in encoded_units(instr):
             arg, size = unit.raw, unit.size - CACHES.get(unit.opcode, 0)
             if self._new_locals and unit.opcode in SLOTS:
@@ -68,7 +68,10 @@ class Layout:
             self._append(unit.opcode, arg, size, unit.position or NO_POSITION, instr.entry)
 
     def add(self, opname: str, arg: int, lineno: Optional[int], site: Optional[Instr], columns: bool = False) -> None:
-        """Append a new instruction; the exception handler of `site` holds for it, and its columns if asked for."""
+        """Append a new instruction. The exception handler of `site` covers it.
+
+        With `columns` it gets the columns of the site, if it is on the site's line.
+        """
         opcode = _OPEN[opname] if opname in _OPEN else dis.opmap[LOCAL_OF.get(opname, opname)]
         if opname in LOCAL_OF or opcode in CELL_SLOTS:
             arg = self._moved(arg)
@@ -78,8 +81,9 @@ class Layout:
         self._append(opcode, arg, units_needed(arg), position, None if site is None else site.entry)
 
     def add_in_front_of_target(self, instr: Instr) -> None:
-        """What keeps the line of an original instruction from beginning anew there because new code jumps to it."""
-        if _TARGETS_HAVE_LINES and self.opcodes and CACHES.get(self.opcodes[-1]) and self.positions[-1].line == instr.lineno:
+        """Append a NOP before the new target of a jump in new code, if tools would see a second line event there."""
+        if (_TARGETS_HAVE_LINES and self.opcodes and CACHES.get(self.opcodes[-1])
+                and self.positions[-1].line == instr.lineno):
             self._append(dis.opmap["NOP"], 0, 1, self.positions[-1], self.entries[-1])
 
     def _append(self, opcode: int, arg: int, size: int, position: Position, entry: Optional[ExceptionEntry]) -> None:
@@ -91,7 +95,7 @@ class Layout:
         self.sizes.append(size)
 
     def _moved(self, slot: int) -> int:
-        """A slot of the original numbering in the new one: new locals come before cells."""
+        """The new number of a slot of the original: new locals are placed before the cells."""
         return slot + self._new_locals if slot >= self._locals else slot
 
     def _renumbered(self, opcode: int, arg: int) -> int:
@@ -103,7 +107,7 @@ class Layout:
         return first << 4 | second
 
     def resolve_jumps(self) -> None:
-        """Give jumps their arguments; one that outgrows its room moves all that follows it. So repeat."""
+        """Compute the arguments of jumps. A jump that needs more units moves all code after it, so this is repeated."""
         jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
         for row, target in jumps:
             if self.opcodes[row] < 0:
@@ -132,11 +136,11 @@ class Layout:
         return [size + CACHES.get(opcode, 0) for size, opcode in zip(self.sizes, self.opcodes)]
 
     def starts(self) -> List[int]:
-        """The first unit of each row, and the end."""
+        """The first unit of each row, and the end of the code."""
         return [0] + list(accumulate(self._all_sizes()))
 
     def tables(self, code: CodeType, places: Sequence[int]) -> Dict[str, bytes]:
-        """The fields of the code object that depend on the layout; `places` has the row of each original as a target."""
+        """The code object's fields that depend on the layout; `places` is the row of each original as a jump target."""
         return {"co_code": self._code_bytes(),
                 "co_linetable": write_locations(zip(self._all_sizes(), self.positions), code.co_firstlineno),
                 "co_exceptiontable": write_exception_table(self._exception_entries(places))}
@@ -153,7 +157,7 @@ class Layout:
         return bytes(raw)
 
     def _exception_entries(self, places: Sequence[int]) -> List[ExceptionEntry]:
-        """An entry for each run of rows with one entry object; neighbours that are merely equal stay apart."""
+        """One entry for each run of rows that share an entry object; adjacent equal entries are not merged."""
         starts = self.starts()
         entries: List[ExceptionEntry] = []
         for _, rows in groupby(range(len(self.entries)), key=lambda row: id(self.entries[row])):
@@ -166,9 +170,10 @@ class Layout:
 
 
 def kind_of_argument(opname: str) -> str:
-    """What a new instruction has to have as its argument: "label", "number" or "nothing".
+    """The kind of argument that a new instruction must have: "label", "number" or "nothing".
 
-    Besides the opcodes of the version there are those of `units_311`: jumps without a direction, and access to slots.
+    Besides the opcodes of the version there are the pseudo-opcodes of `units_311`: jumps without a direction, and
+    access to slots.
     """
     if opname in _OPEN:
         return "label"

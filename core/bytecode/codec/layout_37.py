@@ -1,4 +1,4 @@
-"""How CPython 3.7 to 3.10 lay out instructions: absolute and relative jumps, no caches, handlers set up by instructions."""
+"""Code layout of CPython 3.7 to 3.10: absolute and relative jumps, no caches, handlers set up by instructions."""
 
 import dis
 from itertools import accumulate
@@ -16,7 +16,7 @@ _EXTENDED_ARG = dis.EXTENDED_ARG
 
 
 def _value_tables(code: CodeType) -> Dict[int, Any]:
-    """For each opcode whose argument indexes a table, that table."""
+    """The table of each opcode whose argument indexes a table."""
     tables: Dict[int, Any] = {}
     cells = code.co_cellvars + code.co_freevars
     for opcodes, table in (
@@ -77,7 +77,7 @@ def _units_needed(arg: int) -> int:
 
 
 class Layout:
-    """The units of the code to be: one row per instruction, targets as row numbers."""
+    """The units of the code object under construction: one row per instruction, targets as row numbers."""
 
     __slots__ = ("opcodes", "args", "targets", "lines", "sizes")
 
@@ -105,10 +105,10 @@ class Layout:
         self.sizes.append(_units_needed(arg))
 
     def add_in_front_of_target(self, instr: Instr) -> None:
-        """Nothing: lines begin where the table says."""
+        """Do nothing: only the line table decides where lines begin."""
 
     def resolve_jumps(self) -> None:
-        """Give jumps their arguments; one that outgrows its room moves all that follows it. So repeat."""
+        """Compute the arguments of jumps. A jump that needs more units moves all code after it, so this is repeated."""
         jumps = [(row, target) for row, target in enumerate(self.targets) if target is not None]
         grown = True
         while grown:
@@ -130,8 +130,9 @@ class Layout:
         return [0] + list(accumulate(self.sizes))
 
     def tables(self, code: CodeType, places: Sequence[int]) -> Dict[str, bytes]:
-        """The fields of the code object that depend on the layout; `places` has the row of each original as a target."""
-        return {"co_code": self._code_bytes(), LINE_TABLE_FIELD: write_line_table(self._unit_lines(), code.co_firstlineno)}
+        """The code object's fields that depend on the layout; `places` is the row of each original as a jump target."""
+        return {"co_code": self._code_bytes(),
+                LINE_TABLE_FIELD: write_line_table(self._unit_lines(), code.co_firstlineno)}
 
     def _code_bytes(self) -> bytes:
         if max(self.sizes) == 1:
@@ -155,7 +156,7 @@ class Layout:
 
 
 def kind_of_argument(opname: str) -> str:
-    """What a new instruction has to have as its argument: "label", "number" or "nothing"."""
+    """The kind of argument that a new instruction must have: "label", "number" or "nothing"."""
     opcode = dis.opmap[opname]
     if opcode in _ABSOLUTE or opcode in _RELATIVE:
         return "label"
@@ -163,15 +164,15 @@ def kind_of_argument(opname: str) -> str:
 
 
 def stack_size(function: Function) -> int:
-    """The largest number of operands on the stack."""
+    """The largest depth of the operand stack."""
     return trace_flow(function).max_depth
 
 
 def why_not_in_front(function: Function, index: int) -> Optional[str]:
-    """New code may stand before any instruction."""
+    """None: new code may be inserted before any instruction."""
     return None
 
 
 def first_place(function: Function) -> int:
-    """The first instruction; nothing has to run before new code."""
+    """The first instruction: no instruction has to run before new code."""
     return 0

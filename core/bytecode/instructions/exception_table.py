@@ -1,7 +1,8 @@
-"""The exception table of CPython 3.11 and later: which handler holds for which instructions.
+"""The exception table of CPython 3.11 and later: it maps ranges of instructions to handlers.
 
 `co_exceptiontable` is a sequence of entries. An entry has four numbers: start, length, target, and depth with a flag.
-A number has digits of 6 bits, the highest first. Bit 6 says that another digit follows, bit 7 marks an entry's first byte.
+A number has digits of 6 bits, the highest first. Bit 6 says that another digit follows.
+Bit 7 marks the first byte of an entry.
 """
 
 from typing import Iterable, List, NamedTuple, Tuple
@@ -10,13 +11,13 @@ _DIGIT, _MORE, _FIRST = 63, 64, 128
 
 
 class ExceptionEntry(NamedTuple):
-    """A range of code and the handler of exceptions that are raised in it.
+    """A range of code and the handler of exceptions raised in this range.
 
     Attributes:
-        start, end: the range, the end exclusive. Code units in tables, instruction indices in a decoded function.
-        target: where the handler begins, counted likewise.
+        start, end: the range; the end is exclusive. Tables count code units, decoded functions count instructions.
+        target: where the handler begins, counted in the same way.
         depth: number of operands that stay on the stack when the handler is entered.
-        lasti: whether the offset of the instruction that raised is pushed below the exception.
+        lasti: whether the interpreter pushes the offset of the raising instruction below the exception.
     """
 
     start: int
@@ -27,7 +28,7 @@ class ExceptionEntry(NamedTuple):
 
 
 def _read_number(table: bytes, at: int) -> Tuple[int, int]:
-    """The number that begins at a byte, and where the next one begins."""
+    """The number that begins at byte `at`, and the position of the next number."""
     value, more = 0, True
     begin = at
     while more:
@@ -67,7 +68,8 @@ def read_exception_table(table: bytes) -> List[ExceptionEntry]:
             numbers.append(number)
         start, length, target, depth = numbers
         if start < end or not length:
-            raise ValueError("exception table: the range of the entry at byte {} is empty or overlaps another".format(begin))
+            raise ValueError(
+                "exception table: the range of the entry at byte {} is empty or overlaps another".format(begin))
         end = start + length
         entries.append(ExceptionEntry(start, end, target, depth >> 1, bool(depth & 1)))
     return entries
@@ -83,7 +85,7 @@ def _number(value: int) -> bytearray:
 
 
 def write_exception_table(entries: Iterable[ExceptionEntry]) -> bytes:
-    """The table with these entries, as the compiler writes it.
+    """The table with these entries, as CPython's compiler writes it.
 
     Args:
         entries: in units, sorted by start.

@@ -29,21 +29,21 @@ class Instr:
 
     Attributes:
         index: position in `Function.instructions`.
-        opname, opcode: which instruction.
+        opname, opcode: name and number of the operation.
         arg: the whole argument, or None for an instruction without one.
-        value: what the argument stands for: the constant, the name, the operator, or `arg` itself.
+        value: the meaning of the argument: the constant, the name, the operator, or `arg` itself.
         target: index of the instruction that a jump or a handler setup leads to, else None.
-        written_target: index of the instruction that the encoded jump names. It is another one for the FOR_ITER of 3.12
-            and later, which skips what is there, and for an instruction that names one and never leads there (3.14).
+        written_target: index of the instruction that the encoded jump names, where that is not `target`. The FOR_ITER
+            of 3.12 and later skips the instructions that it names. END_ASYNC_FOR names one but never jumps (3.14).
         lineno: the line, or None where the compiler gave none (3.10).
-        offset: byte offset of the first unit, prefixes included, as in `f_lasti`; `dis` has the last unit's. From 3.11 on
-            `f_lasti` is after the prefixes, as in `dis`.
+        offset: byte offset of the first unit, prefixes included, as in `f_lasti`. `dis` shows the last unit's offset.
+            From 3.11 on `f_lasti` is the offset after the prefixes, as in `dis`.
         size: number of two-byte units, prefixes and inline caches (3.11) included.
-        raw: the encoded argument; 3.10 leaves arguments behind in instructions that ignore them.
+        raw: the encoded argument. Python 3.10 leaves stale arguments in instructions that ignore them.
         position: lines and columns in the source (3.11), else None.
-        entry: the entry of the exception table that holds here (3.11), or None. Instructions that one entry
-            of the table covers share one object.
-        units: the encoded instructions that it stands for where these are several (3.11); else None.
+        entry: the entry of the exception table that covers the instruction (3.11), or None. All instructions that
+            one entry of the table covers share one object.
+        units: the encoded instructions, if the normal form has one instruction for several of them (3.11); else None.
     """
 
     __slots__ = ("index", "opname", "opcode", "arg", "value", "target", "lineno", "offset", "size", "raw", "position",
@@ -86,17 +86,18 @@ class Instr:
 
 
 class Operands(NamedTuple):
-    """The operand stack before each instruction of a function; see `operands_311`.
+    """The operand stack before each instruction of a function. `operands_311.operands` computes it.
 
     Attributes:
-        depths: number of items, empty slots included; None where no path leads.
+        depths: number of items, empty slots included; None for unreachable instructions.
         nulls: the positions of the empty slots beside callables.
-        saved: positions of what LOAD_FAST_AND_CLEAR has put aside, each with the index of that instruction (3.12).
-        successors: the instructions that may run next, without exceptions; None where no path leads.
+        saved: positions of values that LOAD_FAST_AND_CLEAR saved, each with the index of that instruction (3.12).
+        successors: the instructions that may run next, without exceptions; None for unreachable instructions.
         method_calls: calls that have a method and its owner below the arguments.
-        paired_calls: calls that have a callable and their first argument there, in place of an empty slot.
+        paired_calls: calls that have a callable and its first argument there, instead of a callable and an empty slot.
         starred_calls: calls of CALL_FUNCTION_EX that have an empty slot in place of a dict of keywords (3.14).
-        with_offset: instructions below whose operands is the number of one, for who raises an exception again; it is no object (3.14).
+        with_offset: instructions that run while the stack holds an instruction offset for a later RERAISE. The offset
+            is not an object (3.14).
     """
 
     depths: Tuple[Optional[int], ...]
@@ -117,8 +118,8 @@ class Function:
         instructions: all instructions, reachable or not.
         varnames, cellvars, freevars: as `code.co_varnames` and so on.
         argument_count: how many of `varnames` are arguments, `*args` and `**kwargs` included.
-        prologue: the instructions in front of the first one, of the normal form (3.11); new code goes behind them.
-        operands: what is on the operand stack, of the normal form (3.11); else None.
+        prologue: the instructions before the first one, in the normal form (3.11). New code goes after the prologue.
+        operands: the operand stacks of the normal form (3.11); else None.
     """
 
     __slots__ = ("code", "instructions", "varnames", "cellvars", "freevars", "argument_count", "prologue", "operands")

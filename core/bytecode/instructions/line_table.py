@@ -1,7 +1,7 @@
-"""Line tables: which line each code unit belongs to, read and written byte for byte as CPython does.
+"""Line tables up to CPython 3.10: the line of each code unit, read and written byte for byte as CPython does.
 
-3.7 to 3.9 have `co_lnotab` (pairs of offset step, line step); 3.10 has `co_linetable` (pairs of range length,
-line step, where -128 is "no line").
+Python 3.7 to 3.9 have `co_lnotab`: pairs of an offset step and a line step. Python 3.10 has `co_linetable`: pairs of a
+range's length and a line step, where -128 means "no line".
 """
 
 import sys
@@ -26,7 +26,7 @@ def _read_lnotab(code: CodeType) -> List[Optional[int]]:
     for step, delta in zip(table[::2], table[1::2]):
         if step:
             offset += step
-            # A step of 255 ends in mid-unit: the unit belongs to the line that is current at its first byte.
+            # A step of 255 ends inside a unit. The unit belongs to the line that is current at its first byte.
             lines.extend([line] * ((offset + 1) // 2 - len(lines)))
         line += _signed(delta)
     return _fitted(lines, code, line)
@@ -42,13 +42,13 @@ def _read_linetable(code: CodeType) -> List[Optional[int]]:
         if delta != _NO_LINE:
             line += delta
         end += length
-        # A unit belongs to the range that its first byte is in.
+        # A unit belongs to the range that contains its first byte.
         lines.extend([None if delta == _NO_LINE else line] * ((end + 1) // 2 - len(lines)))
     return _fitted(lines, code, None)
 
 
 def _fitted(lines: List[Optional[int]], code: CodeType, behind: Optional[int]) -> List[Optional[int]]:
-    """One line for each unit of the code; those after the table's end have the line ``behind``."""
+    """One line for each unit of the code; units after the table's end have the line ``behind``."""
     count = len(code.co_code) // 2
     return lines[:count] + [behind] * (count - len(lines))
 
@@ -112,7 +112,7 @@ else:
 
 
 def line_of_each_unit(code: CodeType) -> List[Optional[int]]:
-    """The line of each two-byte unit of a code object; None where it has none (3.10 only)."""
+    """The line of each two-byte unit of a code object, or None for a unit without a line (3.10 only)."""
     return _read(code)
 
 
@@ -120,7 +120,7 @@ def write_line_table(lines: Sequence[Optional[int]], first_line: int) -> bytes:
     """The line table of code whose units have these lines.
 
     Args:
-        lines: one entry per two-byte unit; None is "no line" (before 3.10: the line before it).
+        lines: one entry per two-byte unit; None means "no line". Before 3.10 it means the line of the previous unit.
         first_line: `co_firstlineno`.
 
     Returns:

@@ -1,8 +1,8 @@
 """The location table of CPython 3.11 and later: lines and columns of each code unit.
 
-An entry of `co_linetable` describes 1 to 8 units. Its first byte has bit 7 set, then 4 bits for the kind of the entry and 3 for
-the number of units less 1. Lines are differences to the entry before. Numbers have digits of 6 bits, the lowest first;
-bit 6 says that another digit follows.
+An entry of `co_linetable` describes 1 to 8 units. Bit 7 of its first byte is set. The next 4 bits are the kind of the
+entry, the low 3 bits the number of units less 1. Lines are stored as differences from the previous entry.
+Numbers have digits of 6 bits, the lowest first; bit 6 says that another digit follows.
 """
 
 import sys
@@ -10,7 +10,7 @@ from typing import Iterable, List, NamedTuple, Optional, Tuple
 
 
 class Position(NamedTuple):
-    """Where in the source an instruction comes from; None for what is not known. Columns count bytes of UTF-8."""
+    """The source range of an instruction; a field is None if unknown. Columns count bytes of UTF-8."""
 
     line: Optional[int]
     end_line: Optional[int]
@@ -21,11 +21,11 @@ class Position(NamedTuple):
 NO_POSITION = Position(None, None, None, None)
 
 _FIRST, _DIGIT, _MORE = 128, 63, 64
-# Kinds: none; long; without columns; one line (10 to 12: 0 to 2 lines further); below 10: short.
+# Kinds: none; long; without columns; one line (10 to 12: the line advances by 0 to 2); below 10: short.
 _NONE, _LONG, _NO_COLUMNS, _ONE_LINE = 15, 14, 13, 10
 _UNITS = 8
 
-#: From 3.12 on the compiler merges neighbours with one position.
+#: From 3.12 on the compiler merges adjacent entries with the same position.
 MERGED = sys.version_info >= (3, 12)
 
 
@@ -83,7 +83,7 @@ class _Reader:
 
 
 def read_locations(table: bytes, first_line: int, units: int) -> List[Position]:
-    """The position of each unit; tools that change code leave tables that are too short, and units behind the end have none.
+    """The position of each unit. Tools that rewrite code leave short tables; units after the end have no position.
 
     Args:
         table: `co_linetable`.
@@ -125,7 +125,7 @@ def _optional(value: Optional[int]) -> bytearray:
 
 
 def _encoded(position: Position, before: int) -> Tuple[int, bytes]:
-    """Kind and bytes of a position with a line; `before` is the line of the entry before."""
+    """Kind and bytes of a position with a line; `before` is the line of the previous entry."""
     line, end, column, end_column = position
     delta = line - before
     if column is None or end_column is None:
@@ -140,7 +140,7 @@ def _encoded(position: Position, before: int) -> Tuple[int, bytes]:
 
 
 def _runs(rows: Iterable[Tuple[int, Position]]) -> List[Tuple[int, Position]]:
-    """Number of units and position of what becomes one entry, or several of 8 units."""
+    """Number of units and position of each run that becomes one entry, or several entries of at most 8 units."""
     if not MERGED:
         return list(rows)
     runs: List[Tuple[int, Position]] = []

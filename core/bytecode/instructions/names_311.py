@@ -1,7 +1,7 @@
-"""The instruction set of the normal form: what instructions of CPython 3.11 to 3.14 are called and what their arguments are.
+"""The instruction set of the normal form: names and arguments of the instructions of CPython 3.11 to 3.14.
 
-Where CPython 3.10 has an operation, the normal form has its name and its argument. So the capturer knows one instruction set.
-An opcode that this table does not know raises: nothing is guessed.
+The normal form uses the name and the argument that CPython 3.10 has for an operation. So the capturer knows one
+instruction set. An opcode that these tables do not contain raises; the code never guesses.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pijit.core.bytecode.instructions.instruction import Instr
 
 _VERSION = sys.version_info[:2]
 
-#: Whether an empty slot is pushed behind what is called (3.13), not in front of it.
+#: Whether the empty slot of a call is above the callable (3.13), not below it.
 NULL_ABOVE_CALLABLE = _VERSION >= (3, 13)
-#: Whether CALL_FUNCTION_EX has a place for keywords on the operand stack in any case, which may be empty.
+#: Whether CALL_FUNCTION_EX always has a stack item for keywords, which may be empty.
 KEYWORDS_HAVE_A_SLOT = _VERSION >= (3, 14)
-#: The names of calls where a method and its owner, not a function and an empty slot, are below the arguments.
-METHOD_CALLS = {"CALL_FUNCTION": "CALL_METHOD", "CALL_FUNCTION_KW": "CALL_METHOD_KW", "CALL_FUNCTION_EX": "CALL_FUNCTION_EX"}
+#: Names of calls that have a method and its owner below the arguments, not a function and an empty slot.
+METHOD_CALLS = {
+    "CALL_FUNCTION": "CALL_METHOD", "CALL_FUNCTION_KW": "CALL_METHOD_KW", "CALL_FUNCTION_EX": "CALL_FUNCTION_EX"}
 
 
 class Normal(NamedTuple):
@@ -32,11 +33,11 @@ class Normal(NamedTuple):
 
 
 class Names:
-    """What a code object's instructions name: the numbering of its cells is that of 3.10.
+    """The names that a code object's instructions refer to. Cells are numbered as in 3.10.
 
     Attributes:
         cells: numbers of cells and free variables.
-        remade: variables that get another cell while the function runs, in inlined comprehensions (3.12).
+        remade: variables whose cell is replaced while the function runs, in inlined comprehensions (3.12).
     """
 
     __slots__ = ("cells", "remade")
@@ -50,7 +51,7 @@ class Names:
 _OF_REMADE_CELL = {"LOAD_DEREF": "LOAD_CONTENT", "STORE_DEREF": "STORE_CONTENT", "DELETE_DEREF": "DELETE_CONTENT",
                    "LOAD_CLOSURE": "LOAD_CELL", "LOAD_FAST_AND_CLEAR": "LOAD_CELL", "STORE_FAST": "STORE_CELL",
                    "DELETE_FAST": "DELETE_CONTENT", "MAKE_CELL": "MAKE_CELL"}
-"""What accesses to cells are called that functions make while they run; these stay bytecode."""
+"""Names of accesses to cells that are created while the function runs; these accesses stay bytecode."""
 
 Rule = Callable[[Instr, Names], Normal]
 
@@ -68,7 +69,7 @@ def _nothing(instr: Instr, names: Names) -> Normal:
 
 
 def _by_argument(known: Dict[int, str], otherwise: Rule) -> Rule:
-    """Operations without operands of their own that one opcode has by numbers."""
+    """Operations that share one opcode and are told apart by its argument."""
     def rule(instr: Instr, names: Names) -> Normal:
         name = known.get(instr.arg or 0)
         return otherwise(instr, names) if name is None else Normal(name, None, None)
@@ -77,7 +78,7 @@ def _by_argument(known: Dict[int, str], otherwise: Rule) -> Rule:
 
 
 def _shifted(bits: int, name: str, flagged: Optional[str] = None, flag: int = 1) -> Rule:
-    """The argument without the flags in its low bits; another name where a flag is set."""
+    """Drop the flags in the argument's low bits; use another name if a flag is set."""
     def rule(instr: Instr, names: Names) -> Normal:
         is_flagged = flagged is not None and instr.raw & flag
         return Normal(flagged if is_flagged else name, instr.raw >> bits, instr.value)  # type: ignore[arg-type]
@@ -86,12 +87,12 @@ def _shifted(bits: int, name: str, flagged: Optional[str] = None, flag: int = 1)
 
 
 def _compared(instr: Instr, names: Names) -> Normal:
-    """The argument is 1 where the answer is made a bool at once (3.13), else 0."""
+    """The argument is 1 if the result is converted to bool by the same instruction (3.13), else 0."""
     return Normal("COMPARE_OP", int(_VERSION >= (3, 13) and bool(instr.raw & 16)), instr.value)
 
 
 def _cell(instr: Instr, names: Names) -> Normal:
-    """Access to a cell; it has another name, which nothing captures, where the cell is not that of the function's start."""
+    """Access to a cell. It has another name, which capture does not handle, if the cell may be replaced."""
     name = _OF_REMADE_CELL[instr.opname] if instr.value in names.remade else instr.opname
     return Normal(name, names.cells[instr.value], instr.value)
 
@@ -108,9 +109,10 @@ def _slot(instr: Instr, names: Names) -> Normal:
 
 
 def _loaded(instr: Instr, names: Names) -> Normal:
-    """3.13 loads cells for closures as it loads locals."""
+    """LOAD_FAST. Python 3.13 loads cells for closures with it, too."""
     if _VERSION >= (3, 13) and instr.value in names.cells:
-        return Normal("LOAD_CELL" if instr.value in names.remade else "LOAD_CLOSURE", names.cells[instr.value], instr.value)
+        return Normal(
+            "LOAD_CELL" if instr.value in names.remade else "LOAD_CLOSURE", names.cells[instr.value], instr.value)
     return Normal("LOAD_FAST", instr.arg, instr.value)
 
 
@@ -119,27 +121,28 @@ def _called_with_names(instr: Instr, names: Names) -> Normal:
 
 
 def _starred(instr: Instr, names: Names) -> Normal:
-    """The argument is 1 where there are keywords, else 0; from 3.14 on only the operand stack tells."""
+    """The argument is 1 if there are keywords, else 0. From 3.14 on only the operand stack tells which."""
     flags = 1 if instr.arg is None else instr.arg
     return Normal("CALL_FUNCTION_EX", flags, flags)
 
 
 def _small(instr: Instr, names: Names) -> Normal:
-    """A constant that is no item of `co_consts`: the argument is the number itself (3.14)."""
+    """A constant that is not an item of `co_consts`: the argument is the number itself (3.14)."""
     return Normal("LOAD_CONST", instr.arg, instr.arg)
 
 
 def _common(instr: Instr, names: Names) -> Normal:
-    """A constant that all code shares (3.14)."""
+    """A constant that all code objects share (3.14)."""
     if instr.raw >= len(COMMON_CONSTANTS):
         raise ValueError("pijit does not know the constant of {!r}".format(instr))
     value = COMMON_CONSTANTS[instr.raw]
-    return Normal("LOAD_ASSERTION_ERROR", None, None) if value is AssertionError else Normal("LOAD_CONST", instr.arg, value)
+    return (Normal("LOAD_ASSERTION_ERROR", None, None) if value is AssertionError
+            else Normal("LOAD_CONST", instr.arg, value))
 
 
-#: What LOAD_COMMON_CONSTANT loads, by its argument (3.14).
+#: The constants of LOAD_COMMON_CONSTANT, in the order of its argument (3.14).
 COMMON_CONSTANTS: Tuple[Any, ...] = (AssertionError, NotImplementedError, tuple, all, any)
-#: Operators in the order of their numbers in BINARY_OP; those in place follow, then the subscript (3.14).
+#: Operators in the order of their numbers in BINARY_OP. The in-place operators follow, then the subscript (3.14).
 OPERATORS = ("ADD", "AND", "FLOOR_DIVIDE", "LSHIFT", "MATRIX_MULTIPLY", "MULTIPLY", "MODULO", "OR", "POWER", "RSHIFT",
               "SUBTRACT", "TRUE_DIVIDE", "XOR")
 _BINARY = {number: "BINARY_" + name for number, name in enumerate(OPERATORS)}
@@ -190,24 +193,26 @@ _KEPT = frozenset("""
     BEFORE_ASYNC_WITH END_ASYNC_FOR ASYNC_GEN_WRAP SETUP_ANNOTATIONS LOAD_LOCALS LOAD_FROM_DICT_OR_GLOBALS INTERPRETER_EXIT
     """.split())
 
-#: What `plain_code` leaves no instance of.
-REWRITTEN = frozenset(("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST", "RETURN_CONST", "BINARY_SLICE",
-                       "STORE_SLICE", "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"))
-#: Parts of one instruction of the normal form, and what runs never from `co_code`.
+#: Instructions that `plain_code` replaces by others.
+REWRITTEN = frozenset((
+    "LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST", "RETURN_CONST", "BINARY_SLICE",
+    "STORE_SLICE", "LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"))
+#: Encoded instructions that are only parts of one instruction of the normal form.
 JOINED = frozenset(("KW_NAMES", "PRECALL", "EXTENDED_ARG"))
 _PARTS = JOINED | {"SET_FUNCTION_ATTRIBUTE", "LOAD_SPECIAL"}
 Encoding = Tuple[Tuple[str, int], ...]
 
 
 def _entered(first: int, last: int) -> Encoding:
-    """How a with statement looks up the method for its end, then the one for its beginning, and calls that."""
+    """The lookups of a with statement: the method for its end, then the one for its beginning, which is called."""
     return ("COPY", 1), ("LOAD_SPECIAL", last), ("SWAP", 2), ("SWAP", 3), ("LOAD_SPECIAL", first), ("CALL", 0)
 
 
-#: Instructions that are one of the normal form, with their arguments (3.14). LOAD_SPECIAL is in no other place.
+#: Sequences of instructions and arguments that are one instruction of the normal form (3.14). LOAD_SPECIAL occurs
+#: only in these.
 SEQUENCES: Dict[Encoding, str] = {
     _entered(0, 1): "SETUP_WITH", _entered(2, 3): "BEFORE_ASYNC_WITH"} if "LOAD_SPECIAL" in dis.opmap else {}
-#: Instructions that push a method, and its owner or an empty slot; how many operands they take.
+#: Instructions that push a method and its owner, or an empty slot; the values are the numbers of operands they take.
 METHODS = {"LOAD_METHOD": 1, "LOAD_SUPER_METHOD": 3, **dict.fromkeys(SEQUENCES.values(), 1)}
 
 
@@ -215,22 +220,23 @@ def normal_names() -> FrozenSet[str]:
     """The names of the instructions that the normal form has on the running version."""
     present = {name for name in dis.opmap if name in _KEPT}
     present.update(_OF_REMADE_CELL.values(), ("STORE_FAST", "DELETE_FAST"))
-    present.update(name for name in ("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD", "CALL_METHOD_KW", "LOAD_METHOD", "LOAD_ATTR",
-                                     "LOAD_GLOBAL", "LOAD_FAST", "LOAD_CLOSURE", "CALL_FUNCTION_EX", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF",
-                                     "COMPARE_OP", "SETUP_WITH", "DUP_TOP", "ROT_TWO", "COPY", "SWAP", "JUMP_ABSOLUTE", "FORMAT_VALUE",
-                                     "UNARY_POSITIVE", "LIST_TO_TUPLE", "IMPORT_STAR", "PRINT_EXPR", "POP_JUMP_IF_TRUE",
-                                     "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE"))
+    present.update(name for name in (
+        "CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD", "CALL_METHOD_KW", "LOAD_METHOD", "LOAD_ATTR",
+        "LOAD_GLOBAL", "LOAD_FAST", "LOAD_CLOSURE", "CALL_FUNCTION_EX", "LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF",
+        "COMPARE_OP", "SETUP_WITH", "DUP_TOP", "ROT_TWO", "COPY", "SWAP", "JUMP_ABSOLUTE", "FORMAT_VALUE",
+        "UNARY_POSITIVE", "LIST_TO_TUPLE", "IMPORT_STAR", "PRINT_EXPR", "POP_JUMP_IF_TRUE",
+        "POP_JUMP_IF_FALSE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE"))
     present.update(("BINARY_SUBSCR", "LOAD_ASSERTION_ERROR", "BEFORE_ASYNC_WITH"))
-    present.update(name for name in ("LOAD_SUPER_ATTR", "CALL_INTRINSIC_1", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF",
-                                     "LOAD_FAST_AND_CLEAR")
-                   if name in dis.opmap)
+    present.update(name for name in (
+        "LOAD_SUPER_ATTR", "CALL_INTRINSIC_1", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FAST_AND_CLEAR")
+        if name in dis.opmap)
     if "LOAD_SUPER_ATTR" in present:
         present.add("LOAD_SUPER_METHOD")
     return frozenset(present) | frozenset(_BINARY.values())
 
 
 def why_unknown(opname: str) -> Optional[str]:
-    """Why an opcode cannot be read; None where it can."""
+    """The reason why an opcode cannot be read; None if it can."""
     if opname in _RULES or opname in _KEPT or opname in REWRITTEN or opname in _PARTS:
         return None
     return "pijit does not know the instruction {} of CPython {}.{}".format(opname, *_VERSION)
@@ -241,7 +247,7 @@ def normal(instr: Instr, names: Names) -> Normal:
 
     Args:
         instr: from `read_instructions`, of plain code.
-        names: of its code object.
+        names: the `Names` of its code object.
 
     Raises:
         ValueError: pijit does not know the opcode.
@@ -255,20 +261,21 @@ def normal(instr: Instr, names: Names) -> Normal:
 
 
 def sequence_at(instructions: Sequence[Instr], index: int) -> Optional[Encoding]:
-    """The instructions of `SEQUENCES` that begin there."""
+    """The sequence of `SEQUENCES` that begins at `index`, or None."""
     for sequence in SEQUENCES:
         following = instructions[index:index + len(sequence)]
-        if instructions[index].opname == sequence[0][0] and tuple((instr.opname, instr.raw) for instr in following) == sequence:
+        if (instructions[index].opname == sequence[0][0]
+                and tuple((instr.opname, instr.raw) for instr in following) == sequence):
             return sequence
     return None
 
 
 def with_names(call: Instr, keywords: Tuple[str, ...]) -> Normal:
-    """The call of a `KW_NAMES` instruction, whose names are no operand (3.11, 3.12)."""
+    """The call after a `KW_NAMES` instruction, whose names are not an operand (3.11, 3.12)."""
     return Normal("CALL_FUNCTION_KW", call.arg, keywords)
 
 
 def with_attributes(flags: Sequence[int]) -> Normal:
-    """A MAKE_FUNCTION and what gives the function its defaults and its closure: the operands are in 3.10's order."""
+    """MAKE_FUNCTION merged with the instructions that set defaults and closure; operands are in the order of 3.10."""
     every = sum(flags)
     return Normal("MAKE_FUNCTION", every, every)

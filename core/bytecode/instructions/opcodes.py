@@ -1,7 +1,7 @@
-"""What every instruction of the normal form is: sets by name, and what capture may do with each.
+"""Opcode sets of the normal form, and the class of each opcode: captured, fallback or skip.
 
-The normal form has the opcodes of CPython 3.7 to 3.10, and a few more from 3.11 on. A set holds only names that the running version
-has, so that code can be written once for all versions.
+The normal form has the opcodes of CPython 3.7 to 3.10, and a few more from 3.11 on. A set holds only names that the
+running version has. So other modules can be written once for all versions.
 """
 
 import dis
@@ -23,18 +23,19 @@ _ARITHMETIC = ("ADD AND FLOOR_DIVIDE LSHIFT MATRIX_MULTIPLY MODULO MULTIPLY OR P
                "TRUE_DIVIDE XOR").split()
 
 # One row per kind of instruction: the names of all versions, and the class of the row.
-# Entering with statements, and what handlers begin and end with.
+# Entry into with statements, and the first and last instructions of handlers.
 _TRY_AND_WITH = """
     SETUP_WITH PUSH_EXC_INFO CHECK_EXC_MATCH CHECK_EG_MATCH POP_EXCEPT BEGIN_FINALLY CALL_FINALLY POP_FINALLY END_FINALLY RERAISE
     JUMP_IF_NOT_EXC_MATCH WITH_CLEANUP_START WITH_CLEANUP_FINISH WITH_EXCEPT_START""".split()
 
-# Of exceptions that nobody looks at.
+# Opcodes of handlers whose exception object is not used.
 _CAUGHT = "JUMP_IF_NOT_EXC_MATCH POP_EXCEPT RERAISE END_FINALLY PUSH_EXC_INFO CHECK_EXC_MATCH"
 
 _ROWS = (
-    # The symbolic interpreter can have a handler.
+    # The abstract interpreter can have a handler for these.
     (CAPTURED, "LOAD_FAST STORE_FAST DELETE_FAST LOAD_CONST LOAD_GLOBAL STORE_GLOBAL LOAD_DEREF STORE_DEREF"),
-    (CAPTURED, "LOAD_ATTR STORE_ATTR LOAD_METHOD LOAD_SUPER_ATTR LOAD_SUPER_METHOD BINARY_SUBSCR STORE_SUBSCR BUILD_SLICE"),
+    (CAPTURED, "LOAD_ATTR STORE_ATTR LOAD_METHOD LOAD_SUPER_ATTR LOAD_SUPER_METHOD BINARY_SUBSCR STORE_SUBSCR "
+               "BUILD_SLICE"),
     (CAPTURED, "UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP IS_OP CONTAINS_OP"),
     (CAPTURED, " ".join("BINARY_" + name for name in _ARITHMETIC)),
     (CAPTURED, " ".join("INPLACE_" + name for name in _ARITHMETIC)),
@@ -50,19 +51,19 @@ _ROWS = (
     (FALLBACK, "CALL_INTRINSIC_1 CALL_INTRINSIC_2 PREP_RERAISE_STAR BINARY_OP"),
     (CAPTURED, "SETUP_LOOP BREAK_LOOP CONTINUE_LOOP SETUP_FINALLY SETUP_EXCEPT POP_BLOCK"),
     (CAPTURED, "DELETE_SUBSCR DELETE_ATTR DELETE_GLOBAL DELETE_DEREF"),
-    # Always the interpreter's: exception handling, dicts, sets, strings, pattern matching.
+    # Exception handling, dicts, sets, strings, pattern matching.
     (CAPTURED, "SETUP_WITH"),  # in functions that are inlined
     (CAPTURED, _CAUGHT + " RAISE_VARARGS"),
     (FALLBACK, " ".join(name for name in _TRY_AND_WITH if name not in ("SETUP_WITH " + _CAUGHT).split())),
     (FALLBACK, "LOAD_ASSERTION_ERROR"),
     (FALLBACK, "LOAD_BUILD_CLASS"),
-    (CAPTURED, "IMPORT_NAME IMPORT_FROM"),  # of modules that are there
+    (CAPTURED, "IMPORT_NAME IMPORT_FROM"),  # of modules that are already loaded
     (CAPTURED, "BUILD_MAP BUILD_CONST_KEY_MAP BUILD_MAP_UNPACK_WITH_CALL MAP_ADD DICT_MERGE BUILD_SET SET_ADD"),
     (CAPTURED, "BUILD_MAP_UNPACK DICT_UPDATE BUILD_SET_UNPACK SET_UPDATE"),
     (CAPTURED, "BUILD_STRING FORMAT_VALUE CONVERT_VALUE"),
     (CAPTURED, "GET_LEN MATCH_CLASS MATCH_KEYS MATCH_MAPPING MATCH_SEQUENCE"),
     (FALLBACK, "COPY_DICT_WITHOUT_KEYS"),
-    # A frame with one of these is left alone: it can be suspended, or its locals live in a dict.
+    # A frame with one of these is not captured: it can be suspended, or its locals live in a dict.
     (SKIP, "YIELD_VALUE YIELD_FROM GET_YIELD_FROM_ITER GEN_START GET_AWAITABLE GET_AITER GET_ANEXT"),
     (SKIP, "RETURN_GENERATOR SEND END_SEND CLEANUP_THROW ASYNC_GEN_WRAP INTERPRETER_EXIT"),
     (SKIP, "LOAD_LOCALS LOAD_FROM_DICT_OR_GLOBALS LOAD_FROM_DICT_OR_DEREF"),
@@ -81,7 +82,7 @@ def op_set(*names: str) -> FrozenSet[str]:
     """The names among `names` that the running version has.
 
     Raises:
-        ValueError: a name is of no supported version.
+        ValueError: no supported version has one of the names.
 
     Example:
         op_set("JUMP_ABSOLUTE", "CONTINUE_LOOP")  # without CONTINUE_LOOP from 3.8 on
@@ -93,24 +94,25 @@ def op_set(*names: str) -> FrozenSet[str]:
 
 
 #: Jumps that may also fall through.
-CONDITIONAL_JUMPS = op_set("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP",
-                           "JUMP_IF_TRUE_OR_POP", "FOR_ITER", "JUMP_IF_NOT_EXC_MATCH", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
+CONDITIONAL_JUMPS = op_set(
+    "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "FOR_ITER",
+    "JUMP_IF_NOT_EXC_MATCH", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
 #: Jumps that always jump.
 UNCONDITIONAL_JUMPS = op_set("JUMP_FORWARD", "JUMP_ABSOLUTE", "CONTINUE_LOOP")
 #: Every jump; setups of handlers are not jumps.
 JUMPS = CONDITIONAL_JUMPS | UNCONDITIONAL_JUMPS
-#: Control never goes on to the next instruction.
+#: Instructions after which control never reaches the next instruction.
 TERMINATORS = UNCONDITIONAL_JUMPS | op_set("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "BREAK_LOOP")
 
 #: Push an entry with a handler on the frame's block stack.
 BLOCK_PUSHES = op_set("SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH", "SETUP_ASYNC_WITH", "SETUP_LOOP")
-#: Pop entries of the block stack, or begin or end the code that cleans up after one.
+#: Pop entries of the block stack, or begin or end the clean-up code of an entry.
 BLOCK_POPS = op_set("POP_BLOCK", "POP_EXCEPT", "BREAK_LOOP", "CONTINUE_LOOP", "END_FINALLY", "BEGIN_FINALLY",
                     "CALL_FINALLY", "POP_FINALLY", "RERAISE", "END_ASYNC_FOR")
-#: What a region of captured instructions must not contain half of.
+#: A region of captured instructions must contain both the push and the pop of a block, or neither.
 BLOCK_STACK_OPS = BLOCK_PUSHES | BLOCK_POPS
 
-#: The machinery of with statements and of handlers.
+#: The instructions of with statements and of handlers.
 TRY_AND_WITH = op_set(*_TRY_AND_WITH)
 
 LOCAL_LOADS = op_set("LOAD_FAST")
@@ -124,10 +126,10 @@ GLOBAL_OPS = op_set("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 YIELD_OPS = op_set("YIELD_VALUE", "YIELD_FROM", "GET_YIELD_FROM_ITER", "GEN_START", "GET_AWAITABLE",
                    "GET_AITER", "GET_ANEXT", "BEFORE_ASYNC_WITH", "SETUP_ASYNC_WITH", "END_ASYNC_FOR")
 
-#: A frame that has one of these is not captured at all.
+#: A frame with one of these is not captured at all.
 SKIP_FRAME = frozenset(name for name, kind in CLASSIFICATION.items() if kind == SKIP)
 
-#: Operators, by instruction.
+#: Operators by instruction.
 BINARY = {
     "BINARY_ADD": "+", "BINARY_SUBTRACT": "-", "BINARY_MULTIPLY": "*", "BINARY_TRUE_DIVIDE": "/",
     "BINARY_FLOOR_DIVIDE": "//", "BINARY_MODULO": "%", "BINARY_POWER": "**", "BINARY_AND": "&", "BINARY_OR": "|",

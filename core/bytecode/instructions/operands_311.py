@@ -1,7 +1,7 @@
-"""What is on the operand stack of a function in normal form, with the empty slots beside callables (CPython 3.11 to 3.14).
+"""The operand stack of a function in normal form, with the empty slots beside callables (CPython 3.11 to 3.14).
 
-A call has its callable and an empty slot below the arguments, or a method and its owner, or any callable and the first argument.
-Which of these is the same on every path, since the compiler decides it by the syntax of the call.
+Below its arguments a call has a callable and an empty slot, a method and its owner, or a callable and the first
+argument. All paths to a call agree on this, since the compiler chooses by the syntax of the call.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ _OFFSETS_ARE_NO_OBJECTS = sys.version_info >= (3, 14)
 
 
 class State(NamedTuple):
-    """The operand stack: its depth, where its empty slots are, and the methods that have their owner above them.
+    """The operand stack: its depth, its empty slots, and the methods that have their owner above them.
 
-    `saved` are the positions of what inlined comprehensions have put aside, each with the instruction that did it. `offsets` are the
-    positions of numbers of instructions, which the interpreter pushes in front of an exception and which are no objects (3.14).
+    `saved` holds the positions of values that inlined comprehensions saved, each with the instruction that did so.
+    `offsets` holds the positions of instruction offsets. The interpreter pushes these below an exception; they are not
+    objects (3.14).
     """
 
     depth: int
@@ -33,35 +34,37 @@ class State(NamedTuple):
     offsets: Positions = ()
 
     def below(self, level: int) -> "State":
-        """What is known of the items below a level; there are that many."""
+        """The part of the state that describes the lowest `level` items."""
         return State(level, tuple(null for null in self.nulls if null < level),
                      tuple(method for method in self.methods if method < level),
                      tuple((position, index) for position, index in self.saved if position < level),
                      tuple(offset for offset in self.offsets if offset < level))
 
     def handled(self, entry: ExceptionEntry) -> "State":
-        """What a handler begins with."""
+        """The state at the start of a handler."""
         state = self.below(entry.depth)
         offsets = state.offsets + (entry.depth,) if entry.lasti and _OFFSETS_ARE_NO_OBJECTS else state.offsets
         return state._replace(depth=entry.depth + entry.lasti + 1, offsets=offsets)
 
     def swapped(self, count: int) -> "State":
-        """With the top item in the place of the one at ``count`` from the top, and that on top."""
+        """The state after the top item and the one at ``count`` from the top are exchanged."""
         places = {self.depth - 1: self.depth - count, self.depth - count: self.depth - 1}
         return self._replace(saved=tuple((places.get(position, position), index) for position, index in self.saved))
 
-#: Control does not go on behind these.
-TERMINATORS = frozenset(("RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "INTERPRETER_EXIT"))
+#: Instructions after which control does not reach the next one.
+TERMINATORS = frozenset((
+    "RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "INTERPRETER_EXIT"))
 _CALLS = frozenset(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX"))
 _NULL_FLAG = 1
 
 
 def _effect(instr: Instr, jump: bool) -> int:
-    """The change of the depth, by the effects that the compiler counts with."""
+    """The change of the depth, from the stack effects that CPython's compiler uses."""
     if jump and instr.opname == "FOR_ITER":
-        return -1  # it leads behind what it skips
+        return -1  # the jump lands after the instructions that FOR_ITER skips
     units = instr.units or (Unit(instr.opcode, instr.raw, instr.size, instr.position),)
-    return sum(dis.stack_effect(unit.opcode, unit.raw if unit.opcode in HAS_ARGUMENT else None, jump=jump) for unit in units)
+    return sum(dis.stack_effect(unit.opcode, unit.raw if unit.opcode in HAS_ARGUMENT else None, jump=jump)
+               for unit in units)
 
 
 _STOPITERATION_ERROR = 3
@@ -79,7 +82,7 @@ def _pushed_null(instr: Instr, depth: int) -> Optional[int]:
 
 
 class _Tracer:
-    """One walk along all paths; each instruction is visited once."""
+    """One traversal of all paths; each instruction is visited once."""
 
     def __init__(self, function: Function) -> None:
         self.instructions = function.instructions
@@ -99,7 +102,8 @@ class _Tracer:
         if known is state:
             self.work.append(index)
         elif known != state:
-            raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(self.instructions[index], known, state))
+            raise ValueError("paths meet at {!r} with different stacks: {} and {}".format(
+                self.instructions[index], known, state))
 
     def run(self) -> Operands:
         self.enter(0, State(0))
@@ -126,7 +130,7 @@ class _Tracer:
             self._go(instr, ways, instr.target, True, state)
 
     def _handled_by(self, instr: Instr) -> Optional[ExceptionEntry]:
-        """The entry whose handler gets an exception, past the code that ends running handlers."""
+        """The entry whose handler receives an exception. Code that only ends running handlers is skipped."""
         entry = instr.entry
         while entry is not None and is_cleanup(self.instructions, entry.target):
             entry = self.instructions[entry.target].entry
@@ -138,7 +142,7 @@ class _Tracer:
         self.enter(index, self._after(instr, state, state.depth + _effect(instr, jump)))
 
     def _after(self, instr: Instr, state: State, depth: int) -> State:
-        """The stack when an instruction has run that leaves this depth."""
+        """The stack after an instruction that leaves this depth."""
         if instr.opname in _CALLS:
             self._call(instr, state, depth - 1)
             return state.below(depth - 1)._replace(depth=depth)
@@ -154,7 +158,7 @@ class _Tracer:
         return state.below(depth)
 
     def _call(self, instr: Instr, state: State, base: int) -> None:
-        """Note what a call has below its arguments, from position ``base`` on."""
+        """Record which items a call has below its arguments, from position ``base`` on."""
         if base + NULL_ABOVE_CALLABLE not in state.nulls:
             (self.method_calls if base in state.methods else self.paired_calls).add(instr.index)
         if KEYWORDS_HAVE_A_SLOT and instr.opname == "CALL_FUNCTION_EX" and state.depth - 1 in state.nulls:
@@ -162,11 +166,12 @@ class _Tracer:
 
 
 def is_cleanup(instructions: List[Instr], index: int) -> bool:
-    """Whether code begins there that raises the exception again and does nothing else that the program has written.
+    """Whether code at `index` raises the exception again and does nothing else that the program has written.
 
-    It ends a running handler, an inlined comprehension, or a generator.
+    Such code ends a running handler, an inlined comprehension, or a generator.
     """
-    return _ends_handler(instructions, index) or is_restoring(instructions, index) or ends_generator(instructions, index)
+    return (_ends_handler(instructions, index) or is_restoring(instructions, index)
+            or ends_generator(instructions, index))
 
 
 def _ends_handler(instructions: List[Instr], index: int) -> bool:
@@ -175,13 +180,13 @@ def _ends_handler(instructions: List[Instr], index: int) -> bool:
 
 
 def ends_generator(instructions: List[Instr], index: int) -> bool:
-    """Whether code begins there that turns StopIteration into RuntimeError, as around all of a generator (3.12)."""
+    """Whether code at `index` turns StopIteration into RuntimeError, as a generator's outermost handler does (3.12)."""
     names = [(instr.opname, instr.arg) for instr in instructions[index:index + 2]]
     return names == [("CALL_INTRINSIC_1", _STOPITERATION_ERROR), ("RERAISE", 1)]
 
 
 def is_restoring(instructions: List[Instr], index: int) -> bool:
-    """Whether code begins there that gives variables back what an inlined comprehension has hidden (3.12)."""
+    """Whether code at `index` restores the variables that an inlined comprehension has hidden (3.12)."""
     if [instr.opname for instr in instructions[index:index + 2]] != ["ROT_TWO", "POP_TOP"]:
         return False
     behind = next((instr for instr in instructions[index + 2:] if instr.opname not in _RESTORES), None)
@@ -192,10 +197,10 @@ def operands(function: Function) -> Operands:
     """The operand stack before each instruction.
 
     Args:
-        function: in normal form, calls not told apart yet.
+        function: in normal form; its calls need not be told apart yet.
 
     Returns:
-        Depths, positions of empty slots, successors, and the calls of methods.
+        Depths, positions of empty slots, successors, and the kinds of calls.
 
     Raises:
         ValueError: paths meet with different stacks; CPython's compiler never makes such code.
