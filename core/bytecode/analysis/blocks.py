@@ -1,4 +1,4 @@
-"""Basic blocks, their order, dominators and loops."""
+"""Control flow graph: basic blocks, reverse postorder, dominators and natural loops."""
 
 from typing import Dict, FrozenSet, List, Optional, Tuple
 
@@ -7,14 +7,14 @@ from pijit.core.bytecode.flow.control_flow import PROTECTING, Blocks, Flow, trac
 
 
 class Block:
-    """Instructions that run one after the other, under one block stack.
+    """A basic block: instructions that run one after the other, under one block stack.
 
     Attributes:
         index: position in `CFG.blocks`.
-        start, end: its instructions, the end exclusive.
+        start, end: its instructions; the end is exclusive.
         successors, predecessors: block indices, without exceptions.
-        exception_successors: the innermost handler's block, entered from any point of this one; or empty.
-        exception_predecessors: blocks that this handler protects.
+        exception_successors: the block of the innermost handler, entered from any point of this one; or empty.
+        exception_predecessors: blocks that the handler at the start of this one protects.
     """
 
     __slots__ = ("index", "start", "end", "successors", "predecessors", "exception_successors",
@@ -59,19 +59,19 @@ class Loop:
 
 
 class CFG:
-    """The control flow graph of a function; only what can be reached is in it.
+    """The control flow graph of a function; it contains only reachable code.
 
     Attributes:
-        function: what it is of.
+        function: the decoded function.
         blocks: in program order; block 0 is the entry.
-        block_of: for each instruction its block index, or None where no path leads.
+        block_of: the block index of each instruction, or None for unreachable ones.
         rpo: block indices in reverse postorder, over normal and exceptional edges.
         idom: immediate dominator of each block over both kinds of edges; the entry's is itself. An exception
             may leave a block before its first instruction has run.
         loops: natural loops, outer ones before their inner ones.
         block_stack, stack_depth, successors: per instruction, see `flow.Flow`.
-        flow: everything that is known per instruction.
-        cuts: where blocks begin although control comes from above only.
+        flow: all facts per instruction.
+        cuts: instructions where a block begins although only fall-through control reaches them.
     """
 
     __slots__ = ("function", "flow", "cuts", "blocks", "block_of", "rpo", "idom", "loops", "block_stack",
@@ -94,7 +94,7 @@ class CFG:
         self._loop_of: Dict[int, Loop] = {block: loop for loop in self.loops for block in loop.body}
 
     def cut(self, index: int) -> "CFG":
-        """The same, with a block that begins at an instruction."""
+        """The same graph, with an additional block start at an instruction."""
         return CFG(self.function, self.flow, self.cuts | {index})
 
     def dominates(self, above: int, below: int) -> bool:
@@ -109,14 +109,14 @@ class CFG:
         return self._loop_of.get(block)
 
     def unwinding_returns(self) -> FrozenSet[int]:
-        """The returns that run finally bodies before the function ends; only CPython 3.7 has such."""
+        """The returns that run finally bodies before the function ends; only CPython 3.7 has these."""
         return frozenset(instr.index for instr in self.function.instructions
                          if instr.opname == "RETURN_VALUE" and self.successors[instr.index])
 
     def decides_loop(self, instruction: int) -> bool:
-        """Whether an instruction stands in a loop at the end of a block from which one way leads out of that loop.
+        """Whether an instruction ends a block of a loop and one of its successors is outside that loop.
 
-        From CPython 3.13 on the truth is asked in front of the jump."""
+        From CPython 3.13 on the conversion to bool is an instruction before the jump."""
         instruction += self.function.instructions[instruction].opname == "TO_BOOL"
         index = self.block_of[instruction]
         loop = self.loop_of(index) if index is not None else None
@@ -124,7 +124,7 @@ class CFG:
         return loop is not None and len(ways) > 1 and any(self.block_of[way] not in loop.body for way in ways)
 
     def _immediate_dominators(self) -> List[int]:
-        """Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm."""
+        """The algorithm of Cooper, Harvey and Kennedy: A Simple, Fast Dominance Algorithm."""
         position, blocks = self._rpo_position, self.blocks
         idom = {0: 0}
         changed = True
@@ -144,7 +144,7 @@ class CFG:
                             best = idom[best]
                         else:
                             other = idom[other]
-                # In reverse postorder one predecessor at least comes first.
+                # In reverse postorder at least one predecessor comes first.
                 assert best is not None
                 if idom.get(index) != best:
                     idom[index] = best
@@ -158,7 +158,7 @@ class CFG:
                 if self.dominates(successor, block.index):
                     latches.setdefault(successor, []).append(block.index)
         loops = [Loop(header, self._loop_body(header, ends), tuple(ends)) for header, ends in latches.items()]
-        # Two loops with different headers are nested or apart, so the larger body is the outer loop.
+        # Two loops with different headers are nested or disjoint, so the larger body belongs to the outer loop.
         loops.sort(key=lambda loop: (-len(loop.body), loop.header))
         for number, loop in enumerate(loops):
             for outer in loops[:number]:
@@ -245,8 +245,8 @@ def build_cfg(function: Function) -> CFG:
         function: from `decode`.
 
     Returns:
-        Blocks with normal and exceptional edges, order, dominators, loops; per instruction the block
-        stack and the operand stack depth.
+        Blocks with normal and exceptional edges, order, dominators, loops; the block stack and the operand stack depth
+        of each instruction.
 
     Raises:
         ValueError: paths meet with different stacks; CPython's compiler never makes such code.

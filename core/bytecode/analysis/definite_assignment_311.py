@@ -1,7 +1,7 @@
-"""Which local variables may have no value, and loads that look whether they have one (CPython 3.12 and later).
+"""Definite assignment: variables that may have no value, and loads that check for one (CPython 3.12 and later).
 
-From 3.12 on LOAD_FAST does not look whether the variable has a value: the compiler has proved that it has. New code adds
-paths, so this proves it again for the edited code. A load without a proof becomes LOAD_FAST_CHECK.
+From 3.12 on LOAD_FAST does not check that the variable has a value, because CPython's compiler has proved it. New code
+adds paths, so this module repeats the proof for the edited code. A load without a proof becomes LOAD_FAST_CHECK.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from pijit.core.bytecode.flow.stack_depth_311 import ends
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 
 _LOADS_UNCHECKED = "LOAD_FAST_CHECK" in dis.opmap
-# What instructions do with slots, in their order. A slot that a checked load has read has a value from then on.
+# Effects of instructions on slots, in order. After a checked load the slot is known to have a value.
 _READ, _BIND, _UNBIND = "read", "bind", "unbind"
 _EFFECTS: Dict[int, Tuple[str, ...]] = {dis.opmap[name]: effects for name, effects in {
-    "LOAD_FAST": (_READ,), "LOAD_FAST_BORROW": (_READ,), "LOAD_FAST_CHECK": (_BIND,), "STORE_FAST": (_BIND,), "DELETE_FAST": (_UNBIND,),
-    "LOAD_FAST_AND_CLEAR": (_UNBIND,), "MAKE_CELL": (_BIND,), "LOAD_FAST_LOAD_FAST": (_READ, _READ),
-    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": (_READ, _READ),
+    "LOAD_FAST": (_READ,), "LOAD_FAST_BORROW": (_READ,), "LOAD_FAST_CHECK": (_BIND,), "STORE_FAST": (_BIND,),
+    "DELETE_FAST": (_UNBIND,), "LOAD_FAST_AND_CLEAR": (_UNBIND,), "MAKE_CELL": (_BIND,),
+    "LOAD_FAST_LOAD_FAST": (_READ, _READ), "LOAD_FAST_BORROW_LOAD_FAST_BORROW": (_READ, _READ),
     "STORE_FAST_LOAD_FAST": (_BIND, _READ), "STORE_FAST_STORE_FAST": (_BIND, _BIND)}.items() if name in dis.opmap}
 _STORE, _FOR_ITER = dis.opmap["STORE_FAST"], dis.opmap["FOR_ITER"]
 _CLEAR = dis.opmap.get("LOAD_FAST_AND_CLEAR")
 
 
 class _Step:
-    """What an instruction does to the set of variables that may have no value, a number with a bit for each."""
+    """The effect of an instruction on the set of variables that may have no value; the set is a bit mask."""
 
     __slots__ = ("reads", "binds", "unbinds")
 
@@ -53,9 +53,9 @@ class _Step:
 
 
 def _steps(function: Function) -> List[_Step]:
-    """What each instruction does.
+    """The effect of each instruction.
 
-    A store into a variable that comprehensions put aside may store an empty slot, unless it is of an item of a loop.
+    A store into a variable that a comprehension saves may store an empty slot, unless it stores an item of a loop.
     """
     cleared, behind_loop, steps = 0, False, []
     for instr in function.instructions:
@@ -67,7 +67,7 @@ def _steps(function: Function) -> List[_Step]:
 
 
 def _analyse(function: Function, steps: List[_Step]) -> List[int]:
-    """For each instruction the variables that may have no value before it; -1 where no path leads."""
+    """The variables that may have no value before each instruction; -1 for unreachable instructions."""
     code, instructions = function.code, function.instructions
     before = [-1] * len(instructions)
     argument_slots = (1 << function.argument_count) - 1
@@ -90,13 +90,13 @@ def _analyse(function: Function, steps: List[_Step]) -> List[int]:
 
 
 def unproved_loads(function: Function) -> List[Instr]:
-    """The loads that do not look, of variables that may have no value.
+    """The unchecked loads of variables that may have no value.
 
     Args:
         function: from `decode`.
 
     Returns:
-        Instructions that a path leads to, in their order; none before 3.12, where all loads look.
+        Reachable instructions in order; none before 3.12, where all loads are checked.
     """
     if not _LOADS_UNCHECKED:
         return []
@@ -116,11 +116,11 @@ def checked(code: CodeType, function: Optional[Function] = None) -> CodeType:
     """Edited code, with LOAD_FAST_CHECK in place of each LOAD_FAST of a variable that may have no value.
 
     Args:
-        code: what was assembled.
-        function: what it decodes to, if that is known.
+        code: the assembled code.
+        function: its decoded form, if that is known.
 
     Raises:
-        ValueError: an instruction that loads or stores two variables would have to look.
+        ValueError: an instruction that loads or stores two variables would have to be checked.
     """
     unproved = unproved_loads(function or decode(code)) if _LOADS_UNCHECKED else []
     if not unproved:

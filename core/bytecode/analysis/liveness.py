@@ -1,7 +1,7 @@
-"""Which local variables are live before an instruction: read later, on some path, before they are written.
+"""Liveness of local variables: a live variable is read later, on some path, before it is written.
 
-An exception may leave an instruction before or after its effect, so whatever is live at a handler is live
-throughout the range that it protects. Deleting a variable reads it: that it is bound can be observed.
+An exception may leave an instruction before or after its effect. So variables that are live at a handler are live
+throughout its range. Deleting a variable counts as a read, since it shows whether the variable is bound.
 """
 
 from typing import Dict, FrozenSet, Iterable, List, Optional
@@ -9,17 +9,17 @@ from typing import Dict, FrozenSet, Iterable, List, Optional
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
 
-# Builtins that read all locals of their caller's frame, by the global name that they are called by.
+# Builtins that read all locals of their caller's frame, by the global name that calls them.
 _FRAME_READERS = frozenset(("locals", "vars", "dir", "eval", "exec"))
-# Functions that hand out frames, by whatever attribute or global name.
+# Functions that return frames, by any attribute or global name.
 _FRAME_GETTERS = frozenset(("_getframe", "currentframe"))
-#: Instructions that read a local; LOAD_FAST_AND_CLEAR puts aside what an inlined comprehension hides (3.12).
+#: Instructions that read a local. LOAD_FAST_AND_CLEAR saves a variable that an inlined comprehension hides (3.12).
 READS = frozenset(("LOAD_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"))
 _GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 
 
 def reads_all_locals(function: Function) -> bool:
-    """Whether a function may read its locals other than by instruction: locals(), eval, sys._getframe..."""
+    """Whether a function may read its locals without an instruction for each: locals(), eval, sys._getframe..."""
     names = function.code.co_names
     if not _FRAME_GETTERS.isdisjoint(names):
         return True
@@ -28,7 +28,7 @@ def reads_all_locals(function: Function) -> bool:
 
 
 class Liveness:
-    """Live locals of one function; computed at the first question.
+    """Live locals of one function, computed on first use.
 
     Args:
         cfg: the function's control flow graph.
@@ -47,7 +47,7 @@ class Liveness:
         self._shown: Dict[int, int] = {}
 
     def show(self, index: int, names: Iterable[str]) -> None:
-        """From now on instruction `index` reads these locals too: it runs code that looks at the frame."""
+        """Make instruction `index` read these locals, too, because it runs code that reads the frame."""
         slots = {name: slot for slot, name in enumerate(self._cfg.function.varnames)}
         mask = sum(1 << slots[name] for name in names) | self._shown.get(index, 0)
         if mask != self._shown.get(index):
@@ -55,7 +55,7 @@ class Liveness:
             self._masks = None
 
     def live_in(self, index: int) -> FrozenSet[str]:
-        """Locals that are live before instruction `index`; empty where no path leads.
+        """Locals that are live before instruction `index`; none if it is unreachable.
 
         Raises:
             IndexError: there is no such instruction.
@@ -86,7 +86,7 @@ class Liveness:
         return live
 
     def _scan(self, index: int, live: List[int]) -> None:
-        """Walk one block backwards."""
+        """Scan one block backwards."""
         cfg = self._cfg
         block = cfg.blocks[index]
         instructions = cfg.function.instructions
@@ -108,10 +108,10 @@ class Liveness:
 
 
 def _always_live(function: Function) -> int:
-    """Locals that are read in ways that no instruction shows."""
+    """Locals that code reads without an instruction for each read."""
     if reads_all_locals(function):
         return (1 << len(function.varnames)) - 1
-    # super() without arguments finds the first argument in its caller's frame.
+    # super() without arguments reads the first argument in its caller's frame.
     if "super" in function.code.co_names and function.argument_count:
         return 1
     return 0

@@ -15,14 +15,14 @@ _MISSING = (UNBOUND, DELETE)
 
 
 class Definition(NamedTuple):
-    """What gave a local its value, or took it away.
+    """An instruction that binds or unbinds a local.
 
     Attributes:
-        kind: 'argument', 'store', 'delete', or 'unbound' for a local without a value at the function's start. 'saved' stands for no
-            local, but for a comprehension that has put aside a local without a value (3.12).
+        kind: 'argument', 'store', 'delete', or 'unbound' for a local without a value at the function's start. 'saved'
+            does not define the local. It records that a comprehension has saved the local while it had no value (3.12).
         name: the local.
-        at: the STORE_FAST, DELETE_FAST or LOAD_FAST_AND_CLEAR instruction; -1 for the function's start. A STORE_FAST that gives a
-            local back what was put aside is a 'delete' too, if that may have been nothing.
+        at: the STORE_FAST, DELETE_FAST or LOAD_FAST_AND_CLEAR instruction; -1 for the function's start. A STORE_FAST
+            that restores a saved local is also a 'delete', if the saved local may have had no value.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class Definition(NamedTuple):
 
 
 class UseDef:
-    """Reaching definitions of one function's locals; computed at the first question.
+    """Reaching definitions of one function's locals, computed on first use.
 
     Args:
         cfg: the function's control flow graph.
@@ -45,19 +45,20 @@ class UseDef:
     def __init__(self, cfg: CFG) -> None:
         self._cfg = cfg
         self._definitions: List[Definition] = []
-        #: Instruction index to the number of its definition.
+        #: From an instruction's index to the number of its definition.
         self._bit_at: Dict[int, int] = {}
-        #: Local's slot to the mask of its definitions.
+        #: From a local's slot to the mask of its definitions.
         self._of_slot: List[int] = []
-        #: The mask of all that leaves a local without a value.
+        #: The mask of all definitions that leave a local without a value.
         self._missing = 0
-        #: The 'saved' definition of each LOAD_FAST_AND_CLEAR; those, and the 'delete', of each STORE_FAST that gives back.
+        #: `_saved_at` has the 'saved' definition of each LOAD_FAST_AND_CLEAR. `_restored_at` has, for each STORE_FAST
+        #: that restores a local, that definition and its own 'delete'.
         self._saved_at: Dict[int, int] = {}
         self._restored_at: Dict[int, Tuple[int, int]] = {}
         self._reach_in: Optional[List[int]] = None
 
     def definitions(self, index: int) -> FrozenSet[Definition]:
-        """Definitions that reach a LOAD_FAST or DELETE_FAST instruction; empty where no path leads.
+        """Definitions that reach a LOAD_FAST or DELETE_FAST instruction; none if it is unreachable.
 
         Raises:
             ValueError: the instruction does not read a local.
@@ -68,7 +69,7 @@ class UseDef:
         return self.reaching(index, instr.value)
 
     def reaching(self, index: int, name: str) -> FrozenSet[Definition]:
-        """Definitions of a local that reach the point before an instruction; empty where no path leads.
+        """Definitions of a local that reach the point before an instruction; none if it is unreachable.
 
         Raises:
             ValueError: there is no such local.
@@ -85,7 +86,7 @@ class UseDef:
                          if mask >> bit & 1 and definition.kind in _MISSING)
 
     def empty_operands(self, index: int) -> FrozenSet[int]:
-        """The operands, by position, that may be no values: what a comprehension has put aside of variables without one (3.12)."""
+        """The positions of operands that may be empty slots: a comprehension saved a variable without a value (3.12)."""
         function = self._cfg.function
         if function.operands is None:
             return frozenset()
@@ -136,7 +137,7 @@ class UseDef:
         return after
 
     def _define(self, kind: str, name: str, at: int, slot: Optional[int]) -> int:
-        """The number of a new definition, of what is in a slot."""
+        """The number of a new definition of the local in a slot."""
         bit = len(self._definitions)
         self._definitions.append(Definition(kind, name, at))
         if slot is not None:
@@ -159,15 +160,17 @@ class UseDef:
         for instr in function.instructions:
             at = self._put_aside_by(instr) if instr.opname == "STORE_FAST" else None
             if at is not None:
-                self._restored_at[instr.index] = self._saved_at[at], self._define(DELETE, instr.value, instr.index, instr.raw)
+                self._restored_at[instr.index] = (
+                    self._saved_at[at], self._define(DELETE, instr.value, instr.index, instr.raw))
 
     def _put_aside_by(self, store: Instr) -> Optional[int]:
-        """The LOAD_FAST_AND_CLEAR whose variable a STORE_FAST gives back, or None."""
+        """The LOAD_FAST_AND_CLEAR whose variable a STORE_FAST restores, or None."""
         operands = self._cfg.function.operands
         if operands is None:
             return None
         top = (operands.depths[store.index] or 0) - 1
-        return next((at for position, at in operands.saved[store.index] if position == top and at in self._saved_at), None)
+        return next(
+            (at for position, at in operands.saved[store.index] if position == top and at in self._saved_at), None)
 
     def _solve(self) -> List[int]:
         cfg = self._cfg

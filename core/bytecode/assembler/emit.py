@@ -1,22 +1,22 @@
-"""What linked code is made of, in the instructions of the running version.
+"""The instructions of linked code, in the instruction set of the running version.
 
 Attributes:
-    Emit: writes instructions for one place.
+    Emit: writes instructions at one position.
     SiteStack: the operands that a site takes, and those that its exits leave.
-    LANDINGS: whether others may bring an exit's values to the code behind it.
-    USUAL_EXIT: what a launcher answers at the usual exit, in place of its number.
-    REQUESTS_APART: whether code that handles requests stands in front of the function's own.
-    announcement: code in front of a call of a function which is compiled on its own.
-    after_call: code behind a call that was not finished.
-    arrived: code that takes the values of a frame that begins in its middle.
-    finished: the assembled code, with loads of variables made safe.
-    frame_slots: where the values of such a frame go.
+    LANDINGS: whether a caller may supply an exit's values to the code after the exit.
+    USUAL_EXIT: the launcher's result at the usual exit, instead of its number.
+    REQUESTS_APART: whether code that handles requests is placed before the function's own code.
+    announcement: code before a call of a function that is compiled on its own.
+    after_call: code after a call that was not finished.
+    arrived: code that receives the values of a frame that starts in the middle of a function.
+    finished: the assembled code, with checked loads where variables may have no value.
+    frame_slots: the positions of the values of such a frame.
     has_site: whether the function that an instruction calls can be one that is compiled on its own.
-    handled_at: the instruction whose handler is for what requests raise in front of another one.
-    moved_away: code that asks whether a call is to move to other code, and does it.
-    moved_in: code that takes the values of a call that moves to other code.
-    stack_of: code that puts an operand stack back from local variables.
-    to_go_on: what a mover is answered.
+    handled_at: the instruction whose handler covers exceptions that requests raise before another one.
+    moved_away: code that asks whether the call must move to other code, and moves it.
+    moved_in: code that receives the values of a call that moves to other code.
+    stack_of: code that restores an operand stack from local variables.
+    to_go_on: the answer for a mover.
 """
 
 import sys
@@ -58,5 +58,6 @@ else:
         to_go_on,
     )
 
-__all__ = ["LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement", "arrived", "finished",
-           "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]
+__all__ = [
+    "LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement", "arrived", "finished",
+    "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]

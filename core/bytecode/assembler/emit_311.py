@@ -1,7 +1,7 @@
 """Instructions of linked code on CPython 3.11 and later.
 
-New code has the exception handler of one original instruction, its *site*. Jumps may lead both ways. Conditional jumps lead
-forwards only.
+New code is covered by the exception handler of one original instruction, its *site*. Jumps may lead both ways;
+conditional jumps lead forwards only.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT
 from pijit.core.bytecode.instructions.units_311 import JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
 
 USUAL_EXIT = None
-"""Linked code asks for it by a jump that needs no bool."""
+"""The launcher's result at the usual exit. Linked code tests for it with a jump that needs no bool."""
 _IS_311 = "PRECALL" in dis.opmap
 _FORWARD = "POP_JUMP_FORWARD_IF_" if _IS_311 else "POP_JUMP_IF_"
 _CLEARS = "LOAD_FAST_AND_CLEAR" in dis.opmap
 
 def _compared(symbol: str) -> int:
-    """The argument of COMPARE_OP in front of a jump, as the compiler writes it.
+    """The argument of COMPARE_OP before a jump, as CPython's compiler writes it.
 
-    It has a mask from 3.12 on; from 3.13 on it says that the result is made a bool.
+    From 3.12 on it contains a mask. From 3.13 on a flag says that the result is converted to bool.
     """
     code = compile("0 if a %s b else 1" % symbol, "<compared>", "eval")
     return next(instr.arg or 0 for instr in dis.get_instructions(code) if instr.opname == "COMPARE_OP")
@@ -35,10 +35,10 @@ _OPERATORS = {"BINARY_ADD": 0, "BINARY_MULTIPLY": 5}
 
 
 class Emit:
-    """Writes new instructions on the line, and with the exception handler, of an original one.
+    """Writes new instructions with the line and the exception handler of an original one.
 
     Args:
-        assembler: of the function.
+        assembler: the assembler of the function.
         index: the original instruction; None for code without a line.
         columns: whether exceptions show the columns of that instruction.
     """
@@ -52,7 +52,7 @@ class Emit:
         self.columns = columns
 
     def handled_below(self, depth: int) -> "Emit":
-        """The same line, with the innermost handler around the site that keeps at most `depth` operands."""
+        """An `Emit` for the same line, with the innermost handler around the site that keeps at most `depth` operands."""
         inner = Emit(self.assembler, self.index)
         inner.line = self.line
         instructions = self.assembler.function.instructions
@@ -84,13 +84,13 @@ class Emit:
         return self.op("LOAD_SLOT", cell_slot(self.assembler, number))
 
     def content(self, number: int) -> Op:
-        """Push what a cell holds."""
+        """Push the content of a cell."""
         return self.op("LOAD_DEREF", cell_slot(self.assembler, number))
 
     def call(self, callable: Any, arguments: Iterable[Item] = ()) -> List[Item]:
-        """Call a constant with what the instructions `arguments` push, each one item.
+        """Call a constant with the items that the instructions `arguments` push, one each.
 
-        The first argument takes the slot beside the callable, which is empty where there is none.
+        The first argument takes the slot beside the callable; without arguments this slot is empty.
         """
         loads = list(arguments)
         if loads:
@@ -101,16 +101,16 @@ class Emit:
         return [self.op("PRECALL", count)] * _IS_311 + [self.op("CALL", count)]
 
     def _with_empty_slot(self, callable: Any) -> List[Item]:
-        """Push a constant and an empty slot, which is below it before 3.13."""
+        """Push a constant and an empty slot; before 3.13 the slot is below the constant."""
         items: List[Item] = [self.op("PUSH_NULL"), self.const(callable)]
         return items[::-1] if "TO_BOOL" in dis.opmap else items
 
     def call_pair(self, more: int = 0) -> List[Item]:
-        """Call an item with the one above it and so many more."""
+        """Call an item with the one above it and `more` further arguments."""
         return self._call(more)
 
     def call_on_top(self, callable: Any) -> List[Item]:
-        """Call a constant with the top item, whose place the result takes."""
+        """Call a constant with the top item; the result replaces it."""
         return [self.const(callable), self.op("SWAP", 2), *self._call(0)]
 
     def call_starred(self, callable: Any, arguments: List[Item]) -> List[Item]:
@@ -118,13 +118,13 @@ class Emit:
         return [*self._with_empty_slot(callable), *arguments, *self._call_starred()]
 
     def _call_starred(self) -> List[Item]:
-        """Call with a tuple; from 3.14 on keywords have a place above it, which may be empty."""
+        """Call with a tuple of arguments. From 3.14 on an item for keywords is above it, which may be empty."""
         if KEYWORDS_HAVE_A_SLOT:
             return [self.op("PUSH_NULL"), self.op("CALL_FUNCTION_EX")]
         return [self.op("CALL_FUNCTION_EX", 0)]
 
     def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
-        """Call what an instruction pushes, with one argument or more; the first takes the slot beside the callable."""
+        """Call the item that an instruction pushes, with one or more arguments; the first one takes the slot beside it."""
         return [callable, *arguments, *self._call(len(arguments) - 1)]
 
     def swap(self) -> Op:
@@ -132,7 +132,7 @@ class Emit:
         return self.op("SWAP", 2)
 
     def binary(self, opname: str) -> Op:
-        """An operation of two items, by its name in the normal form."""
+        """A binary operation, by its name in the normal form."""
         return self.op("BINARY_OP", _OPERATORS[opname])
 
     def compare(self, symbol: str) -> Op:
@@ -140,12 +140,12 @@ class Emit:
         return self.op("IS_OP", 0) if symbol == "is" else self.op("COMPARE_OP", _compared(symbol))
 
     def jump_if(self, truth: bool, label: Label, is_bool: bool) -> List[Item]:
-        """Take the top item off; jump forwards if it is true, or false. `is_bool` says that it is a bool in any case."""
+        """Pop the top item; jump forwards if its truth is `truth`. `is_bool` says that the item is always a bool."""
         made: List[Item] = [] if is_bool or "TO_BOOL" not in dis.opmap else [self.op("TO_BOOL")]
         return made + [self.op(_FORWARD + str(truth).upper(), label)]
 
     def observe(self, observer: Any) -> List[Item]:
-        """Behind the site, call a constant with the top item, which stays; an empty slot may be above it (3.13)."""
+        """After the site, call a constant with the top item, which stays. An empty slot may be above it (3.13)."""
         operands = self.assembler.function.operands
         assert operands is not None and self.index is not None
         behind = self.index + 1
@@ -153,15 +153,15 @@ class Emit:
         return [self.op("COPY", 1 + (top in operands.nulls[behind])), *self.call_on_top(observer), self.op("POP_TOP")]
 
     def jump(self, label: Label) -> Op:
-        """Go on elsewhere, without a look at requests."""
+        """Jump without a check of the eval breaker."""
         return self.op(JUMP_NO_INTERRUPT, label)
 
     def jump_over(self, label: Label) -> Op:
-        """Go on further down."""
+        """Jump forwards."""
         return self.op("JUMP_FORWARD", label)
 
     def unless_usual(self, others: Label) -> List[Item]:
-        """Take the usual exit's number off; jump with any other one. The usual number is None."""
+        """Pop the exit number if it is the usual one, which is None; jump if it is another one."""
         return [self.op("COPY", 1), self.op(_FORWARD + "NOT_NONE", others), self.op("POP_TOP")]
 
     def if_below(self, number: int, label: Label) -> List[Item]:
@@ -173,31 +173,31 @@ class Emit:
         return [self.op("COPY", 1), self.op(_FORWARD + "NONE", label)]
 
     def unless_true(self, label: Label) -> List[Item]:
-        """Jump unless the top item, a bool, is true; it is taken off."""
+        """Pop the top item, a bool; jump if it is false."""
         return [self.op(_FORWARD + "FALSE", label)]
 
     def operand(self, slot: int) -> Op:
-        """Push an operand that is in a local. It looks: what stood beside a method may have been an empty slot."""
+        """Push an operand from a local. The load is checked, because the item beside a method may be an empty slot."""
         return self.op("LOAD_FAST_CHECK" if _CLEARS else "LOAD_FAST", slot)
 
     def put_back(self, slots: Sequence[int]) -> List[Item]:
-        """Push what locals hold, which lose it; from 3.12 on that may be nothing, an empty slot."""
+        """Push the values of locals and clear the locals. From 3.12 on a local may hold an empty slot."""
         if _CLEARS:
             return [self.op("LOAD_FAST_AND_CLEAR", slot) for slot in slots]
         return [self.op(name, slot) for name in ("LOAD_FAST", "DELETE_FAST") for slot in slots]
 
     def drop(self, slots: Iterable[int], filled: Iterable[int] = ()) -> List[Item]:
-        """Let go of what locals hold; from 3.12 on only those that are `filled` are known to hold something."""
+        """Clear locals; from 3.12 on only those in `filled` are known to have a value."""
         known = frozenset(filled)
         return [item for slot in slots
                 for item in ([self.op("DELETE_FAST", slot)] if slot in known or not _CLEARS else self.unset(slot))]
 
     def unset(self, slot: int) -> List[Item]:
-        """Leave a local without a value, whether it has one or not."""
+        """Leave a local without a value; it need not have one."""
         return [self.const(None), self.op("STORE_FAST", slot), self.op("DELETE_FAST", slot)]
 
     def gate(self, gate: Any, way: Label) -> List[Item]:
-        """Ask an iterator; jump if it gives an item."""
+        """Ask an iterator for an item; jump if there is one."""
         shut = Label("gate is shut")
         skipped: List[Item] = [self.op(dis.opname[opcode]) for opcode in SKIPPED_BY_FOR_ITER]
         return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(way),

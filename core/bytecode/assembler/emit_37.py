@@ -8,7 +8,7 @@ from typing import Any, Iterable, List, Optional, Sequence
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
 
 USUAL_EXIT = False
-"""The only false number: linked code asks for it by a jump."""
+"""The launcher's number of the usual exit. It is the only false number, so linked code tests for it with a jump."""
 _LESS = dis.cmp_op.index("<")
 
 
@@ -16,7 +16,7 @@ class Emit:
     """Writes new instructions on the line of an original one.
 
     Args:
-        assembler: of the function.
+        assembler: the assembler of the function.
         index: the original instruction; None for code without a line.
         columns: whether exceptions show the columns of that instruction; these versions have none.
     """
@@ -39,23 +39,24 @@ class Emit:
     def value_of(self, name: str) -> Op:
         """Push the value of a local variable of the function, which may be in a cell."""
         cells = self.assembler.function.cellvars
-        return self.op("LOAD_DEREF", cells.index(name)) if name in cells else self.op("LOAD_FAST", self.assembler.local(name))
+        return (self.op("LOAD_DEREF", cells.index(name)) if name in cells
+                else self.op("LOAD_FAST", self.assembler.local(name)))
 
     def cell(self, number: int) -> Op:
         """Push a cell object; cells and free variables are numbered together."""
         return self.op("LOAD_CLOSURE", number)
 
     def content(self, number: int) -> Op:
-        """Push what a cell holds."""
+        """Push the content of a cell."""
         return self.op("LOAD_DEREF", number)
 
     def call(self, callable: Any, arguments: Iterable[Item] = ()) -> List[Item]:
-        """Call a constant with what the instructions `arguments` push, each one item."""
+        """Call a constant with the items that the instructions `arguments` push, one each."""
         loads = list(arguments)
         return [self.const(callable), *loads, self.op("CALL_FUNCTION", len(loads))]
 
     def call_on_top(self, callable: Any) -> List[Item]:
-        """Call a constant with the top item, whose place the result takes."""
+        """Call a constant with the top item; the result replaces it."""
         return [self.const(callable), self.op("ROT_TWO"), self.op("CALL_FUNCTION", 1)]
 
     def call_starred(self, callable: Any, arguments: List[Item]) -> List[Item]:
@@ -63,7 +64,7 @@ class Emit:
         return [self.const(callable), *arguments, self.op("CALL_FUNCTION_EX", 0)]
 
     def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
-        """Call what an instruction pushes, with one argument or more."""
+        """Call the item that an instruction pushes, with one or more arguments."""
         return [callable, *arguments, self.op("CALL_FUNCTION", len(arguments))]
 
     def swap(self) -> Op:
@@ -71,7 +72,7 @@ class Emit:
         return self.op("ROT_TWO")
 
     def binary(self, opname: str) -> Op:
-        """An operation of two items, by its name."""
+        """A binary operation, by its name."""
         return self.op(opname)
 
     def compare(self, symbol: str) -> Op:
@@ -81,7 +82,7 @@ class Emit:
         return self.op("COMPARE_OP", dis.cmp_op.index(symbol))
 
     def jump_if(self, truth: bool, label: Label, is_bool: bool) -> List[Item]:
-        """Take the top item off; jump if it is true, or false. `is_bool` is for later versions."""
+        """Pop the top item; jump if its truth is `truth`. `is_bool` is for later versions."""
         return [self.op("POP_JUMP_IF_TRUE" if truth else "POP_JUMP_IF_FALSE", label)]
 
     def observe(self, observer: Any) -> List[Item]:
@@ -89,42 +90,44 @@ class Emit:
         return [self.op("DUP_TOP"), *self.call_on_top(observer), self.op("POP_TOP")]
 
     def jump(self, label: Label) -> Op:
-        """Go on elsewhere."""
+        """Jump."""
         return self.op("JUMP_ABSOLUTE", label)
 
     def jump_over(self, label: Label) -> Op:
-        """Go on further down."""
+        """Jump forwards."""
         return self.op("JUMP_FORWARD", label)
 
     def unless_usual(self, others: Label) -> List[Item]:
-        """Take the usual exit's number off; jump with any other one. Only the number 0 is false."""
+        """Pop the exit number if it is the usual one; jump if it is another one. Only the number 0 is false."""
         return [self.op("JUMP_IF_TRUE_OR_POP", others)]
 
     def if_below(self, number: int, label: Label) -> List[Item]:
         """Jump if the top item, which stays, is below a number."""
-        return [self.op("DUP_TOP"), self.const(number), self.op("COMPARE_OP", _LESS), self.op("POP_JUMP_IF_TRUE", label)]
+        return [self.op("DUP_TOP"), self.const(number), self.op("COMPARE_OP", _LESS),
+                self.op("POP_JUMP_IF_TRUE", label)]
 
     def if_none(self, label: Label) -> List[Item]:
         """Jump if the top item, which stays, is None; other items are true."""
         return [self.op("DUP_TOP"), self.op("POP_JUMP_IF_FALSE", label)]
 
     def operand(self, slot: int) -> Op:
-        """Push an operand that is in a local."""
+        """Push an operand from a local."""
         return self.op("LOAD_FAST", slot)
 
     def put_back(self, slots: Sequence[int]) -> List[Item]:
-        """Push what locals hold, which lose it."""
+        """Push the values of locals and clear the locals."""
         return [self.op("LOAD_FAST", slot) for slot in slots] + [self.op("DELETE_FAST", slot) for slot in slots]
 
     def drop(self, slots: Iterable[int], filled: Iterable[int] = ()) -> List[Item]:
-        """Let go of what locals hold; each holds something."""
+        """Clear locals, all of which have a value."""
         return [self.op("DELETE_FAST", slot) for slot in slots]
 
     def unset(self, slot: int) -> List[Item]:
-        """Leave a local without a value, whether it has one or not."""
+        """Leave a local without a value; it need not have one."""
         return [self.const(None), self.op("STORE_FAST", slot), self.op("DELETE_FAST", slot)]
 
     def gate(self, gate: Any, way: Label) -> List[Item]:
-        """Ask an iterator; jump if it gives an item."""
+        """Ask an iterator for an item; jump if there is one."""
         shut = Label("gate is shut")
-        return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(way), shut]
+        return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(way),
+                shut]

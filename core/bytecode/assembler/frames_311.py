@@ -1,9 +1,9 @@
-"""Operand stacks of exits and beginnings on CPython 3.11 and later.
+"""Operand stacks of exits, and of code that starts in the middle of a function, on CPython 3.11 and later.
 
-Which handler holds is in a table, by position. So an exit has to arrange the operand stack only. Code that begins in its
-middle asks for its values: it calls a constant, `arrive`, and takes the tuple apart that this gives::
+A table maps positions to handlers, so an exit only has to arrange the operand stack. Code that starts in the middle
+requests its values: it calls a constant, `arrive`, and unpacks the tuple that this returns::
 
-    <what makes the frame complete, RESUME>
+    <code that completes the frame, RESUME>
     LOAD_CONST <arrive>; CALL 0; UNPACK_SEQUENCE m; STORE_FAST ...
     <the operand stack>; JUMP <where it begins>
 """
@@ -26,27 +26,27 @@ from pijit.core.bytecode.instructions.units_311 import encoded_units
 MOVE = "$move"
 _THROUGH_SITES = frozenset(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD", "CALL_METHOD_KW"))
 NOTHING = "$nothing"
-"""The local variable that empty slots are stored into; it never has a value."""
+"""The local variable that receives empty slots; it never has a value."""
 LANDINGS = False
-# The code in front jumps forwards to where the function goes on: tracing tells of a line again where a jump leads backwards.
+# Code before the function's own jumps forwards to the resume point: tracing reports a line again after a backward jump.
 REQUESTS_APART = True
 
 
 def finished(assembler: Assembler) -> CodeType:
-    """The assembled code; loads that new code has made unsafe look for a value."""
+    """The assembled code; loads that new code has made unsafe become checked loads."""
     code = assembler.assemble()
     return checked(code, assembler.assembled)
 
 
 def stack_layout(cfg: CFG, index: int) -> List[Optional[int]]:
-    """What is on the operand stack of an instruction, from the bottom on.
+    """The operand stack of an instruction, from the bottom on.
 
     Args:
         cfg: of a function in normal form.
         index: the instruction.
 
     Returns:
-        The position in the normal form, or None for an empty slot beside a callable.
+        The position of each item in the normal form, or None for an empty slot beside a callable.
     """
     operands = cfg.function.operands
     if operands is None or operands.depths[index] is None:
@@ -58,7 +58,7 @@ def stack_layout(cfg: CFG, index: int) -> List[Optional[int]]:
 
 def _pushed(emit: Emit, target: int, layout: Sequence[Optional[int]], base: int, slots: Dict[int, int],
             given: Dict[int, Any]) -> List[Item]:
-    """Code that pushes what locals hold, and empty slots, above the lowest items of an instruction's operand stack."""
+    """Code that pushes the values of locals, and empty slots, above the lowest `base` items of an operand stack."""
     at_target = Emit(emit.assembler, target)
     at_target.line = emit.line
     items: List[Item] = []
@@ -74,23 +74,23 @@ def _pushed(emit: Emit, target: int, layout: Sequence[Optional[int]], base: int,
 
 def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Optional[Dict[int, Any]] = None,
              in_call: bool = False) -> List[Item]:
-    """Code that puts the operand stack of an instruction back from locals.
+    """Code that restores the operand stack of an instruction from locals.
 
-    ``given`` is what is called to make items, by their positions; the locals have tuples of its arguments then.
-    ``in_call``: the top item is for a call that is not made yet.
+    ``given`` has the callables that create items, by position; the locals then hold tuples of their arguments.
+    ``in_call``: the top item is the operand of a pending call.
     """
     return _pushed(emit, index, stack_layout(cfg, index), 0, dict(enumerate(slots)), given or {})
 
 
 def after_call(emit: Emit, cfg: CFG, target: int) -> List[Item]:
-    """Nothing: the handler of a with statement holds by position."""
+    """Nothing: the handler of a with statement is found by position."""
     return []
 
 
 def arrived(emit: Emit, names: Sequence[str], slots: Sequence[int]) -> List[Item]:
-    """Code that asks for the values of variables, then of new locals, and stores them.
+    """Code that requests the values of variables and new locals, in this order, and stores them.
 
-    Arguments of the function that are not among them lose the values that they are called with.
+    Arguments of the function that are not among them lose the values with which they were called.
     """
     code = emit.assembler.function.code
     first = emit.handled_below(0)
@@ -114,53 +114,55 @@ def _cell_op(emit: Emit, code: CodeType, opname: str, name: str) -> Item:
 
 
 def frame_slots(code: CodeType, names: Sequence[str], slots: Sequence[int]) -> Tuple[int, ...]:
-    """One number for each value that `arrived` asks for; the code itself says where they go."""
+    """One number for each value that `arrived` requests; the code itself decides where they are stored."""
     return tuple(range(len(names) + len(slots)))
 
 
 def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
-    """Code that asks a mover, and returns what its answer makes of the operand stack, unless that is None; see `moves`."""
+    """Code that asks a mover. Unless the answer is None, it returns the answer's result for the operands; see `osr`."""
     on, move = Label("no move"), emit.assembler.local(MOVE)
     cells = [emit.cell(number) for number in range(len(cfg.function.cellvars))]
     return [*emit.call(make(0), cells), *emit.if_none(on), emit.op("STORE_FAST", move),
-            emit.op("BUILD_TUPLE", cfg.stack_depth[header]), *emit.put_back([move]), emit.op("SWAP", 2), *emit.call_pair(),
-            emit.op("RETURN_VALUE"), on, emit.op("POP_TOP")]
+            emit.op("BUILD_TUPLE", cfg.stack_depth[header]), *emit.put_back([move]), emit.op("SWAP", 2),
+            *emit.call_pair(), emit.op("RETURN_VALUE"), on, emit.op("POP_TOP")]
 
 
 def moved_in(emit: Emit, slots: Sequence[int]) -> List[Item]:
-    """Code that asks for all that a move brings: variables, cell objects, a tuple of the operands.
+    """Code that requests and stores the values of a move: variables, cell objects, a tuple of the operands.
 
-    The variables are all of `co_varnames`; one without a value, or in a cell, is `UNBOUND`.
+    The variables are all of `co_varnames`. A variable without a value, or in a cell, is `UNBOUND`.
     """
     function, first = emit.assembler.function, emit.handled_below(0)
     code, unset = function.code, maybe_unbound(function, emit.index)
-    items = [*first.call(natives.arrive()), first.op("UNPACK_SEQUENCE", len(function.varnames) + len(code.co_cellvars) + 1)]
+    items = [*first.call(natives.arrive()),
+             first.op("UNPACK_SEQUENCE", len(function.varnames) + len(code.co_cellvars) + 1)]
     for name in function.varnames:
-        items.append(first.op("POP_TOP") if name in code.co_cellvars else first.op("STORE_FAST", emit.assembler.local(name)))
+        items.append(
+            first.op("POP_TOP") if name in code.co_cellvars else first.op("STORE_FAST", emit.assembler.local(name)))
     items += [first.op("STORE_SLOT", cell_slot(emit.assembler, number)) for number in range(len(code.co_cellvars))]
     items += [first.op("UNPACK_SEQUENCE", len(slots)), *[first.op("STORE_FAST", slot) for slot in slots]]
     for name in unset:
         bound, local = Label("%s is bound" % name), emit.assembler.local(name)
-        items += [first.op("LOAD_FAST", local), first.const(natives.unbound()), first.op("IS_OP", 0), *first.unless_true(bound),
-                  first.op("DELETE_FAST", local), bound]
+        items += [first.op("LOAD_FAST", local), first.const(natives.unbound()), first.op("IS_OP", 0),
+                  *first.unless_true(bound), first.op("DELETE_FAST", local), bound]
     return items
 
 
 def to_go_on(linked: CodeType) -> Any:
-    """What a mover is answered: the code to go on in."""
+    """The answer for a mover: the code that continues the call."""
     return linked
 
 
 def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
-    """Code that has a call made through a site, in front of the instruction that makes it.
+    """Code before a call instruction that makes the call go through a site.
 
     The site takes the empty slot beside the callable. So it is called with the callable and its arguments::
 
         [NULL, f, args]         ->  [site, f, args]
         [m or NULL, x, args]    ->  [site, callable, args]
 
-    What is looked up as a method may be none, so that there is an empty slot beside it; see `_bound`. A call with a tuple of
-    arguments ignores the slot: it gets what `bound` makes of site and callable.
+    If the lookup of a method finds another callable, the item beside it is an empty slot; see `_bound`. A call with a
+    tuple of arguments ignores the slot: its callable becomes the result of `bound` for site and callable.
     """
     instr, operands = cfg.function.instructions[emit.index], cfg.function.operands
     if operands is None or not has_site(instr):
@@ -178,19 +180,22 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
 
 
 def _bound_in_tuple(emit: Emit) -> List[Item]:
-    """Code that makes a callable of a method and what is beside it: `bind` takes both in a tuple, one item of which may be empty."""
+    """Code that makes one callable of a method and the item beside it. `bind` takes both in a tuple; one may be empty."""
     return [emit.op("BUILD_TUPLE", 2), *emit.call_on_top(natives.bind())]
 
 
 def _bound_by_call(emit: Emit) -> List[Item]:
-    """The same where no tuple takes an empty slot (3.14): a call passes on what is beside its callable, unless that is empty."""
+    """The same for 3.14, whose tuples cannot hold an empty slot.
+
+    A call passes the item beside its callable as the first argument, unless the item is empty.
+    """
     method, beside = emit.assembler.fresh_local(), emit.assembler.fresh_local()
     return [emit.op("STORE_FAST", beside), emit.op("STORE_FAST", method),
             *emit.call_of(emit.const(_callable_of), emit.put_back([beside, method]))]
 
 
 def _callable_of(*found: Any) -> Any:
-    """What a lookup has found as one callable: a callable alone, or an owner and its method."""
+    """The result of a method lookup as one callable, from a callable alone or from an owner and its method."""
     return found[0] if len(found) == 1 else MethodType(found[1], found[0])
 
 
@@ -198,24 +203,25 @@ _bound = _bound_by_call if sys.version_info >= (3, 14) else _bound_in_tuple
 
 
 def has_site(instr: Instr) -> bool:
-    """Whether what an instruction calls can be called through a site. Operators and properties have no callable on the stack."""
+    """Whether an instruction's call can go through a site. Operators and properties have no callable on the stack."""
     return instr.opname in _THROUGH_SITES
 
 
 def _bound_callable(emit: Emit, has_keywords: bool, site: Any) -> List[Item]:
-    """Code that puts another callable in the place of that of a call with a tuple of arguments, and maybe a dict."""
+    """Code that replaces the callable of a call with a tuple of arguments, and maybe a dict."""
     slots = [emit.assembler.fresh_local() for _ in range(1 + has_keywords)]
     without: List[Item] = [emit.op("STORE_FAST", emit.assembler.local(NOTHING))]
-    items = without * (KEYWORDS_HAVE_A_SLOT and not has_keywords) + [emit.op("STORE_FAST", slot) for slot in reversed(slots)]
+    items = (without * (KEYWORDS_HAVE_A_SLOT and not has_keywords)
+             + [emit.op("STORE_FAST", slot) for slot in reversed(slots)])
     items += without * NULL_ABOVE_CALLABLE
-    # bound(callable, arguments), whose first argument is in the slot
+    # Call bound(callable, arguments), whose first argument is in the slot beside it.
     items += [emit.const(site.bound), emit.op("SWAP", 2), emit.op("LOAD_FAST", slots[0]), *emit.call_pair(1)]
     items += [emit.op("PUSH_NULL")] * NULL_ABOVE_CALLABLE + emit.put_back(slots)
     return items + [emit.op("PUSH_NULL")] * (KEYWORDS_HAVE_A_SLOT and not has_keywords)
 
 
 def _arguments(instr: Instr) -> int:
-    """How many operands are above the callable and what is beside it, names of keywords among them (3.13)."""
+    """Number of operands above the callable and the item beside it; keyword names count as one operand (3.13)."""
     return encoded_units(instr)[-1].raw + (instr.opname.endswith("_KW") and NULL_ABOVE_CALLABLE)
 
 
@@ -224,19 +230,20 @@ class SiteStack:
 
     Args:
         emit: for the site's code.
-        cfg: of the function, in normal form.
-        depth, head_depth: how many operands stay on the stack, and how many there are; empty slots do not count.
-        targets: where the site's exits lead.
+        cfg: the control flow graph of the function in normal form.
+        depth, head_depth: number of operands that stay on the stack, and number of all operands; empty slots are not
+            counted.
+        targets: the targets of the site's exits.
 
     Raises:
-        ValueError: an exit leads where other empty slots are below the operands that stay.
+        ValueError: the target of an exit has other empty slots below the operands that stay.
     """
 
     __slots__ = ("emit", "cfg", "layout", "base", "slots", "depth", "inside")
 
     def __init__(self, emit: Emit, cfg: CFG, depth: int, head_depth: int, targets: Sequence[int]) -> None:
         self.emit, self.cfg, self.depth = emit, cfg, depth
-        #: The locals that keep the operands, by position.
+        #: The locals that hold the operands, by position.
         self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, head_depth)}
         self.layout = stack_layout(cfg, emit.index)
         layouts = [stack_layout(cfg, target) for target in targets]
@@ -247,26 +254,26 @@ class SiteStack:
         if any(layout[:self.base] != self.layout[:self.base] for layout in layouts):
             raise ValueError("an exit of the site at {!r} changes operands that stay".format(
                 cfg.function.instructions[emit.index]))
-        #: For code between `take_off` and `put_back`: its handler finds no more operands than there are.
+        #: For code between `take_off` and `put_back`: its handler expects no more operands than the stack has.
         self.inside: Emit = emit.handled_below(self.base)
 
     def take_off(self) -> List[Item]:
-        """Code that puts the operands into locals. An empty slot leaves its local without a value."""
+        """Code that stores the operands in locals. An empty slot leaves its local without a value."""
         return [self.emit.op("STORE_FAST", self.emit.assembler.local(NOTHING) if position is None else self.slots[position])
                 for position in reversed(self.layout[self.base:])]
 
     def put_back(self) -> List[Item]:
-        """Code that puts them back."""
+        """Code that pushes them again."""
         if None not in self.layout[self.base:]:
             return self.emit.put_back(list(self.slots.values()))
         return _pushed(self.emit, self.emit.index, self.layout, self.base, self.slots, {})
 
     def let_go(self, taken: Sequence[int]) -> List[Item]:
-        """Code that lets go of them; launchers have those at the positions `taken` as arguments."""
+        """Code that clears the locals; launchers have taken those at the positions `taken` as arguments."""
         return self.emit.drop(self.slots.values(), [self.slots[position] for position in taken])
 
     def exit(self, target: int, stack: int, given: Dict[int, Any], in_call: bool, empty: Sequence[int]) -> "ExitStack":
-        """The stack of one of the exits; `empty` are the items without a value, counted from the first above those that stay."""
+        """The stack of an exit; `empty` are numbers of items without a value, counted from the first that does not stay."""
         layout = stack_layout(self.cfg, target)
         for number in empty:
             layout[layout.index(self.depth + number)] = None
@@ -274,15 +281,15 @@ class SiteStack:
 
 
 class ExitStack:
-    """Gives the target of an exit the operand stack that it expects.
+    """Arranges the operand stack that the target of an exit expects.
 
     Args:
         emit: for the exit's code.
-        target: where the exit leads.
-        layout: of the operand stack there.
-        base: number of items that stay on the stack, empty slots among them.
+        target: the target of the exit.
+        layout: the layout of the operand stack at the target.
+        base: number of items that stay on the stack, empty slots included.
         stack: number of operands that the exit leaves.
-        given: what makes items, by position.
+        given: the callables that create items, by position.
     """
 
     __slots__ = ("emit", "target", "layout", "base", "stack", "given")
@@ -293,7 +300,7 @@ class ExitStack:
         self.base, self.stack, self.given = base, stack, given
 
     def arrange(self) -> List[Item]:
-        """Make what is to be made, and the empty slots; nothing where the exit's values are the operands."""
+        """Create the given items and the empty slots; nothing if the exit's values are the operands already."""
         positions = self.layout[self.base:]
         if not self.given and None not in positions:
             return []
@@ -303,18 +310,18 @@ class ExitStack:
         return items + _pushed(self.emit, self.target, self.layout, self.base, held, self.given)
 
     def after_call(self, emit: Emit) -> List[Item]:
-        """Nothing, as `after_call`."""
+        """Nothing, like `after_call` of this module."""
         return []
 
     def behind(self) -> List[Item]:
-        """Nothing has to stand behind the exit's code."""
+        """Nothing: no code has to follow the exit's code."""
         return []
 
 
 def handled_at(cfg: CFG, target: int) -> int:
-    """The instruction whose handler is for what requests raise in front of another one.
+    """The instruction whose handler covers exceptions that requests raise before `target`.
 
-    Behind the block of a with statement its manager is to be left yet. So there the handler of the block holds.
+    After the block of a with statement, its context manager has not been exited yet. So the block's handler applies.
     """
     before = (cfg.block_stack[target - 1] if target else None) or ()
     here = cfg.block_stack[target] or ()

@@ -1,6 +1,6 @@
-"""Operand stacks and block stacks of exits and beginnings on CPython 3.7 to 3.10.
+"""Operand stacks and block stacks of exits, and of code that starts in the middle, on CPython 3.7 to 3.10.
 
-Try statements, with statements and CPython 3.7's loops have entries on a block stack, which instructions push and pop.
+Try statements, with statements and loops of CPython 3.7 have entries on a block stack, which instructions push and pop.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from pijit.core.bytecode.instructions.line_table import LINE_TABLE_FIELD
 
 STACK, MOVE = "$stack", "$move"
 LANDINGS = True
-# Before 3.10 tracing tells of a line again behind code of another one, so this code is not among the site's.
+# Before 3.10 tracing reports a line again after code of another line, so this code is not among the site's.
 REQUESTS_APART = LINE_TABLE_FIELD == "co_lnotab"
 
 
 def setup_of(cfg: CFG, block: BlockEntry) -> str:
-    """The instruction that puts a block on the block stack, and does no more."""
+    """The instruction that pushes a block on the block stack and has no other effect."""
     return "SETUP_FINALLY" if block.kind == "with" else cfg.function.instructions[block.pusher].opname
 
 
 def entered_behind(cfg: CFG, target: int) -> Optional[BlockEntry]:
-    """The block of a with statement that begins at ``target``, behind the call of ``__enter__``."""
+    """The block of a with statement that begins at ``target``, after the call of ``__enter__``, or None."""
     setup = cfg.function.instructions[target - 1]
     return (cfg.block_stack[target] or (None,))[-1] if setup.opname == "SETUP_WITH" else None
 
 
 def item_of(emit: Emit, slot: int, make: Any = None) -> List[Item]:
-    """Code that puts an item of the operand stack back; one that is `Given` is made."""
+    """Code that restores an item of the operand stack; ``make`` creates one that is `Given`."""
     item = emit.put_back([slot])
     return item if make is None else emit.call_starred(make, item)
 
 
 def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Optional[Dict[int, Any]] = None,
              in_call: bool = False) -> List[Item]:
-    """Code that puts the operand stack of an instruction, and the blocks around it, back from locals.
+    """Code that restores the operand stack of an instruction, and the blocks around it, from locals.
 
-    ``given`` is what is called to make items, by their positions; the locals have tuples of its arguments then.
-    ``in_call``: the top item is for a call that is not made yet; a block that it begins is not put back.
+    ``given`` has the callables that create items, by position; the locals then hold tuples of their arguments.
+    ``in_call``: the top item is the operand of a pending call; the block that begins after the call is not restored.
     """
     items: List[Item] = []
     without = entered_behind(cfg, index) if in_call else None
@@ -57,36 +57,37 @@ def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Opti
 
 
 def _setup_below(emit: Emit, cfg: CFG, block: BlockEntry, handler: Label) -> List[Item]:
-    """Code that puts a block on the block stack, below the top item of the operand stack."""
+    """Code that pushes a block on the block stack, with a level below the top item of the operand stack."""
     slot = emit.assembler.fresh_local()
     return [emit.op("STORE_FAST", slot), emit.op(setup_of(cfg, block), handler), *emit.put_back([slot])]
 
 
 def after_call(emit: Emit, cfg: CFG, target: int) -> List[Item]:
-    """Code behind a call whose result is the top item: the block that begins there, if one does."""
+    """Code after a call whose result is the top item: it pushes the block that begins there, if there is one."""
     entered = entered_behind(cfg, target)
     return [] if entered is None else _setup_below(emit, cfg, entered, emit.assembler.inserted(entered.handler))
 
 
 def arrived(emit: Emit, names: Sequence[str], slots: Sequence[int]) -> List[Item]:
-    """Nothing: whoever makes the frame has put the values there."""
+    """Nothing: the creator of the frame has stored the values."""
     return []
 
 
 def frame_slots(code: CodeType, names: Sequence[str], slots: Sequence[int]) -> Tuple[int, ...]:
-    """Where the values of a frame are put: those of variables, then those of new locals."""
+    """The positions of a frame's values: those of variables, then those of new locals."""
     cells = {name: code.co_nlocals + number for number, name in enumerate(code.co_cellvars)}
     return tuple(cells[name] if name in cells else code.co_varnames.index(name) for name in names) + tuple(slots)
 
 
 def moved_in(emit: Emit, slots: Sequence[int]) -> List[Item]:
-    """Code that puts the operand stack of a move into locals; the frame has the variables."""
+    """Code that stores the operand stack of a move in locals; the frame has the variables already."""
     stack = emit.assembler.local(STACK)
-    return [*emit.put_back([stack]), emit.op("UNPACK_SEQUENCE", len(slots)), *(emit.op("STORE_FAST", slot) for slot in slots)]
+    return [*emit.put_back([stack]), emit.op("UNPACK_SEQUENCE", len(slots)),
+            *(emit.op("STORE_FAST", slot) for slot in slots)]
 
 
 def finished(assembler: Assembler) -> CodeType:
-    """The assembled code: its loads look for values themselves."""
+    """The assembled code: all loads of these versions are checked."""
     return assembler.assemble()
 
 
@@ -95,9 +96,9 @@ class SiteStack:
 
     Args:
         emit: for the site's code.
-        cfg: of the function.
-        depth, head_depth: how many operands stay on the stack, and how many there are.
-        targets: where the site's exits lead.
+        cfg: the control flow graph of the function.
+        depth, head_depth: number of operands that stay on the stack, and number of all operands.
+        targets: the targets of the site's exits.
     """
 
     __slots__ = ("emit", "cfg", "depth", "slots", "inside")
@@ -106,47 +107,48 @@ class SiteStack:
         self.emit, self.cfg, self.depth = emit, cfg, depth
         #: For code between `take_off` and `put_back`.
         self.inside: Emit = emit
-        #: The locals that keep the operands, by position.
+        #: The locals that hold the operands, by position.
         self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, head_depth)}
 
     def take_off(self) -> List[Item]:
-        """Code that puts the operands into locals."""
+        """Code that stores the operands in locals."""
         return [self.emit.op("STORE_FAST", slot) for slot in reversed(list(self.slots.values()))]
 
     def put_back(self) -> List[Item]:
-        """Code that puts them back."""
+        """Code that pushes them again."""
         return self.emit.put_back(list(self.slots.values()))
 
     def let_go(self, taken: Sequence[int]) -> List[Item]:
-        """Code that lets go of them; launchers have those at the positions `taken` as arguments."""
+        """Code that clears the locals; launchers have taken those at the positions `taken` as arguments."""
         return self.emit.drop(self.slots.values())
 
     def exit(self, target: int, stack: int, given: Dict[int, Any], in_call: bool, empty: Sequence[int]) -> "ExitStack":
-        """The stack of one of the exits; all its items have values."""
+        """The stack of an exit; all its items have values."""
         return ExitStack(self.emit, self.cfg, self.depth, target, stack, given, in_call)
 
 
 class ExitStack:
-    """Gives the target of an exit the operand stack and the block stack that it expects.
+    """Arranges the operand stack and the block stack that the target of an exit expects.
 
     Args:
         emit: for the exit's code.
-        cfg: of the function.
-        depth: operands below those that the exit leaves.
-        target, stack: of the exit, see `link.ExitPlan`.
-        given: what makes items, by position.
-        in_call: whether a call follows, see `stack_of`.
+        cfg: the control flow graph of the function.
+        depth: number of operands below those that the exit leaves.
+        target, stack: those of the exit; see `link.ExitPlan`.
+        given: the callables that create items, by position.
+        in_call: whether a call follows; see `stack_of`.
     """
 
     __slots__ = ("emit", "cfg", "depth", "target", "stack", "given", "in_call", "stubs")
 
-    def __init__(self, emit: Emit, cfg: CFG, depth: int, target: int, stack: int, given: Dict[int, Any], in_call: bool) -> None:
+    def __init__(self, emit: Emit, cfg: CFG, depth: int, target: int, stack: int, given: Dict[int, Any],
+                 in_call: bool) -> None:
         self.emit, self.cfg = emit, cfg
         self.depth, self.target, self.stack, self.given, self.in_call = depth, target, stack, given, in_call
         self.stubs: List[Tuple[Label, Label]] = []
 
     def arrange(self) -> List[Item]:
-        """Pop and push blocks of try statements, and CPython 3.7's of loops, and make what is to be made."""
+        """Pop and push blocks of try statements, and those of loops (3.7), and create the given items."""
         emit, cfg = self.emit, self.cfg
         have, want = [[block for block in cfg.block_stack[index] or () if block.kind != "handler"]
                       for index in (emit.index, self.target)]
@@ -171,16 +173,16 @@ class ExitStack:
         return items
 
     def after_call(self, emit: Emit) -> List[Item]:
-        """As `after_call`; the block may be set up from behind its handler."""
+        """Like `after_call` of this module; the setup may come after the block's handler in the code."""
         entered = entered_behind(self.cfg, self.target)
         return [] if entered is None else _setup_below(emit, self.cfg, entered, self._forwards(entered.handler))
 
     def behind(self) -> List[Item]:
-        """What has to stand behind the exit's code."""
+        """Code that has to follow the exit's code: jumps to handlers."""
         return [item for stub, handler in self.stubs for item in (stub, self.emit.jump(handler))]
 
     def _forwards(self, handler: int) -> Label:
-        """A label for an instruction, or for a jump there from behind the exit: no setup can name what is before it."""
+        """A label for an instruction, or for a jump to it from after the exit: setups cannot lead backwards."""
         label = self.emit.assembler.inserted(handler)
         if handler > self.emit.index:
             return label
@@ -189,7 +191,7 @@ class ExitStack:
 
 
 def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
-    """Code that asks a mover, and returns what that answers unless it is None; see `moves`."""
+    """Code that asks a mover and returns its answer unless that is None; see `osr`."""
     stack, move, on = emit.assembler.local(STACK), emit.assembler.local(MOVE), Label("no move")
     return [*emit.call(make(stack)), *emit.if_none(on), emit.op("STORE_FAST", move),
             emit.op("BUILD_TUPLE", cfg.stack_depth[header]), emit.op("STORE_FAST", stack), emit.op("LOAD_FAST", move),
@@ -197,20 +199,20 @@ def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) ->
 
 
 def to_go_on(linked: CodeType) -> Any:
-    """What a mover is answered: the code to go on in, and its local for the operand stack."""
+    """The answer for a mover: the code that continues the call, and its local for the operand stack."""
     return linked, linked.co_varnames.index(STACK)
 
 
 def has_site(instr: Instr) -> bool:
-    """Whether the frame that an instruction makes can be waited for."""
+    """True: the frame of any call can be announced to the hook."""
     return True
 
 
 def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
-    """Code that says that an instruction is about to call a function which is compiled on its own."""
+    """Code that announces that an instruction is about to call a function that is compiled on its own."""
     return [*emit.call(callable), emit.op("POP_TOP")]
 
 
 def handled_at(cfg: CFG, target: int) -> int:
-    """The instruction itself; exits lead to in front of the end of a with statement, see `managers.again_at`."""
+    """`target` itself: exits lead to the instruction before the end of a with statement, see `managers.again_at`."""
     return target

@@ -1,4 +1,4 @@
-"""What linked code calls that is written in C. It is looked up when code is linked: bytecode can be read without it."""
+"""C functions that linked code calls, looked up at link time: bytecode can be read without the extension modules."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Tuple
 
 
 def unbound() -> Any:
-    """What stands for a variable without a value in what `arrive` gives (3.11)."""
+    """The value that `arrive` returns for a variable without a value (3.11)."""
     from pijit.core._hook import UNBOUND
 
     return UNBOUND
 
 
 def mover(ask: Any, slot: int) -> Any:
-    """What linked code asks at a loop's header; up to 3.10 with the local for the operand stack."""
+    """The mover that linked code calls at a loop's header; up to 3.10 it gets the local for the operand stack."""
     from pijit.core._hook import mover as make
 
     return make(ask) if sys.version_info >= (3, 11) else make(ask, slot)
@@ -46,14 +46,17 @@ def rest(code: CodeType, slots: Tuple[int, ...]) -> Any:
 
 
 def arrive() -> Any:
-    """The callable that gives code that begins in its middle the tuple of its values (3.11)."""
+    """The callable that returns the tuple of values to code that starts in the middle of a function (3.11)."""
     from pijit.core._hook import arrive as found
 
     return found
 
 
 def bind() -> Any:
-    """The callable that makes a callable of a method and its owner, in a tuple with an empty item where there is no method (3.11)."""
+    """The callable that makes one callable of a tuple of a method and its owner (3.11).
+
+    If the lookup found no method, one item of the tuple is an empty slot.
+    """
     from pijit.core._hook import bind as found
 
     return found

@@ -1,4 +1,4 @@
-"""Reads code objects of CPython 3.11 and later: caches are counted, jumps are relative, exceptions have a table."""
+"""Reader of code objects of CPython 3.11 and later: inline caches, relative jumps, a table of exception handlers."""
 
 import dis
 from types import CodeType
@@ -10,7 +10,7 @@ from pijit.core.bytecode.instructions.location_table import read_locations
 from pijit.core.bytecode.instructions.units_311 import BACKWARD, CACHES, HAS_ARGUMENT, JUMPS, NAMING, SLOT_PAIRS
 
 _EXTENDED_ARG = dis.EXTENDED_ARG
-# Low bits of the argument that are flags and no part of the index into `co_names`, by version of the opcode.
+# Numbers of low bits that are flags in the argument, not part of the index into `co_names`, by version of the opcode.
 _IS_312 = "END_FOR" in dis.opmap
 _NAME_SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1 if _IS_312 else 0, "LOAD_SUPER_ATTR": 2}
 _COMPARE_SHIFT = 5 if "TO_BOOL" in dis.opmap else 4 if _IS_312 else 0
@@ -20,13 +20,13 @@ Lookup = Callable[[int], Any]
 
 
 def slot_names(code: CodeType) -> Tuple[str, ...]:
-    """Names of the slots: locals, then cells that are no arguments, then free variables."""
+    """Names of the slots: locals, then cells that are not arguments, then free variables."""
     cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
     return code.co_varnames + cells + code.co_freevars
 
 
 def _lookups(code: CodeType) -> Dict[int, Lookup]:
-    """For each opcode whose argument stands for something else, the function that finds it."""
+    """The function that looks up the argument's meaning, for each opcode whose argument is an index."""
     slots = slot_names(code)
     lookups: Dict[int, Lookup] = {number: code.co_consts.__getitem__ for number in dis.hasconst}
     lookups.update((number, slots.__getitem__) for number in dis.haslocal + dis.hasfree)
@@ -63,8 +63,8 @@ def read_instructions(code: CodeType) -> List[Instr]:
         used = arg if opcode in HAS_ARGUMENT else None
         value = _value(lookups, opcode, used)
         unit = _behind_caches(unit, count, opcode)
-        instr = Instr(len(instructions), dis.opname[opcode], opcode, used, value, position.line, 2 * start, unit - start, arg,
-                      position)
+        instr = Instr(len(instructions), dis.opname[opcode], opcode, used, value, position.line, 2 * start,
+                      unit - start, arg, position)
         if opcode in JUMPS:
             jumps.append((instr, unit - arg if opcode in BACKWARD else unit + arg))
         index_at[start] = len(instructions)
@@ -95,7 +95,7 @@ def _value(lookups: Dict[int, Lookup], opcode: int, arg: Any) -> Any:
 
 
 def _behind_caches(unit: int, count: int, opcode: int) -> int:
-    """The unit after an instruction's caches; `co_code` shows caches as zeros, whatever is in them."""
+    """The unit after an instruction's caches; `co_code` shows caches as zeros, regardless of their content."""
     end = unit + CACHES.get(opcode, 0)
     if end > count:
         raise ValueError("{} at offset {} is not followed by {} cache units".format(
@@ -104,7 +104,7 @@ def _behind_caches(unit: int, count: int, opcode: int) -> int:
 
 
 def _attach_entries(code: CodeType, instructions: List[Instr], index_at: Dict[int, int]) -> None:
-    """Give each instruction the entry that holds for it, with instruction indices in place of units."""
+    """Give each instruction the entry that covers it, with instruction indices in place of units."""
     for start, end, target, depth, lasti in read_exception_table(code.co_exceptiontable):
         lost = [unit for unit in (start, end, target) if unit not in index_at]
         if lost or index_at[target] == len(instructions):

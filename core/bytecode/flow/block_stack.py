@@ -1,4 +1,4 @@
-"""The blocks of try and with statements around instructions, and the flow of control: what all versions answer alike."""
+"""Block stacks of try and with statements, and the result of control-flow tracing; common to all versions."""
 
 import sys
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -8,11 +8,11 @@ class BlockEntry(NamedTuple):
     """An active entry of the block stack.
 
     Attributes:
-        kind: 'finally', 'except', 'with', 'loop' (3.7), 'handler' while a handler or a finally body runs, or 'restoring' in
-            an inlined comprehension (3.12).
-        handler: instruction where the handler begins; for a loop, where `break` leads.
-        pusher: the instruction that set the block up; from 3.11 on, but for with
-            statements, the first instruction in it.
+        kind: 'finally', 'except', 'with' or 'loop' (3.7); 'handler' while a handler or a finally body runs; 'restoring'
+            in an inlined comprehension (3.12).
+        handler: instruction where the handler begins; for a loop, the target of `break`.
+        pusher: the instruction that set the block up. From 3.11 on it is the first instruction in the block, except for
+            with statements.
         level: operand stack depth that unwinding to this entry restores.
     """
 
@@ -27,19 +27,19 @@ Blocks = Tuple[BlockEntry, ...]
 #: Kinds of entries whose handler an exception enters.
 PROTECTING = frozenset(("finally", "except", "with"))
 HANDLER_ITEMS = 1 if sys.version_info >= (3, 11) else 6
-"""Items that are on the operand stack above the level of the block where a handler begins."""
+"""Number of operands above the block's level when a handler begins."""
 EXCEPTION_ITEMS = 1 if sys.version_info >= (3, 11) else 3
-"""Items of the exception that was handled before, which the end of a handler takes off."""
+"""Number of operands of the previously handled exception, which the end of a handler pops."""
 
 
 class Flow:
-    """What `trace_flow` finds, by instruction index; None where no path leads.
+    """The result of `trace_flow`, by instruction index; None for unreachable instructions.
 
     Attributes:
-        successors: instructions that may run next, the next one first; exceptions are not listed.
+        successors: instructions that may run next, the following one first; exceptions are not listed.
         block_stack: active entries, innermost last.
         stack_depth: items on the operand stack.
-        handlers: for each instruction where a handler begins, its entry of kind 'handler'.
+        handlers: the entry of kind 'handler' of each instruction where a handler begins.
         max_depth: largest depth after any instruction.
     """
 
@@ -55,9 +55,9 @@ class Flow:
 
 
 def unwound_level(blocks: Blocks, opname: str, handled: bool = False) -> Optional[int]:
-    """The operand stack depth to which 3.7's BREAK_LOOP or CONTINUE_LOOP unwinds; None if that does more.
+    """The operand stack depth to which BREAK_LOOP or CONTINUE_LOOP of 3.7 unwinds; None if unwinding runs more code.
 
-    ``handled``: no exception was made that handlers on the way have.
+    ``handled``: no exception object was created, so the handlers that are left have none to restore.
     """
     level = None
     for entry in reversed(blocks):

@@ -1,7 +1,7 @@
-"""Control flow of single instructions: successors, the block stack and the operand stack before each of them.
+"""Control flow of single instructions: successors, block stack and operand stack before each of them.
 
 Attributes:
-    trace_flow: the flow of a function on the running version.
+    trace_flow: traces the flow of a function on the running version.
 """
 
 import sys
@@ -21,4 +21,5 @@ if sys.version_info >= (3, 11):
 else:
     from pijit.core.bytecode.flow.control_flow_37 import trace_flow
 
-__all__ = ["EXCEPTION_ITEMS", "HANDLER_ITEMS", "PROTECTING", "BlockEntry", "Blocks", "Flow", "trace_flow", "unwound_level"]
+__all__ = [
+    "EXCEPTION_ITEMS", "HANDLER_ITEMS", "PROTECTING", "BlockEntry", "Blocks", "Flow", "trace_flow", "unwound_level"]

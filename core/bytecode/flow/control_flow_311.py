@@ -1,6 +1,7 @@
-"""Control flow of functions in normal form on CPython 3.11 to 3.13, whose exception table takes the place of a block stack.
+"""Control flow of functions in normal form on CPython 3.11 to 3.14, from the exception table instead of a block stack.
 
-The table has one entry for an instruction: the innermost handler. Blocks nest by the entries that hold where handlers begin.
+The table has one entry for an instruction: the innermost handler. The nesting of blocks follows from the entries that
+cover the first instructions of handlers.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Function
 from pijit.core.bytecode.instructions.operands_311 import ends_generator, is_cleanup, is_restoring, operands
 
-#: What the expression behind `except` may consist of.
-_EXPRESSION = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR", "LOAD_METHOD", "LOAD_CONST",
-                         "BUILD_TUPLE", "CALL_FUNCTION", "CALL_METHOD", "BINARY_SUBSCR", "NOP", "LIST_TO_TUPLE"))
+#: Instructions of the expression after `except`.
+_EXPRESSION = frozenset((
+    "LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR", "LOAD_METHOD", "LOAD_CONST",
+    "BUILD_TUPLE", "CALL_FUNCTION", "CALL_METHOD", "BINARY_SUBSCR", "NOP", "LIST_TO_TUPLE"))
 
 
 class _Blocks:
-    """The block stack of each instruction, from the entries of the exception table."""
+    """The block stack of each instruction, computed from the entries of the exception table."""
 
     def __init__(self, function: Function) -> None:
         assert function.operands is not None
@@ -31,10 +33,10 @@ class _Blocks:
                 self.first.setdefault(instr.entry.target, instr.index)
 
     def of(self, entry: Optional[ExceptionEntry]) -> Blocks:
-        """The blocks around the instructions that an entry holds for."""
+        """The blocks around the instructions that an entry covers."""
         if id(entry) not in self.known:
             assert entry is not None
-            self.known[id(entry)] = ()  # a handler that its own entry covers
+            self.known[id(entry)] = ()  # ends the recursion for a handler that its own entry covers
             if ends_generator(self.instructions, entry.target):
                 return ()
             kind, begin = self._kind(entry.target), self.first[entry.target]
@@ -43,7 +45,7 @@ class _Blocks:
         return self.known[id(entry)]
 
     def _around(self, handler: int) -> Blocks:
-        """The blocks around a try statement, by its handler: while the handler runs there is one more."""
+        """The blocks around a try statement, found by its handler: while the handler runs there is one more block."""
         blocks = self.of(self.instructions[handler].entry)
         runs = self.instructions[handler].opname == "PUSH_EXC_INFO"
         return blocks[:-1] if runs and blocks and blocks[-1].kind == "handler" else blocks
@@ -53,7 +55,7 @@ class _Blocks:
         return entry.depth - sum(null < entry.depth for null in self.operands.nulls[entry.start])
 
     def _kind(self, handler: int) -> str:
-        """The kind of a block, by what its handler begins with."""
+        """The kind of a block, recognised by the first instructions of its handler."""
         first, second = self.instructions[handler:handler + 2]
         if is_cleanup(self.instructions, handler):
             return "restoring" if is_restoring(self.instructions, handler) else "handler"
@@ -64,7 +66,7 @@ class _Blocks:
         return "except" if second.opname == "POP_TOP" or self._matches(handler + 1) else "finally"
 
     def _matches(self, index: int) -> bool:
-        """Whether an expression stands there that the exception is compared with."""
+        """Whether an expression begins at `index` that the exception is compared with."""
         while self.instructions[index].opname in _EXPRESSION:
             index += 1
         return self.instructions[index].opname == "CHECK_EXC_MATCH"
@@ -77,8 +79,8 @@ def trace_flow(function: Function) -> Flow:
         function: in normal form.
 
     Returns:
-        Successors, block stack and operand stack depth of each instruction that can be reached; empty slots do not count.
-        The code that raises an exception again behind a handler is not reached.
+        Successors, block stack and operand stack depth of each reachable instruction; empty slots are not counted.
+        The code that raises an exception again after a handler counts as unreachable.
 
     Raises:
         ValueError: two paths meet with different stacks; CPython's compiler never makes such code.
@@ -93,10 +95,10 @@ def trace_flow(function: Function) -> Flow:
 
 
 def _handlers(function: Function, blocks: _Blocks) -> Dict[int, BlockEntry]:
-    """For each instruction where a handler begins, the entry that holds while it runs.
+    """The entry that is active while a handler runs, for each instruction where a handler begins.
 
-    Also those of outer blocks: where all of a try statement may be in another one, the table leads from the clean-up of the
-    inner one alone to the outer handler, and that is not reached.
+    Handlers of outer blocks are included. If a try statement fills an outer one, only the clean-up code of the inner
+    statement has an entry for the outer handler. That code counts as unreachable.
     """
     assert function.operands is not None
     handlers: Dict[int, BlockEntry] = {}

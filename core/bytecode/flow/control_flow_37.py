@@ -1,9 +1,9 @@
 """Control flow of single instructions on CPython 3.7 to 3.10, whose frames have a block stack.
 
-CPython 3.7 and 3.8 run a finally body both as a handler and as a subroutine: by falling into it, by
-CALL_FINALLY (3.8), or by unwinding for break, continue and return (3.7), with one to six words on the operand
-stack to tell which. Here such a body always has the state of the exceptional entry (a 'handler' entry, six
-items), as in CPython's own stack accounting; END_FINALLY then leads to whatever each entry resumes.
+CPython 3.7 and 3.8 run a finally body both as a handler and as a subroutine. Control falls into it, calls it by
+CALL_FINALLY (3.8), or unwinds for break, continue and return (3.7). One to six items on the operand stack tell which.
+Here such a body always has the state of the exceptional entry: a 'handler' entry and six items. CPython's own stack
+accounting does the same. END_FINALLY then leads to the instruction at which each entry resumes.
 """
 
 import dis
@@ -16,10 +16,10 @@ from pijit.core.bytecode.instructions.opcodes import BLOCK_PUSHES, TERMINATORS
 
 _KIND_OF_SETUP = {"SETUP_EXCEPT": "except", "SETUP_FINALLY": "finally", "SETUP_WITH": "with",
                   "SETUP_ASYNC_WITH": "with", "SETUP_LOOP": "loop"}
-# Items above the level of the block when the setup has run: what `with` binds, or awaits.
+# Items above the level of the block after the setup: the value that `with` binds, or awaits.
 _ABOVE_LEVEL = {"SETUP_WITH": 1, "SETUP_ASYNC_WITH": 1}
-# Whose handler begins so: a finally body never begins by dropping or doubling the exception. Linked code sets up the
-# block of a with statement by SETUP_FINALLY.
+# The kind of a block by the first opcode of its handler. A finally body never begins by popping or duplicating the
+# exception. Linked code sets up the block of a with statement with SETUP_FINALLY.
 _KIND_BY_BEGINNING = {"DUP_TOP": "except", "POP_TOP": "except", "WITH_CLEANUP_START": "with",
                       "WITH_EXCEPT_START": "with"}
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
@@ -30,7 +30,7 @@ Effect = Callable[[int, Optional[int]], int]
 
 
 def _effects_37(jump: bool) -> Effect:
-    """3.7 cannot be asked for the effect of one branch, and reports the larger one; nor for that of NOP."""
+    """`dis` of 3.7 cannot report the effect of one branch, only the larger one; it does not know NOP."""
     jumping = {"NOP": 0, "FOR_ITER": -1, "JUMP_IF_TRUE_OR_POP": 0, "JUMP_IF_FALSE_OR_POP": 0}
     falling = {"NOP": 0, "FOR_ITER": 1, "JUMP_IF_TRUE_OR_POP": -1, "JUMP_IF_FALSE_OR_POP": -1,
                "SETUP_EXCEPT": 0, "SETUP_FINALLY": 0, "SETUP_WITH": 1, "SETUP_ASYNC_WITH": 0}
@@ -54,10 +54,10 @@ jump_effect = (_effects_37 if _UNWINDS else _effects_38)(True)
 
 
 class _Resumption(NamedTuple):
-    """What END_FINALLY does after one way of entering the finally body without an exception.
+    """The action of END_FINALLY after one entry into the finally body without an exception.
 
-    `kind` is 'fall' (go on behind it), 'call' (return to `to` in the given state), or the reason to unwind:
-    'break', 'continue' (to `to`) or 'return'.
+    `kind` is 'fall' (continue after it), 'call' (return to `to` in the given state), or the reason to unwind: 'break',
+    'continue' (to `to`) or 'return'.
     """
 
     kind: str
@@ -70,7 +70,7 @@ _FALL = _Resumption("fall")
 
 
 class _Tracer:
-    """One walk over the instructions; each is visited once: its state does not depend on the path."""
+    """One traversal of the instructions. Each is visited once, because its state does not depend on the path."""
 
     def __init__(self, function: Function) -> None:
         self.instructions = function.instructions
@@ -113,13 +113,13 @@ class _Tracer:
                 self.instructions[i], known, (blocks, depth)))
 
     def _agree(self, left: Blocks, right: Blocks) -> bool:
-        """Whether two block stacks act alike: linked code may set up a block at more than one place."""
+        """Whether two block stacks are equivalent: linked code may set up one block at several instructions."""
         return len(left) == len(right) and all(
             a == b or (a.kind == b.kind and a.level == b.level and self._leads(a.handler) == self._leads(b.handler))
             for a, b in zip(left, right))
 
     def _leads(self, index: int) -> int:
-        """Where `break`, or an exception, leads at last; linked code may have a jump in between."""
+        """The final target of `break`, or of an exception; linked code may have jumps on the way."""
         seen = set()
         while self.instructions[index].opname == "JUMP_ABSOLUTE" and index not in seen:
             seen.add(index)
@@ -136,7 +136,7 @@ class _Tracer:
         self._visit(j, blocks, depth)
 
     def _enter_body(self, i: int, handler: int, resumption: _Resumption) -> None:
-        """An edge into a finally body without an exception; END_FINALLY will act on `resumption`."""
+        """Add an edge into a finally body without an exception; END_FINALLY will act on `resumption`."""
         if handler not in self.successors[i]:
             self.successors[i].append(handler)
         self._visit(handler, *self.handler_state[handler])
@@ -160,7 +160,7 @@ class _Tracer:
             self._unwind(end, blocks, level, resumption)
 
     def _unwind(self, i: int, blocks: Blocks, level: int, why: _Resumption) -> None:
-        """3.7: break, continue and return run the finally bodies on their way out."""
+        """3.7: break, continue and return run the finally bodies of the blocks that they leave."""
         while blocks:
             entry, blocks = blocks[-1], blocks[:-1]
             if entry.kind in ("finally", "with"):
@@ -174,7 +174,7 @@ class _Tracer:
                 return
             level = entry.level
 
-    # One method per kind of instruction that changes the block stack.
+    # One method for each kind of instruction that changes the block stack.
 
     def _setup(self, instr: Instr, blocks: Blocks, depth: int) -> None:
         after = depth + fall_effect(instr.opcode, instr.arg)
@@ -250,7 +250,7 @@ def trace_flow(function: Function) -> Flow:
         function: from `decode`.
 
     Returns:
-        Successors, block stack and operand stack depth of each instruction that can be reached.
+        Successors, block stack and operand stack depth of each reachable instruction.
 
     Raises:
         ValueError: two paths meet with different stacks; CPython's compiler never makes such code.
@@ -259,6 +259,6 @@ def trace_flow(function: Function) -> Flow:
         trace_flow(decode(f.__code__)).stack_depth[0] == 0
     """
     code = function.code
-    # From 3.10 on a generator starts with the value sent in on its stack.
+    # From 3.10 on a generator starts with the sent value on its stack.
     starts_with_item = sys.version_info >= (3, 10) and code.co_flags & _GENERATOR_FLAGS
     return _Tracer(function).run(1 if starts_with_item else 0)

@@ -1,4 +1,4 @@
-"""How deep the operand stack of CPython 3.11 and later gets."""
+"""The maximal depth of the operand stack on CPython 3.11 and later."""
 
 import dis
 from functools import lru_cache
@@ -7,28 +7,28 @@ from typing import Dict, List, Optional
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.units_311 import HAS_ARGUMENT
 
-# Control does not go on behind these.
+# Instructions after which control does not reach the next one.
 _ENDS = frozenset(dis.opmap[name] for name in (
-    "RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT",
-    "INTERPRETER_EXIT") if name in dis.opmap)
+    "RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD",
+    "JUMP_BACKWARD_NO_INTERRUPT", "INTERPRETER_EXIT") if name in dis.opmap)
 _GENERATOR = dis.opmap["RETURN_GENERATOR"]
 
 
 @lru_cache(maxsize=4096)
 def _effect_of(opcode: int, raw: int, jump: bool) -> int:
-    """The change of the depth. A generator begins with the value that is sent in, which `dis` of 3.11 and 3.12 leave out."""
+    """The change of the depth. A generator begins with the sent value, which `dis` of 3.11 and 3.12 does not count."""
     return 1 if opcode == _GENERATOR else dis.stack_effect(opcode, raw if opcode in HAS_ARGUMENT else None, jump=jump)
 
 
 def _effect(instr: Instr, jump: bool) -> int:
-    """That of all that an instruction is encoded as."""
+    """The sum of the effects of all encoded instructions of one instruction."""
     if instr.units is None:
         return _effect_of(instr.opcode, instr.raw, jump)
     return sum(_effect_of(unit.opcode, unit.raw, jump) for unit in instr.units)
 
 
 def ends(instr: Instr) -> bool:
-    """Whether control does not go on to the next instruction."""
+    """Whether control never reaches the next instruction."""
     return instr.opcode in _ENDS
 
 
@@ -71,13 +71,13 @@ class _Depths:
 
 
 def stack_size(function: Function) -> int:
-    """The largest number of operands on the stack.
+    """The largest depth of the operand stack.
 
     Args:
         function: from `decode`.
 
     Returns:
-        The number, by the effects that the compiler counts with.
+        The number, computed from the stack effects that CPython's compiler uses.
 
     Raises:
         ValueError: two paths meet with different depths, or a path leaves the code.
@@ -86,7 +86,7 @@ def stack_size(function: Function) -> int:
 
 
 def depths_before(function: Function) -> Dict[int, int]:
-    """The number of operands on the stack before each instruction that a path leads to, by index.
+    """The number of operands on the stack before each reachable instruction, by index.
 
     Args:
         function: from `decode`.

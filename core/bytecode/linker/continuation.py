@@ -1,16 +1,16 @@
-"""The rest of a call: what bytecode runs when a kernel leaves in the middle of a callee that was inlined into it.
+"""Continuation of an inlined call: bytecode that runs after a kernel exit in the middle of an inlined callee.
 
-The kernel has done the first part of the call, so it cannot be made again. Its frame is made where it left: the
-callee's code, with a new beginning that puts the operand stack in place and jumps to the instruction at which
-bytecode goes on. The caller's linked code calls it with one tuple: the function, the variables, what is in dicts of
-keywords, the operand stack from the bottom on::
+The kernel has done the first part of the call, so the call cannot be repeated. Instead the callee gets a frame that
+starts at the exit. Its code is the callee's with a new beginning, which restores the operand stack and jumps to the
+instruction at which bytecode continues. The caller's linked code calls the continuation with one tuple: the function,
+the variables, the contents of keyword dicts, and the operand stack from the bottom on::
 
-    caller:  LOAD_CONST <rest>; ROT_TWO; CALL_FUNCTION 1           callee:  LOAD_FAST $s1 ...   the operand stack
-             JUMP_ABSOLUTE <behind the call>                                LOAD_CONST <resume>; CALL_FUNCTION 0; POP_TOP
-                                                                            JUMP_ABSOLUTE <where the kernel left>
+    caller:  LOAD_CONST <rest>; ROT_TWO; CALL_FUNCTION 1       callee:  LOAD_FAST $s1 ...   the operand stack
+             JUMP_ABSOLUTE <after the call>                             LOAD_CONST <resume>; CALL_FUNCTION 0; POP_TOP
+                                                                        JUMP_ABSOLUTE <where the kernel left>
 
-If that callee was itself in the middle of a call, the tuple of the inner one comes last, and its rest is called
-instead.
+If that callee was itself in the middle of a call, the tuple of the inner call is the last item. Then the inner
+continuation is called instead of `resume`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pijit.core.bytecode.assembler.emit import Emit, after_call, announcement, a
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
 
 Announce = Callable[[Tuple[Tuple[CodeType, str], ...]], Any]
-"""What is called right before a call of one of these functions, which are compiled on their own; None: nothing."""
+"""Takes functions that are compiled on their own; returns the callable to call right before their call, or None."""
 
 
 class Rest(NamedTuple):
-    """Where bytecode goes on in a callee, with these variables and so many stack items, after the rest of ``inner``.
+    """Continuation in a callee at ``target``, with these variables and ``stack`` stack items, after that of ``inner``.
 
-    ``cfg`` is that of the code as it runs, with cell variables in cells. ``given`` are the positions of stack items
-    that are made by a call with what is left for them, a tuple, and what is called. ``dicts`` are the variables that
-    have dicts of keywords, and their keys. ``calls`` are instructions that call functions which may be compiled on
-    their own, by (code, name).
+    ``cfg`` is that of the code as it runs, with cell variables in cells. ``given`` lists the stack items that are
+    created by a call, as position and callable; the kernel leaves a tuple of the arguments in their place. ``dicts``
+    lists the variables that hold dicts of keywords, with their keys. ``calls`` lists instructions that call functions
+    which may be compiled on their own, with the (code, name) of each function.
     """
 
     cfg: CFG
@@ -51,17 +51,17 @@ class Rest(NamedTuple):
 
 
 def call_and_drop(emit: Emit, callable: Any) -> List[Item]:
-    """Code that calls something for what it does."""
+    """Code that calls a callable and drops the result."""
     return [*emit.call(callable), emit.op("POP_TOP")]
 
 
 def call_rest(emit: Emit, rest: Rest, announce: Announce) -> List[Item]:
-    """Code that runs the rest of a call on the tuple on top of the stack, which becomes the result."""
+    """Code that runs a continuation on the tuple on top of the stack, which the result replaces."""
     return emit.call_on_top(_native(rest, announce))
 
 
 def _native(rest: Rest, announce: Announce) -> Any:
-    """What linked code calls. It owns a code object of its own, nothing that leads to the callee's."""
+    """The callable that linked code calls. It owns a code object of its own and holds no reference to the callee's."""
     assembler = Assembler(rest.cfg.function)
     dicts = [(name, keys, [assembler.fresh_local() for _ in keys]) for name, keys in rest.dicts]
     stack = [assembler.fresh_local() for _ in range(rest.stack)]
@@ -88,6 +88,6 @@ def _native(rest: Rest, announce: Announce) -> Any:
 
 
 def _dict_of(emit: Emit, name: str, keys: Tuple[str, ...], slots: List[int]) -> List[Item]:
-    """Code that gives a variable a dict of the values in other ones, which nobody else keeps."""
+    """Code that stores a new dict of the values of other variables in a variable; no one else holds the dict."""
     items = [item for key, slot in zip(keys, slots) for item in [emit.const(key), *emit.put_back([slot])]]
     return items + [emit.op("BUILD_MAP", len(keys)), emit.op("STORE_FAST", emit.assembler.local(name))]

@@ -1,10 +1,10 @@
-"""What bytecode does behind an operation that has raised floating-point flags: NumPy reports them when it has written.
+"""Deferred floating-point warnings: NumPy reports the flags of an operation after it has written the result.
 
-The kernel leaves to behind the operation with a tuple of the array that was written and the flags on the stack; linked
-code calls the reporter with it, on the operation's line, and gets the array::
+The kernel exits after the operation, with a tuple of the written array and the flags on the stack. Linked code calls
+the reporter with the tuple, on the operation's line, and gets the array::
 
     LOAD_CONST <reporter>; ROT_TWO; CALL_FUNCTION 1
-    JUMP_ABSOLUTE <behind the operation>
+    JUMP_ABSOLUTE <after the operation>
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pijit.core.bytecode.codec.encode import Item
 
 
 class Report(NamedTuple):
-    """Report flags as the ufunc of this name does."""
+    """Report flags in the way the ufunc of this name does."""
 
     ufunc: str
 
@@ -26,5 +26,5 @@ class Report(NamedTuple):
 
 
 def call_report(emit: Emit, report: Report) -> List[Item]:
-    """Code that turns the tuple on top of the stack into the array, when NumPy has reported the flags."""
+    """Code that replaces the tuple on top of the stack by the array, after NumPy has reported the flags."""
     return emit.call_on_top(natives.reporter(report.ufunc))

@@ -1,7 +1,7 @@
-"""Rewrites a code object so that its segments run as kernels: launcher calls in place, original bytecode kept.
+"""The linker: rewrites a code object so that its segments run as kernels, and keeps the original bytecode.
 
-See docs/design.md, "Linked code". A *site* is an instruction where one or more segments begin; its launchers are
-tried in order, and when all of them answer MISS the original instructions run.
+See docs/design.md, "Linked code". A *site* is an instruction where one or more segments begin. Its launchers are tried
+in order; if all of them return MISS, the original instructions run.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ MISS = -1
 
 
 class ExitPlan(NamedTuple):
-    """What linked code does at one exit: the target, the locals to store, how many stack items stay, side or not.
+    """The actions of linked code at one exit: target, locals to store, number of stack items, side exit or not.
 
-    A value that is for the launcher alone has None as its local.
+    A value that only the launcher needs has None as its local.
 
-    At a ``poll`` exit the interpreter does, with everything in place, what the kernel has left for. Control goes on
-    at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``, if there is one,
-    runs on the top item of the stack, and its result takes that item's place. ``given`` are the items that are made,
-    ``deleted`` the locals that lose their values, ``empty`` the positions of stack items without a value: see `Exit`.
+    At a ``poll`` exit the interpreter handles the requests for which the kernel left, after all values are stored.
+    Control continues at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``,
+    if there is one, runs on the top item of the stack, and its result replaces that item. ``given`` are stack items
+    that linked code creates. ``deleted`` are the locals that lose their values. ``empty`` are the positions of stack
+    items without a value; see `Exit`.
     """
 
     target: int
@@ -52,9 +53,10 @@ class ExitPlan(NamedTuple):
 
 
 def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
-    """Append the plans of exits at which a request has come that must wait for the locals; by exit, their numbers.
+    """Append a poll exit for each exit that stores values. Returns the new exits' numbers by exit number.
 
-    The interpreter would look for requests before the locals are stored.
+    The launcher uses the poll exit if a request is pending: otherwise the interpreter would handle the request before
+    the locals are stored.
     """
     numbers = {}
     for number, plan in enumerate(list(plans)):
@@ -67,9 +69,8 @@ def held_back(plans: List[ExitPlan]) -> Dict[int, int]:
 class Call(NamedTuple):
     """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by number.
 
-    Exit 0 is the usual one, and whether it is that is all that the linked code asks first. Its number is the only false
-    one; from 3.11 on the launcher answers None in its place.
-    ``numbers`` are those of the kernel's exits.
+    Exit 0 is the usual one, and linked code tests for it first. Its number is the only false one; from 3.11 on the
+    launcher returns None instead. ``numbers`` has the index in ``exits`` of each exit of the kernel.
     """
 
     callable: Any
@@ -80,10 +81,10 @@ class Call(NamedTuple):
 
 
 class Landing(NamedTuple):
-    """Where linked code goes on behind an exit, for who brings the exit's values.
+    """The instruction after an exit, for a caller that supplies the exit's values itself.
 
-    ``last`` is the offset of the instruction before that, ``slots`` those of the locals (-1: of none), ``stack`` how
-    many values are left.
+    ``last`` is the offset of the previous instruction. ``slots`` are the slots of the locals, or -1 for none.
+    ``stack`` is the number of values left for the operand stack.
     """
 
     last: int
@@ -92,14 +93,14 @@ class Landing(NamedTuple):
 
 
 Landings = Dict[Any, Tuple[Optional[Landing], ...]]
-"""By the callable of a call with which the function begins, those of its kernel's exits; None for one at which linked
-code does more."""
+"""Landings of the kernel's exits for each launcher at the function's first instruction, by the launcher's callable.
+An exit at which linked code does more than store values has None."""
 
 
 class Site(NamedTuple):
-    """An instruction where segments begin; stack items from ``depth`` to ``head_depth`` are taken off.
+    """An instruction where segments begin; stack items from ``depth`` to ``head_depth`` are taken off the stack.
 
-    That of a re-entry may have a ``gate``: an iterator that bytecode asks there whether to go the way.
+    The site of a re-entry may have a ``gate``: an iterator that tells bytecode whether to enter the kernel.
     """
 
     index: int
@@ -110,8 +111,10 @@ class Site(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """Observe what instruction ``index`` pushes: ``observer(value)`` is called after it, with a tuple of the
-    ``unpacked`` values if it takes something apart."""
+    """Observe the value that instruction ``index`` pushes: ``observer(value)`` is called after it.
+
+    If the instruction unpacks a sequence, ``observer`` gets a tuple of the ``unpacked`` values.
+    """
 
     index: int
     observer: Any
@@ -122,15 +125,15 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
          reentries: Optional[Dict[Any, Site]] = None, movers: Optional[Dict[int, Callable[[int], Any]]] = None,
          start: Optional[int] = None, calls: Optional[Dict[int, Any]] = None,
          landings: Optional[Landings] = None, announce: Announce = lambda callees: None) -> CodeType:
-    """The linked code object.
+    """Write the linked code object.
 
     Arguments:
-        reentries: sites that exits and their gates lead to, by their key.
-        movers: what makes the movers of loop headers, see `moves`.
+        reentries: sites that exits and gates lead to, by key.
+        movers: for each loop header, the function that makes its mover; see `add_mover`.
         start: the loop header where the code begins, for a call that moves to it.
-        calls: what is called right before an instruction that calls a function which is compiled on its own.
-        landings: filled.
-        announce: what is called before calls in the rests of callees.
+        calls: for each instruction that calls a function compiled on its own, the callable to call right before it.
+        landings: a dict that is filled.
+        announce: returns the callable to call before calls in continuations.
 
     Raises:
         ValueError: the edited code does not verify.
@@ -155,9 +158,9 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         writer = _Writer(cfg, assembler, site, ways, announced, announce, beginning)
         if site.gate is not None:
             assembler.insert(site.index, writer.emit.gate(site.gate, ways[key]))
-        written = writer.write()  # which appends to ``beginning``
+        written = writer.write()  # this appends to ``beginning``
         beginning += [ways[key]] + written + [writer.emit.jump(assembler.original(site.index))]
-    if beginning:  # before all other code, since setups only lead forwards
+    if beginning:  # before all other code, because handler setups can only lead forwards
         over, first = Label("over the beginning"), assembler.first_place()
         assembler.insert(first, [Emit(assembler, first).jump_over(over)] + beginning + [over], redirect=False)
     code = finished(assembler)
@@ -170,15 +173,18 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
 def _add_probe(assembler: Assembler, probe: Probe) -> None:
     emit, count = Emit(assembler, probe.index), probe.unpacked
     observe = emit.observe(probe.observer)
-    if count is not None:  # each packing turns the values round
+    if count is not None:  # each packing reverses the values
         pack, unpack = emit.op("BUILD_TUPLE", count), emit.op("UNPACK_SEQUENCE", count)
         observe = [pack, unpack, pack] + observe + [unpack]
     assembler.insert(probe.index + 1, observe, redirect=False)
 
 
 class _Writer:
-    """The code of one site; ``announced`` is where instructions begin with the announcement of their call, and
-    ``beginning`` gets the code that calls the rests of callees."""
+    """The code of one site.
+
+    ``announced`` has the labels of instructions that begin with the announcement of their call. ``beginning`` collects
+    the code that calls continuations.
+    """
 
     def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label],
                  announced: Dict[int, Label], announce: Announce, beginning: List[Item]) -> None:
@@ -223,11 +229,11 @@ class _Writer:
         return self.emit.op("LOAD_FAST", self.assembler.local(name))
 
     def _other_exits(self, call: Call, missed: Label) -> None:
-        """What follows any answer but the usual one; the exit id is on top."""
+        """The code for all results except the usual one; the exit number is on top of the stack."""
         self._search(call, [MISS] + list(range(1, len(call.exits))), missed)
 
     def _search(self, call: Call, numbers: List[int], missed: Label) -> None:
-        """Find the exit among sorted numbers by halving."""
+        """Find the exit among sorted numbers by binary search."""
         if len(numbers) > 1:
             middle, below = len(numbers) // 2, Label("below")
             self.items += self.emit.if_below(numbers[middle], below)
@@ -270,14 +276,16 @@ class _Writer:
         self.items += stack.behind()
 
     def _call_from_the_beginning(self, items: List[Item], target: int, emit: Emit) -> None:
-        """Call Python code and go on at an instruction. What is called may switch on tracing, which tells of a line
-        again where a jump leads backwards: so the code stands before all other."""
+        """Call Python code and continue at an instruction. The code is placed before all other code.
+
+        The callee may switch on tracing, and tracers see a line event again after a backward jump.
+        """
         begin = Label("call in front of %d" % target)
         self.items.append(self.emit.jump(begin))
         self.beginning += [begin] + items + [emit.jump(self.assembler.inserted(target))]
 
     def _behind(self, plan: ExitPlan) -> Label:
-        """Where control goes on behind an exit."""
+        """The label at which control continues after an exit."""
         if plan.way in self.ways:
             return self.ways[plan.way]
         if not plan.side:
@@ -285,7 +293,7 @@ class _Writer:
         return self.announced.get(plan.target) or self.assembler.original(plan.target)
 
     def landings(self) -> Landings:
-        """Those of the site, in code that has been assembled."""
+        """The landings of the site, in code that has been assembled."""
         return {call.callable: tuple(self._landing(call.exits[number]) for number in call.numbers)
                 for call in self.site.calls if self.site.index == 0}
 
@@ -298,7 +306,7 @@ class _Writer:
         return Landing(offset - 2, slots, plan.stack) if offset else None
 
     def _handle_requests(self, plan: ExitPlan) -> None:
-        """The interpreter looks for requests after a call; the line is where bytecode goes on."""
+        """Let the interpreter handle requests, which it does after a call; the line is that of the resume point."""
         emit = Emit(self.assembler, handled_at(self.cfg, plan.target))
         items = call_and_drop(emit, natives.resume()) + [emit.jump(self._behind(plan))]
         if REQUESTS_APART:

@@ -1,6 +1,6 @@
-"""A second opinion on linked code, before it is installed: the `bytecode` library reads it in its own way.
+"""Verification of linked code before it is installed, with the `bytecode` library as an independent decoder.
 
-Asked for by the option `check` and under the strict switch. The library is imported when it is first asked.
+The option `check` and the strict switch request it. The library is imported on first use.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _KEPT = ("co_argcount", "co_kwonlyargcount", "co_posonlyargcount", "co_flags", "
 _GROWING = ("co_consts", "co_names", "co_varnames")
 
 _right: Set[Any] = set()
-"""What was found to be right, except for what `_wrong_tables` looks at: entries of a function often have equal code."""
+"""Code that passed all checks apart from `_wrong_tables`. It is kept, as entries of a function often have equal code."""
 _RIGHT_KEPT = 1024
 
 
 def why_wrong(code: CodeType, original: Function) -> Optional[str]:
-    """What is wrong with code that was linked from a function, or None.
+    """The fault of code that was linked from a function, or None.
 
     Example:
         >>> function = decode(why_wrong.__code__)
@@ -46,7 +46,7 @@ def why_wrong(code: CodeType, original: Function) -> Optional[str]:
 
 
 def _has_lines_below_1(function: Function) -> bool:
-    """The library does not read code with such lines, which no compiler makes."""
+    """Whether an instruction has a line below 1. The library does not read such code, which no compiler makes."""
     return any(instr.lineno is not None and instr.lineno < 1 for instr in function.instructions)
 
 

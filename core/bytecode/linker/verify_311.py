@@ -1,6 +1,6 @@
-"""The `bytecode` library's opinion on linked code of CPython 3.11 and later, and what the interpreter does not look at itself.
+"""Checks of linked code of CPython 3.11 and later, partly with the `bytecode` library.
 
-A wrong handler, a stack that is lower than a handler expects, or a load of a variable without a value would be memory errors.
+They include properties that the interpreter never checks. A wrong handler, a stack lower than a handler expects, or a load of a variable without a value would corrupt memory.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER, SLOT
 if TYPE_CHECKING:
     from bytecode import ConcreteInstr
 
-# The part of an argument that is an index into `co_names`.
+# Number of low bits of an argument that are not part of the index into `co_names`.
 _NAME_SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": int("END_FOR" in dis.opmap), "LOAD_SUPER_ATTR": 2}
-# They raise nothing, so the stack may be lower than the handler expects.
+# Instructions that cannot raise, so the stack may be lower than the handler expects.
 _SILENT = frozenset("""NOP RESUME LOAD_CONST STORE_FAST LOAD_FAST DELETE_FAST LOAD_FAST_AND_CLEAR PUSH_NULL POP_TOP COPY SWAP
     JUMP_FORWARD JUMP_BACKWARD_NO_INTERRUPT""".split())
 
 
 class _Row(NamedTuple):
-    """An instruction as the library reads it, with offsets in code units; `target` is of a jump."""
+    """An instruction as the library reads it, with offsets in code units; `target` is set for jumps only."""
 
     instr: ConcreteInstr
     offset: int
@@ -38,7 +38,7 @@ class _Row(NamedTuple):
 
 
 class _Reading:
-    """Linked code as the library reads it and as we do, and the function that it was linked from, as it is encoded."""
+    """Linked code as read by the library and by our decoder, and the encoded function from which it was linked."""
 
     __slots__ = ("code", "rows", "original", "_ours", "_places")
 
@@ -51,15 +51,15 @@ class _Reading:
 
     @property
     def ours(self) -> List[Instr]:
-        """What we read; ValueError if it does not decode."""
+        """The instructions that our decoder reads; ValueError if the code does not decode."""
         if self._ours is None:
             self._ours = decode(self.code).instructions
         return self._ours
 
     def places(self) -> List[int]:
-        """Where the instructions of the original are in linked code; shorter where one is missing.
+        """Indices of the original's instructions in linked code; the list is shorter if one is missing.
 
-        Inserted code may repeat instructions of the original. Handlers tell them apart, where they are as they were.
+        Inserted code may repeat instructions of the original. Their handlers tell them apart, if these are unchanged.
         """
         if self._places is None:
             self._places = self._matched(_has_same_handler)
@@ -68,7 +68,7 @@ class _Reading:
         return self._places
 
     def _matched(self, also: Callable[[Instr, Instr], bool]) -> List[int]:
-        """The first places, in order, whose instructions are the same and fulfil a condition."""
+        """The first indices, in order, whose instructions are the same and fulfil a condition."""
         more = self.code.co_nlocals - self.original.code.co_nlocals
         found: List[int] = []
         at = 0
@@ -107,7 +107,7 @@ def _target(instr: ConcreteInstr, end: int) -> Optional[int]:
 
 
 def _is_same(instr: Instr, ours: Instr, original: Function, more: int) -> bool:
-    """Whether an instruction of linked code is one of the original; loads may look for a value, cells have other slots."""
+    """Whether an instruction of linked code is that of the original. Loads may be checked ones; cells have new slots."""
     name = "LOAD_FAST" if ours.opname == "LOAD_FAST_CHECK" and instr.opname == "LOAD_FAST" else ours.opname
     if (name, ours.position) != (instr.opname, instr.position):
         return False
@@ -118,7 +118,7 @@ def _is_same(instr: Instr, ours: Instr, original: Function, more: int) -> bool:
 
 
 def _has_same_handler(instr: Instr, ours: Instr) -> bool:
-    """Whether both have a handler with the same depth, or none; where handlers begin is checked later."""
+    """Whether both have a handler with the same depth, or none; the handler's target is checked later."""
     if instr.entry is None or ours.entry is None:
         return instr.entry is ours.entry
     return (instr.entry.depth, instr.entry.lasti) == (ours.entry.depth, ours.entry.lasti)
@@ -154,7 +154,7 @@ def _wrong_jumps(reading: _Reading) -> Optional[str]:
 
 
 def _wrong_decoding(reading: _Reading) -> Optional[str]:
-    """Our decoder and the library read different instructions, or positions."""
+    """Compare the instructions and positions of our decoder with those of the library."""
     try:
         reading.ours
     except ValueError as error:
@@ -181,20 +181,20 @@ def _wrong_lines(reading: _Reading) -> Optional[str]:
 
 
 def _wrong_order(reading: _Reading) -> Optional[str]:
-    """The original instructions are there, in their order, with their arguments and positions."""
+    """Check that the original instructions are present, in order, with their arguments and positions."""
     places, originals = reading.places(), reading.original.instructions
     return None if len(places) == len(originals) else "%r of the function is missing" % originals[len(places)]
 
 
 def _described(entry: Optional[ExceptionEntry], places: Optional[List[int]]) -> Optional[Tuple[int, bool, int]]:
-    """What an entry says, its handler by where the original's is in linked code."""
+    """The content of an entry; its handler is located by the position of the original's handler in linked code."""
     if entry is None:
         return None
     return entry.depth, entry.lasti, entry.target if places is None else places[entry.target]
 
 
 def _wrong_handlers(reading: _Reading) -> Optional[str]:
-    """Original instructions have the handlers that they had; new ones have that of some original instruction."""
+    """Check that original instructions keep their handlers, and that new ones use handlers of original ones."""
     places, originals = reading.places(), reading.original.instructions
     found = [_described(instr.entry, None) for instr in reading.ours]
     had = [_described(instr.entry, places) for instr in originals]
@@ -210,7 +210,7 @@ def _wrong_handlers(reading: _Reading) -> Optional[str]:
 
 
 def _first_inserted(reading: _Reading, entry: Optional[Tuple[int, bool, int]]) -> Optional[Tuple[int, bool, int]]:
-    """The same entry with the original instruction where the handler begins, past what was inserted before it."""
+    """The same entry, with the target moved from inserted code to the original instruction where the handler begins."""
     if entry is None:
         return None
     depth, lasti, target = entry
@@ -218,8 +218,11 @@ def _first_inserted(reading: _Reading, entry: Optional[Tuple[int, bool, int]]) -
 
 
 def _wrong_stack(reading: _Reading) -> Optional[str]:
-    """The operand stack runs empty or over, paths meet with different depths or end without a return, or a handler expects
-    more than there is; by the library's effects."""
+    """Check the operand stack with the library's stack effects.
+
+    Faults: the stack underflows or overflows; paths meet with different depths or end without a return; a handler
+    expects more items than the stack has.
+    """
     number_at = {row.offset: number for number, row in enumerate(reading.rows)}
     depths: Dict[int, int] = {0: 0}
     todo, deepest = [0], 0
@@ -252,22 +255,22 @@ def _wrong_stack(reading: _Reading) -> Optional[str]:
 
 
 def _effect(row: _Row, jump: bool) -> int:
-    """By how many items an instruction changes the depth; `dis` leaves out what a generator begins with (3.11, 3.12)."""
+    """The change of the depth; `dis` does not count the item that a generator begins with (3.11, 3.12)."""
     return 1 if row.instr.name == "RETURN_GENERATOR" else row.instr.stack_effect(jump=jump)
 
 
 def _wrong_loads(reading: _Reading) -> Optional[str]:
-    """A load that does not look reads a variable that may have no value."""
+    """Check that loads without a check only read variables that have a value."""
     loads = unproved_loads(decode(reading.code))
     return "%r reads a variable that may have no value" % loads[0] if loads else None
 
 
 _CHECKS: Tuple[Callable[[_Reading], Optional[str]], ...] = (
     _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_handlers, _wrong_stack, _wrong_loads)
-"""Each says what is wrong; the later ones rely on the earlier ones."""
+"""Each check returns its fault or None; later checks rely on earlier ones."""
 
 
 def opinion(code: CodeType, original: Function) -> Optional[str]:
-    """What is wrong with linked code, or None."""
+    """The fault of linked code, or None."""
     reading = _Reading(code, original)
     return next((sentence for sentence in (check(reading) for check in _CHECKS) if sentence is not None), None)

@@ -1,7 +1,7 @@
-"""The `bytecode` library's opinion on linked code of CPython 3.7 to 3.10.
+"""Checks of linked code of CPython 3.7 to 3.10 with the `bytecode` library.
 
-It uses what the versions 0.13 (CPython 3.7), 0.16 (3.8) and 0.17 (3.9, 3.10) have in common, and imports the library when it is
-first asked.
+The module uses only features that versions 0.13 (CPython 3.7), 0.16 (3.8) and 0.17 (3.9, 3.10) have in common. It
+imports the library on first use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _OFFSET_UNIT = 2 if sys.version_info >= (3, 10) else 1
 _ENTERED_IN_SEVERAL_WAYS = ("END_FINALLY", "SETUP_FINALLY") if "SETUP_EXCEPT" in dis.opmap else ("END_FINALLY",)
-"""Of finally bodies; 3.7 drops the END_FINALLY of one that returns, and handlers have a setup of their own there."""
+"""Instructions of finally bodies with several entries. 3.7 drops the END_FINALLY of a body that returns, so there
+SETUP_FINALLY is listed too; handlers of except clauses have SETUP_EXCEPT."""
 
 _INDEXED: Tuple[Tuple[List[int], str, Callable[[CodeType], int]], ...] = (
     (dis.hasconst, "constants", lambda code: len(code.co_consts)),
@@ -29,7 +30,7 @@ _INDEXED: Tuple[Tuple[List[int], str, Callable[[CodeType], int]], ...] = (
 
 
 class _Row(NamedTuple):
-    """An instruction as the library reads it, EXTENDED_ARG prefixes folded; offsets in the library's unit."""
+    """An instruction as the library reads it, EXTENDED_ARG prefixes folded; offsets are in the library's unit."""
 
     instr: ConcreteInstr
     offset: int
@@ -40,7 +41,7 @@ class _Row(NamedTuple):
 
 
 class _Reading:
-    """Linked code, what the library makes of it, and the function that it was linked from."""
+    """Linked code as the library reads it, and the function from which it was linked."""
 
     __slots__ = ("code", "original", "rows", "_concrete", "_graph")
 
@@ -59,7 +60,7 @@ class _Reading:
 
     @property
     def graph(self) -> ControlFlowGraph:
-        """The library's blocks; it needs valid jumps and indices to make them."""
+        """The library's blocks, which can only be built if jumps and indices are valid."""
         from bytecode import ControlFlowGraph
 
         if self._graph is None:
@@ -71,7 +72,7 @@ _effects: Dict[Tuple[str, Optional[int], bool], int] = {}
 
 
 def _effect(instr: ConcreteInstr, jump: bool) -> int:
-    """By how many items an instruction changes the depth of the stack."""
+    """The change of the stack depth by an instruction."""
     key = instr.name, _argument(instr), jump
     if key not in _effects:
         _effects[key] = instr.stack_effect(jump=jump)
@@ -100,7 +101,7 @@ def _wrong_jumps(reading: _Reading) -> Optional[str]:
 
 
 def _wrong_decoding(reading: _Reading) -> Optional[str]:
-    """Our decoder and the library read different instructions, or lines."""
+    """Compare the instructions and lines of our decoder with those of the library."""
     ours = decode(reading.code).instructions
     if len(ours) != len(reading.rows):
         return "we read %d instructions, the library %d" % (len(ours), len(reading.rows))
@@ -119,7 +120,7 @@ def _wrong_lines(reading: _Reading) -> Optional[str]:
 
 
 def _wrong_order(reading: _Reading) -> Optional[str]:
-    """The original instructions are there, in their order, with their arguments and lines."""
+    """Check that the original instructions are present, in order, with their arguments and lines."""
     rows = iter([(row.instr.name, None if row.target is not None else _argument(row.instr), row.instr.lineno)
                  for row in reading.rows])
     for instr in reading.original.instructions:
@@ -129,15 +130,15 @@ def _wrong_order(reading: _Reading) -> Optional[str]:
 
 
 def _wrong_stack(reading: _Reading) -> Optional[str]:
-    """The operand stack runs empty or over, or paths meet with different depths or end without a return.
+    """Check the operand stack: underflow, overflow, paths that meet with different depths or end without a return.
 
-    In a finally body of 3.7 and 3.8 one to six items tell how it was entered: depths differ there.
+    In a finally body of 3.7 and 3.8 one to six items tell how it was entered, so depths differ there.
     """
     if not any(row.instr.name in _ENTERED_IN_SEVERAL_WAYS for row in reading.rows):
         return _wrong_depth(reading)
     try:
         size = reading.graph.compute_stacksize()
-    except RuntimeError as error:  # what the library raises below an empty stack
+    except RuntimeError as error:  # the library raises it if the depth becomes negative
         return "the operand stack runs empty: %s" % error
     return _too_deep(size, reading)
 
@@ -149,7 +150,7 @@ def _too_deep(size: int, reading: _Reading) -> Optional[str]:
 
 
 def _wrong_depth(reading: _Reading) -> Optional[str]:
-    """The same by the library's effects of instructions, where each has one depth."""
+    """The same check for code in which each instruction has one depth, with the library's stack effects."""
     number_at = {row.offset: number for number, row in enumerate(reading.rows)}
     depths: Dict[int, int] = {0: 0}
     todo = [0]
@@ -176,10 +177,10 @@ def _wrong_depth(reading: _Reading) -> Optional[str]:
 
 _CHECKS: Tuple[Callable[[_Reading], Optional[str]], ...] = (
     _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_stack)
-"""Each says what is wrong; the later ones rely on the earlier ones."""
+"""Each check returns its fault or None; later checks rely on earlier ones."""
 
 
 def opinion(code: CodeType, original: Function) -> Optional[str]:
-    """What is wrong with linked code, or None."""
+    """The fault of linked code, or None."""
     reading = _Reading(code, original)
     return next((sentence for sentence in (check(reading) for check in _CHECKS) if sentence is not None), None)

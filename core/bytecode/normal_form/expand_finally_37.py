@@ -1,13 +1,13 @@
-"""CPython 3.7 and 3.8: finally bodies, and the ends of with blocks, copied for each way in without an exception.
+"""Finally bodies and ends of with blocks of CPython 3.7 and 3.8, copied for each entry without an exception.
 
-These versions run such a body once for all, as a handler and as a subroutine, with something on the operand stack
-that tells how it was entered. From 3.9 on the compiler copies it, and so does this: control that comes without an
-exception goes through plain code; the body proper is left to exceptions::
+These versions have one body for all entries. It runs both as a handler and as a subroutine; items on the operand stack
+tell how it was entered. From 3.9 on CPython's compiler copies the body. This module does the same: control without an
+exception runs plain copies, and only exceptions enter the original body::
 
     3.8   BEGIN_FINALLY, CALL_FINALLY             ->  <the body>
-    3.7   LOAD_CONST None in front of the body    ->  <the body>
-          RETURN_VALUE, BREAK_LOOP, CONTINUE_LOOP ->  POP_BLOCK, <the body> for each block on the way; then the same,
-                                                      or a jump
+    3.7   LOAD_CONST None before the body         ->  <the body>
+          RETURN_VALUE, BREAK_LOOP, CONTINUE_LOOP ->  POP_BLOCK, <the body> for each block that is left; then the same
+                                                      instruction, or a jump
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from pijit.core.bytecode.flow.control_flow import Blocks
 
 COPIED_BY_COMPILER = "END_FINALLY" not in dis.opmap
 LARGEST = 4000
-"""Instructions that copying may lead to; each return in a finally body doubles what is in front of it."""
+"""Limit of the number of instructions after copying; each return in a finally body doubles the code before it."""
 LEAVES = frozenset(["RETURN_VALUE", "BREAK_LOOP", "CONTINUE_LOOP"])
 RESULT = "$result"
 
 
 def normal_code(code: CodeType, returns: bool) -> CodeType:
-    """The code with finally bodies copied; itself where there is nothing to copy.
+    """The code with finally bodies copied, or the same code if there is no body to copy.
 
     Arguments:
-        returns: also for 3.7's RETURN_VALUE, which takes a local variable more.
+        returns: whether to copy for RETURN_VALUE of 3.7, too, which needs one more local variable.
     """
     while not COPIED_BY_COMPILER:
         copied = _Copier(build_cfg(decode(code)), returns).run()
@@ -43,7 +43,7 @@ def normal_code(code: CodeType, returns: bool) -> CodeType:
 
 
 class _Copier:
-    """Copies the bodies behind the ways in that there are now; copies may have more such ways."""
+    """Copies the bodies for all entries of the code as it is; the copies may contain more such entries."""
 
     def __init__(self, cfg: CFG, returns: bool) -> None:
         self.cfg = cfg
@@ -57,7 +57,7 @@ class _Copier:
                 self.ends[blocks[-1].handler] = instr.index
 
     def run(self) -> Optional[CodeType]:
-        """The code, or None if there is no such way in."""
+        """The new code, or None if no body is entered without an exception."""
         found = False
         for instr in self.instructions:
             if self.cfg.successors[instr.index] is not None:
@@ -68,7 +68,7 @@ class _Copier:
         return self.assembler.assemble() if found else None
 
     def _instead(self, instr: Instr) -> Optional[List[Item]]:
-        """What to do in place of an instruction that enters a body, or None."""
+        """The code in place of an instruction that enters a body, or None for other instructions."""
         index, behind = instr.index, instr.index + 1
         if instr.opname == "CALL_FINALLY":
             return self._body(self.cfg.successors[index][0], behind)  # type: ignore[index]
@@ -82,12 +82,12 @@ class _Copier:
         return self._way_out(instr) if instr.opname in LEAVES else None
 
     def _falls_in(self, index: int) -> bool:
-        """3.7: whether it is the None with which control falls into a finally body."""
+        """3.7: whether the instruction is the None with which control falls into a finally body."""
         return (self.cfg.successors[index] == [index + 1] and index + 1 in self.cfg.flow.handlers
                 and "BEGIN_FINALLY" not in dis.opmap)
 
     def _body(self, handler: int, behind: Optional[int]) -> Optional[List[Item]]:
-        """A copy of the body, which goes on at an instruction, or where the body does; None if that is nowhere."""
+        """A copy of the body and a jump to `behind`, or to where the body continues; None if it does not continue."""
         end = self.ends.get(handler)
         behind = end + 1 if behind is None and end is not None else behind
         if end is None or behind is None:
@@ -96,7 +96,7 @@ class _Copier:
         return self._copy(handler, end) + [Op("JUMP_ABSOLUTE", self.assembler.inserted(behind), line)]
 
     def _copy(self, start: int, end: int) -> List[Item]:
-        """The instructions; jumps to ``end`` lead behind them."""
+        """The instructions; jumps to ``end`` lead to the end of the copy."""
         if self.instructions[start].opname == "WITH_CLEANUP_START":
             return self._cleanup(self.instructions[start].lineno)
         labels = {instr.target: Label("copy of %s" % instr.target) for instr in self.instructions[start:end]
@@ -109,19 +109,19 @@ class _Copier:
         return items + ([labels[end], Op("NOP", None, self.instructions[end].lineno)] if end in labels else [])
 
     def _op(self, instr: Instr, labels: Dict[Optional[int], Label]) -> Op:
-        if instr.opname == "POP_FINALLY":  # nothing tells the copy how it was entered
+        if instr.opname == "POP_FINALLY":  # the copy has no items that tell how it was entered
             return Op("NOP", None, instr.lineno)
         if instr.target is not None:
             return Op(instr.opname, labels.get(instr.target) or self.assembler.inserted(instr.target), instr.lineno)
         return Op(instr.opname, instr.raw if instr.opcode >= dis.HAVE_ARGUMENT else None, instr.lineno)
 
     def _cleanup(self, line: Optional[int]) -> List[Item]:
-        """Call the ``__exit__`` on the stack, as from 3.9 on."""
+        """Call the ``__exit__`` on the stack, as code of 3.9 and later does."""
         return [Op("LOAD_CONST", self.assembler.const(None), line), Op("DUP_TOP", None, line),
                 Op("DUP_TOP", None, line), Op("CALL_FUNCTION", 3, line), Op("POP_TOP", None, line)]
 
     def _way_out(self, instr: Instr) -> Optional[List[Item]]:
-        """3.7: leave block after block, with their bodies, in place of unwinding."""
+        """3.7: leave the blocks one by one and run their bodies, instead of unwinding."""
         blocks, returning = self.cfg.block_stack[instr.index] or (), instr.opname == "RETURN_VALUE"
         way = _unwound(blocks, returning)
         if way is None or returning and not self.returns:
@@ -147,7 +147,7 @@ class _Copier:
 
 
 def _unwound(blocks: Blocks, returning: bool) -> Optional[Blocks]:
-    """The blocks that are left, innermost first; None where handlers are, or no body is."""
+    """The blocks that are left, innermost first; None if one of them is a handler, or if none has a body."""
     way = []
     for block in reversed(blocks):
         if block.kind == "loop" and not returning:

@@ -1,8 +1,8 @@
-"""The normal form of functions: what the capturer reads, the same for all versions.
+"""The normal form of functions: the instruction set that the capturer reads on all versions.
 
 Attributes:
-    decode_normal: a code object as a function in normal form.
-    normal_code: the plainer code of the same version that is decoded so.
+    decode_normal: decodes a code object to a function in normal form.
+    normal_code: rewrites code to plainer code of the same version, which `decode_normal` expects.
 """
 
 import sys
@@ -13,7 +13,7 @@ if sys.version_info >= (3, 11):
     from pijit.core.bytecode.normal_form.split_instructions_311 import plain_code
 
     def normal_code(code: CodeType, returns: bool) -> CodeType:
-        """The code without instructions that do two things; `returns` is for earlier versions."""
+        """The code with each compound instruction split in two; `returns` is for earlier versions."""
         return plain_code(code)
 else:
     from pijit.core.bytecode.codec.decode import decode as decode_normal

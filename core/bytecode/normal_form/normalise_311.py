@@ -1,8 +1,8 @@
-"""Functions of CPython 3.11 to 3.14 in normal form: instructions with 3.10's names, and no empty slots on the operand stack.
+"""Normal form of CPython 3.11 to 3.14: instructions with the names of 3.10, and no empty slots on the operand stack.
 
-A call has an empty slot beside a callable that is no method. The normal form does not show these slots: `PUSH_NULL` reads as `NOP`,
-`CALL` as `CALL_FUNCTION`, and stack depths are without them. `Function.operands` tells where they are, for who writes code.
-The instructions before the first `RESUME` are `Function.prologue`: a frame is not complete before it.
+A call has an empty slot beside a callable that is not a method. The normal form hides these slots: `PUSH_NULL` reads as
+`NOP`, `CALL` as `CALL_FUNCTION`, and stack depths do not count them. `Function.operands` has their positions for code
+generators. The instructions up to the first `RESUME` are `Function.prologue`: the frame is complete only after it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def normal_function(code: CodeType) -> Function:
         code: from `plain_code`.
 
     Returns:
-        The function; its instructions carry what they are encoded as.
+        The function; each instruction carries the encoded instructions that it stands for.
 
     Raises:
         ValueError: pijit does not know an instruction, or the code is not consistent.
@@ -75,16 +75,17 @@ def normal_function(code: CodeType) -> Function:
 
 
 def _behind_prologue(raw: Sequence[Instr]) -> int:
-    """The index behind the first RESUME."""
+    """The index after the first RESUME."""
     return next((instr.index + 1 for instr in raw if instr.opname == "RESUME"), 0)
 
 
 def _groups(raw: Sequence[Instr], first: int) -> List[List[Instr]]:
-    """The encoded instructions that are one of the normal form."""
+    """The encoded instructions, in one group per instruction of the normal form."""
     groups: List[List[Instr]] = []
     begun, end = False, first
     for instr in raw[first:]:
-        if begun or instr.index < end or instr.opname == "SET_FUNCTION_ATTRIBUTE" and groups[-1][0].opname == "MAKE_FUNCTION":
+        if (begun or instr.index < end
+                or instr.opname == "SET_FUNCTION_ATTRIBUTE" and groups[-1][0].opname == "MAKE_FUNCTION"):
             groups[-1].append(instr)
         else:
             groups.append([instr])
@@ -110,7 +111,7 @@ def _joined(number: int, group: Sequence[Instr], names: Names) -> Instr:
 
 
 def _behind_skipped(instr: Instr) -> int:
-    """Where a jump leads; FOR_ITER ends behind what stands at its target (3.12)."""
+    """The target of a jump; FOR_ITER jumps to the instruction after those that it skips (3.12)."""
     target = instr.written_target
     assert target is not None
     return target + len(SKIPPED_BY_FOR_ITER) if instr.opname == "FOR_ITER" else target

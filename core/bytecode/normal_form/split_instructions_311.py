@@ -1,14 +1,14 @@
-"""Plain code of CPython 3.11 to 3.14: instructions that do two things are split into two of the same version.
+"""Plain code of CPython 3.11 to 3.14: each compound instruction is split into two of the same version.
 
-A segment may begin or end between the two halves. What is rewritten::
+A segment may begin or end between the two halves. The rewrites are::
 
     LOAD_FAST_LOAD_FAST, STORE_FAST_LOAD_FAST, STORE_FAST_STORE_FAST    two instructions (3.13)
     LOAD_FAST_BORROW, LOAD_FAST_BORROW_LOAD_FAST_BORROW                 LOAD_FAST, once or twice (3.14)
     RETURN_CONST                                                        LOAD_CONST; RETURN_VALUE
     BINARY_SLICE, STORE_SLICE                                           BUILD_SLICE; BINARY_SUBSCR or STORE_SUBSCR
 
-A borrowed load takes no reference: the compiler has proved that the variable keeps its value while the item is on the operand
-stack. New code may store into the variable, and then the item would be an object that no longer exists.
+A borrowed load takes no reference: the compiler has proved that the variable keeps its value while the item is on the
+operand stack. Linked code may store into the variable, which could free the object while the item is still used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.units_311 import CACHES, JUMPS, units_needed
 
-#: An instruction to be: its name and its encoded argument.
+#: A new instruction: its name and its encoded argument.
 Encoded = Tuple[str, int]
 
 
@@ -31,7 +31,7 @@ def _pair(first: str, second: str) -> Callable[[int], List[Encoded]]:
     return lambda raw: [(first, raw >> 4), (second, raw & 15)]
 
 
-#: The subscript, which is one of the operators from 3.14 on.
+#: The subscript; from 3.14 on it is one of the operators of BINARY_OP.
 SUBSCRIPT: Encoded = ("BINARY_SUBSCR", 0) if "BINARY_SUBSCR" in dis.opmap else ("BINARY_OP", 26)
 _SPLIT: Dict[str, Callable[[int], List[Encoded]]] = {
     "LOAD_FAST_LOAD_FAST": _pair("LOAD_FAST", "LOAD_FAST"),
@@ -46,7 +46,7 @@ _SPLIT: Dict[str, Callable[[int], List[Encoded]]] = {
 
 
 def plain_code(code: CodeType) -> CodeType:
-    """The code without instructions that do two things, or borrow; itself where it has none.
+    """The code without compound instructions and borrowed loads, or the same code if it has none.
 
     Args:
         code: of the running version.
@@ -60,18 +60,18 @@ def plain_code(code: CodeType) -> CodeType:
 
 
 def rewritten(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> CodeType:
-    """The code with other instructions in place of some; see `edited`."""
+    """The code with some instructions replaced; see `edited`."""
     return Assembler(edited(code, instructions, changes)).assemble()
 
 
 def edited(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, List[Encoded]]) -> Function:
-    """A function with other instructions in place of some.
+    """A function with some instructions replaced.
 
     Args:
-        code: what is edited.
-        instructions: its own, from `read_instructions`.
-        changes: by index, the instructions in place of one; jumps to it lead to the first of them, and jumps among them lead where
-            it does.
+        code: the code object to edit.
+        instructions: the instructions of `code`, from `read_instructions`.
+        changes: by index, the replacement of an instruction. Jumps to it lead to the first new instruction; new jumps
+            lead where it did.
     """
     made: List[Instr] = []
     sources: List[Instr] = []
@@ -94,19 +94,21 @@ def edited(code: CodeType, instructions: Sequence[Instr], changes: Dict[int, Lis
 
 def moved_entry(entry: Optional[ExceptionEntry], place: Dict[int, int],
                 known: Dict[int, ExceptionEntry]) -> Optional[ExceptionEntry]:
-    """An entry in another numbering; instructions with one entry keep having one object."""
+    """An entry in another numbering; instructions that shared an entry object share the new one, too."""
     if entry is None:
         return None
     if id(entry) not in known:
-        known[id(entry)] = ExceptionEntry(place[entry.start], place[entry.end], place[entry.target], entry.depth, entry.lasti)
+        known[id(entry)] = ExceptionEntry(
+            place[entry.start], place[entry.end], place[entry.target], entry.depth, entry.lasti)
     return known[id(entry)]
 
 
 def _instead(instr: Instr, changed: Optional[List[Encoded]]) -> List[Instr]:
-    """New instructions with the position of an old one."""
+    """New instructions with the position of the original one."""
     if changed is None:
         return [_made(instr, instr.opname, instr.opcode, instr.raw, instr.size)]
-    return [_made(instr, name, dis.opmap[name], raw, units_needed(raw) + CACHES.get(dis.opmap[name], 0)) for name, raw in changed]
+    return [_made(instr, name, dis.opmap[name], raw, units_needed(raw) + CACHES.get(dis.opmap[name], 0))
+            for name, raw in changed]
 
 
 def _made(instr: Instr, name: str, opcode: int, raw: int, size: int) -> Instr:

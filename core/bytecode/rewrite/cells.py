@@ -1,12 +1,12 @@
 """Cell variables as plain local variables, for code that is interpreted in place of a call.
 
-Nobody but the code itself, and what it makes and calls on the spot, sees the cells of such a call. So ``LOAD_DEREF``
-and ``STORE_DEREF`` read as ``LOAD_FAST`` and ``STORE_FAST``, and the closure of a function that it makes is a tuple
+Only the code itself, and functions that it creates and calls at once, see the cells of such a call. So ``LOAD_DEREF``
+and ``STORE_DEREF`` read as ``LOAD_FAST`` and ``STORE_FAST``. The closure of a function that the code creates is a tuple
 of values.
 
 Attributes:
-    decode_with_locals: a code object as a function whose cell variables, and some free ones, are locals of the same names.
-    running_function: the same function with its cells in cells.
+    decode_with_locals: decodes code to a function whose cell variables, and some free ones, are locals of the same name.
+    running_function: the same function with its cell variables in cells.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BINDS = frozenset(["STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"])
 
 
 def binds_again(cfg: Any, index: int, name: str) -> bool:
-    """Whether code may bind or delete a variable behind an instruction that has put it into a closure.
+    """Whether code may bind or delete a variable after an instruction that has put it into a closure.
 
     The variable is a local of a function read by `decode_with_locals`; inner functions may write it too.
     """
@@ -48,14 +48,14 @@ def binds_again(cfg: Any, index: int, name: str) -> bool:
 
 
 def is_shared(cfg: Any, index: int, name: str) -> bool:
-    """Whether functions that code makes, an instruction in a loop or more than one, share a variable."""
+    """Whether created functions share a variable: several instructions create them, or one in a loop does."""
     block = cfg.block_of[index]
     makers = sum(type(instr.value) is CodeType and _keeps(instr.value, name) for instr in cfg.function.instructions)
     return makers > 1 or any(block in loop.body for loop in cfg.loops)
 
 
 def _keeps(code: CodeType, name: str) -> bool:
-    """Whether a function has a free variable; of a comprehension, whether functions have that it makes."""
+    """Whether a function has a free variable. For a comprehension: whether a function that it creates has it."""
     if name not in code.co_freevars:
         return False
     return not code.co_name.endswith("comp>") or any(type(const) is CodeType and _keeps(const, name)

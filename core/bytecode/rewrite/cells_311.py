@@ -1,6 +1,6 @@
-"""Cell variables as plain local variables on CPython 3.11 to 3.13: instructions of the normal form that read otherwise.
+"""Cell variables as plain local variables on CPython 3.11 to 3.14: renamed instructions of the normal form.
 
-The code object stays as it is, since nothing but the capturer reads such a function.
+The code object is unchanged, since only the capturer reads such a function.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Container, Dict, Sequence
 from pijit.core.bytecode.instructions.instruction import Function
 from pijit.core.bytecode.normal_form.normalise_311 import normal_function
 
-_PLAIN = {"LOAD_DEREF": "LOAD_FAST", "STORE_DEREF": "STORE_FAST", "DELETE_DEREF": "DELETE_FAST", "LOAD_CLOSURE": "LOAD_FAST"}
+_PLAIN = {
+    "LOAD_DEREF": "LOAD_FAST", "STORE_DEREF": "STORE_FAST", "DELETE_DEREF": "DELETE_FAST", "LOAD_CLOSURE": "LOAD_FAST"}
 
 
 def decode_with_locals(code: CodeType, free: Sequence[str], kept: Container[str] = ()) -> Function:
@@ -19,8 +20,8 @@ def decode_with_locals(code: CodeType, free: Sequence[str], kept: Container[str]
 
     Args:
         code: from `plain_code`.
-        free: these of its free variables too.
-        kept: not these. The tables of cells stay as they are.
+        free: free variables that read as locals, too.
+        kept: variables that stay in cells. The tables of cells are unchanged.
     """
     function = normal_function(code)
     slots: Dict[str, int] = {name: slot for slot, name in enumerate(code.co_varnames)}
@@ -37,5 +38,5 @@ def decode_with_locals(code: CodeType, free: Sequence[str], kept: Container[str]
 
 
 def running_function(function: Function, code: CodeType) -> Function:
-    """What `decode_with_locals` has read, with its cells in cells: as bytecode runs it."""
+    """The function of `decode_with_locals` with its cell variables in cells, as bytecode runs it."""
     return normal_function(function.code)
