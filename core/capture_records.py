@@ -1,4 +1,4 @@
-"""What captures report: plain records that `pijit.explain`, the dumps and the tests read."""
+"""Records of captures: plain data that `pijit.explain`, the dumps and the tests read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pijit.core.reasons import REASONS, reason
 class SegmentReport(NamedTuple):
     """One segment: ``kind`` is "kernel", or "bytecode" with the ``reason`` why it was not compiled.
 
-    ``lines`` are those on which the segment does something: more than putting on the stack what bytecode goes on
-    with. ``inlined`` counts the instructions of callees.
+    ``lines`` are the lines on which the segment does more than push operands with which bytecode continues.
+    ``inlined`` counts the instructions of callees.
     """
 
     id: int
@@ -28,9 +28,9 @@ class SegmentReport(NamedTuple):
 
 
 class WayReport(NamedTuple):
-    """A re-entry: the way back into a loop that a kernel has left in the middle, or that a running call moves to.
+    """A re-entry into a loop that a kernel has left in the middle, or to which a running call moves.
 
-    ``line`` is that of the loop's header. Its kernel is compiled when it is first needed.
+    ``line`` is that of the loop's header. The kernel is compiled when it is first needed.
     """
 
     line: int
@@ -44,8 +44,11 @@ class WayReport(NamedTuple):
 
 
 class EffectReport(NamedTuple):
-    """A store or another effect on what the function did not make: ``where`` is "k1, k3" in kernels
-    1 and 3, or "bytecode". ``file`` is that of the line, if it is not the function's."""
+    """A store or another effect on an object that the function did not create.
+
+    ``where`` is "k1, k3" for kernels 1 and 3, or "bytecode". ``file`` is the file of the line, if it is not the
+    function's.
+    """
 
     line: int
     what: str
@@ -57,8 +60,7 @@ class EffectReport(NamedTuple):
 
 
 class InlinedReport(NamedTuple):
-    """A function that was inlined into kernels - its name, file and first line - and a line of ``caller`` that calls
-    it."""
+    """A function that was inlined into kernels: its name, file and first line, and a call of it in ``caller``."""
 
     name: str
     filename: str
@@ -70,7 +72,7 @@ class InlinedReport(NamedTuple):
 
 
 class BreakReport(NamedTuple):
-    """One instruction that stays bytecode; ``trail`` leads into the function that is called there, see `Break`."""
+    """One instruction that stays bytecode; ``trail`` leads into the called function, see `Break`."""
 
     reason_id: str
     message: str
@@ -85,13 +87,13 @@ class ExitReport(NamedTuple):
     """How often kernels have left a line for bytecode because of one operation.
 
     Attributes:
-        line: the line of the operation, or of the statement that called the function that it is in.
-        kernels: the kernels, "k1", and "re-entry" for those by which control comes back.
+        line: the line of the operation, or of the statement that called the function with the operation.
+        kernels: the kernels, such as "k1"; "re-entry" stands for re-entry kernels.
         operation: an operator, or the name of a function or of an operation.
-        why: what that operation leaves for.
-        count: how often it was the reason.
+        why: the reason why that operation leaves the kernel.
+        count: how many exits it caused.
         runs: how often the kernels ran.
-        reason_id: "PJ310" if most runs ended there after few rounds, or "".
+        reason_id: "PJ310" if most runs ended there after few iterations, or "".
     """
 
     line: int
@@ -113,7 +115,7 @@ class ExitReport(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """What the user can do about it; "" where kernels are left now and then."""
+        """Advice for the user; "" if the kernels are left only rarely."""
         return REASONS[self.reason_id].hint if self.reason_id else ""
 
     def __str__(self) -> str:
@@ -121,8 +123,11 @@ class ExitReport(NamedTuple):
 
 
 class ReentryReport(NamedTuple):
-    """How often control came back into a loop that a kernel had left: ``runs`` of the kernel for that, and whether
-    the loop's next rounds are bytecode's (``waits``)."""
+    """How often control returned to a loop that a kernel had left.
+
+    ``runs`` is the number of runs of the re-entry kernel. ``waits`` says whether bytecode runs the loop's next
+    iterations.
+    """
 
     line: int
     runs: int
@@ -134,7 +139,7 @@ class ReentryReport(NamedTuple):
 
 
 class MissReport(NamedTuple):
-    """How often a kernel was asked and did not run: ``guard`` is what failed last, "" if nothing of that kind did."""
+    """How often a kernel was called and did not run; ``guard`` is the last guard that failed, or "" if none did."""
 
     line: int
     kernel: str
@@ -148,7 +153,7 @@ class MissReport(NamedTuple):
 
 
 class ExitCounts(NamedTuple):
-    """What has left and re-entered the kernels of an entry; ``polls`` were for the interpreter, not for the program."""
+    """Exits from and re-entries into the kernels of an entry. The interpreter, not the program, caused ``polls``."""
 
     exits: Tuple[ExitReport, ...] = ()
     reentries: Tuple[ReentryReport, ...] = ()
@@ -157,7 +162,7 @@ class ExitCounts(NamedTuple):
 
     @property
     def lists(self) -> List[Tuple[str, Tuple[Any, ...]]]:
-        """What is listed of them: titles and reports, those that there are."""
+        """The non-empty lists of reports, with their titles."""
         found = (("exits", self.exits), ("came back", self.reentries), ("not run", self.misses))
         return [(title, reports) for title, reports in found if reports]
 
@@ -167,25 +172,25 @@ class Entry:
 
     Attributes:
         program: the guard program over the frame at entry.
-        linked_code: what runs in a frame on a hit.
+        linked_code: the code that runs in a frame on a hit.
         segments, breaks: reports, in program order.
-        launchers: of the kernels, in the order of ``segments`` of kind "kernel".
-        observers: what the first run still has to observe, by instruction.
+        launchers: the kernels' launchers, in the order of ``segments`` of kind "kernel".
+        observers: the observers of the first run, by instruction.
         why: why the function was captured again for this entry; "" for a first capture.
-        reentries: the launchers by which control comes back into a loop that a kernel has left in the middle.
-        moved_code: the same linked code, for the call in the middle of which it was captured; else None.
+        reentries: the launchers of re-entries into loops that a kernel has left in the middle.
+        moved_code: the same linked code, for the running call during which it was captured; else None.
         stays: the loops that a first call does not leave for newer code.
-        callees: the states of the functions that are called and compiled on their own.
+        callees: the states of called functions that are compiled on their own.
         ways: reports of the re-entries.
-        entrance: how calls get into ``linked_code``, an ``Entrance``.
-        seen: what it was captured with, see `feedback`.
-        lines: by source, the line of the program that relies on it first.
+        entrance: the entry of calls into ``linked_code``, an ``Entrance``.
+        seen: the type profile with which it was captured; see `type_feedback`.
+        lines: for each source of a guard, the first line of the program that relies on it.
         record: a ``CaptureRecord``, the texts of the capture.
-        patience: how many times as long as others its calls may take and be measured, see `trials`.
-        hinted: by instruction, the lines of values of which the program said what they are like.
-        trial: what measures it against the function as it is, as long as that is not decided; see `trials`.
+        patience: factor by which its calls may take longer than others' and still be timed; see `entry_timing`.
+        hinted: by instruction, the lines of values that the program has described by hints.
+        trial: the A/B timing against the original function, until its result is known; see `entry_timing`.
         retired: why it lost, or None.
-        counters: what counts the exits of its kernels, see `exits`.
+        counters: the counters of its kernels' exits; see `exit_counts`.
     """
 
     def __init__(self, program: Any, linked_code: CodeType, segments: List[SegmentReport], breaks: List[BreakReport],
@@ -219,7 +224,7 @@ class Entry:
 
     @property
     def payload(self) -> Any:
-        """What the cache has for calls that fit: a Trial or an Entrance, or None if that gains nothing."""
+        """The cache's payload for calls that fit: a Trial or an Entrance, or None if these gain nothing."""
         gains = self.launchers or not all(callee.callee.idle for callee in self.callees)
         return (self.trial or self.entrance) if gains else None
 
@@ -237,7 +242,7 @@ class Entry:
 
 
 def break_report(error: Any, filename: str, lineno: int, opname: str, instead: Optional[str] = None) -> BreakReport:
-    """The report of a Break at an instruction; ``instead`` says how a Python function runs that is called there."""
+    """The report of a Break at an instruction; ``instead`` says how a Python function that is called there runs."""
     facts = dict(error.facts) if instead is None else dict(error.facts, instead=instead)
     if error.trail:
         facts["because"] = "%s: %s" % (_innermost(error.trail, filename), facts["because"])
@@ -246,7 +251,7 @@ def break_report(error: Any, filename: str, lineno: int, opname: str, instead: O
 
 
 def _innermost(trail: Sequence[Step], filename: str) -> str:
-    """Where that is which is in the way of inlining a call; the functions on the way to it are left to the trail."""
+    """The construct that prevents the inlining of a call; the functions on the way to it are left to the trail."""
     last = trail[-1]
     where = place(last.lineno, last.filename if last.filename != filename else "")
     return "%s, in %s" % (where, last.name) if len(trail) > 1 else where

@@ -1,4 +1,4 @@
-"""What is told of a capture: reports of its segments and breaks, and the texts that `print_after_all` shows."""
+"""Reports of a capture: records of its segments and breaks, and the texts that `print_after_all` shows."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_T
 
 
 class Clock:
-    """Measures the phases of a capture: ``seconds`` by name of the phase."""
+    """Measures the phases of a capture; ``seconds`` maps the name of each phase to its duration."""
 
     def __init__(self) -> None:
         self.seconds: Dict[str, float] = {}
         self._last = time.perf_counter()
 
     def done(self, phase: str) -> None:
-        """The phase that began with the last call, or with this object, is over."""
+        """End the phase that began with the last call of this method, or with this object."""
         now = time.perf_counter()
         self.seconds[phase], self._last = now - self._last, now
 
 
 class CaptureRecord:
-    """The texts of one capture. None of the user's values is kept; most texts are made when they are read.
+    """The texts of one capture. It keeps no value of the user's; most texts are made when they are read.
 
     Attributes:
         name: the function's qualified name.
-        filename: that of its code.
+        filename: the file of its code.
         breaks: reports of the instructions that stay bytecode.
         effects: reports of stores and other effects.
         inlined: reports of the functions that were inlined into kernels.
         recompile: why the function was captured again; "" for a first capture.
-        graph: the graphs behind all passes.
-        uses: what each kernel takes, gives and leaves to bytecode.
-        guards: those of the entry, then of each segment and re-entry.
-        kernels: those that were compiled.
-        kernel_lines: name, first and last line of each graph that was to be a kernel.
+        graph: the graphs after all passes.
+        uses: the inputs of each kernel, its results, and what it leaves to bytecode.
+        guards: the guards of the entry, then those of each segment and re-entry.
+        kernels: the compiled kernels.
+        kernel_lines: name, first and last line of each graph that was to become a kernel.
     """
 
     def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Sequence[Any]],
@@ -94,12 +94,12 @@ class CaptureRecord:
 
     @property
     def split(self) -> Split:
-        """The function as boxes and edges."""
+        """The partition of the function, as boxes and edges."""
         return split_of(self._cfg, self._parts)
 
     @property
     def bytecode_lines(self) -> Tuple[int, ...]:
-        """The lines of the source that do something outside of kernels, or nothing inside of one."""
+        """The source lines that do something outside of kernels, and those that are in no kernel at all."""
         inside = {i for part in self._parts for i in part.indices}
         instructions = self._cfg.function.instructions
         reached = [i for i, block in enumerate(self._cfg.block_of) if block is not None]
@@ -109,7 +109,7 @@ class CaptureRecord:
         return tuple(sorted(line for line in busy | glue if line))
 
     def by_line(self, values: Dict[int, str]) -> Dict[str, str]:
-        """Facts about values that instructions push, by the lines of the source."""
+        """Facts about values that instructions push, by source line."""
         found: Dict[str, List[str]] = {}
         for index, text in values.items():
             found.setdefault("line %d" % line_of(self._cfg.function.instructions, index), []).append(text)
@@ -126,7 +126,7 @@ class CaptureRecord:
 
     @property
     def passes(self) -> str:
-        """The graphs before passes and after each that changed them, of those that passes changed."""
+        """The graphs before all passes and after each pass that changed them; unchanged graphs are left out."""
         return "\n".join("%s:\ngraph %s\n%s" % (stage.name, name, stage.text)
                          for name, stages in self._stages.items() if len(stages) > 1 for stage in stages)
 
@@ -150,7 +150,7 @@ def _lines_of(instructions: Sequence[Any], candidate: Candidate) -> Tuple[str, i
 
 
 def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int, ...]:
-    """The lines on which these instructions do more than push, jump, or take over what bytecode has left."""
+    """The lines on which these instructions do more than push, jump, or store a value that bytecode has left."""
     inside = set(indices)
     lines = {instructions[index].lineno for index in indices
              if instructions[index].opname not in IDLE
@@ -159,7 +159,7 @@ def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int
 
 
 def format_cfg(cfg: CFG) -> str:
-    """One line per block, then one per loop."""
+    """The blocks, one per line, then the loops."""
     return "\n".join([repr(block).strip("<>") for block in cfg.blocks] + [repr(loop).strip("<>") for loop in cfg.loops])
 
 
@@ -177,7 +177,7 @@ def format_break(report: BreakReport) -> str:
 
 
 def format_guards(graphs: Sequence[Captured], program: Any) -> List[str]:
-    """The entry's guards, then each segment's and re-entry's."""
+    """The entry's guards, then those of each segment and re-entry."""
     lines = ["entry: %s" % guard for guard in program.guards]
     for captured in graphs:
         guards = [guard for fact in captured.facts.values() for guard in guards_for(fact.root, fact.value)]
@@ -187,7 +187,7 @@ def format_guards(graphs: Sequence[Captured], program: Any) -> List[str]:
 
 
 def format_use(captured: Captured, function: Any) -> Iterator[str]:
-    """What a kernel takes, and by exit what it computes, rebuilds as a new object, and leaves as it is."""
+    """The inputs of a kernel; for each exit the values that it computes, rebuilds as new objects, and hands on."""
     graph = captured.graph
     yield "%s takes %s" % (graph.name, ", ".join(map(str, captured.inputs)) or "nothing")
     taken = {exit.exit: exit.outputs for exit in reversed(side_exits(graph))}
@@ -209,7 +209,7 @@ _GIVEN = {"value": "computed", "input": "handed on", "const": "handed on"}
 
 
 def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentReport]:
-    """A report per segment, but for those that only move values."""
+    """A report per segment, except for those that only move values."""
     reports = []
     instructions = result.cfg.function.instructions
     for candidate, outcome in zip(result.candidates, compiled):
@@ -221,14 +221,15 @@ def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentRep
         captured = candidate.captured
         number, inlined = (captured.number, captured.inlined) if captured is not None else (0, 0)
         exits = len(captured.graph.exits) if captured is not None else 0
-        reports.append(SegmentReport(number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
-                                     len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
-                                     busy_lines(instructions, indices), inlined))
+        reports.append(SegmentReport(
+            number, "kernel" if is_kernel else "bytecode", min(lines or [0]), max(lines or [0]),
+            len(indices), exits, "" if is_kernel else reason(outcome.reason_id, **outcome.facts),
+            busy_lines(instructions, indices), inlined))
     return reports
 
 
 def inlined_reports(made: Iterable[Captured]) -> Tuple[InlinedReport, ...]:
-    """The functions that were inlined into kernels, by the places of their calls."""
+    """The functions that were inlined into kernels, with the kernels of each call."""
     places: Dict[InlinedCall, List[str]] = {}
     for captured in made:
         for call in captured.calls:

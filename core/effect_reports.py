@@ -1,4 +1,4 @@
-"""What kernels and bytecode change that the function did not make, in the words of a Python program."""
+"""Reports of effects on objects that the function did not create, in the terms of a Python program."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ WORDS: Dict[str, str] = {
     "store_byte": "store of a byte", "delete_item": "del of a list's item",
     "delete_attr": "del of an attribute", "delete_global": "del of a global",
     "delete_cell": "del of a variable of an outer function",
-    "store_slice": "store of a part of a list", "delete_slice": "del of a part of a list", "delete_key": "del of a dict's entry",
+    "store_slice": "store of a part of a list", "delete_slice": "del of a part of a list",
+    "delete_key": "del of a dict's entry",
     "append": "list.append", "insert": "list.insert", "extend": "list.extend", "reverse": "list.reverse",
     "sort": "list.sort", "pop_item": "list.pop", "clear_list": "list.clear",
     "pop_key": "dict.pop", "pop_default": "dict.pop", "discard_key": "dict.pop",
     "setdefault": "dict.setdefault", "update": "dict.update", "clear_dict": "dict.clear",
     "set_add": "set.add", "set_discard": "set.discard", "set_remove": "set.remove", "clear_set": "set.clear",
-    "draw": "draw of a random number", "list_take": "list.pop", "heap_push": "heapq.heappush", "heap_drop": "heapq.heappop",
+    "draw": "draw of a random number", "list_take": "list.pop", "heap_push": "heapq.heappush",
+    "heap_drop": "heapq.heappop",
     "deque_append": "deque.append", "deque_appendleft": "deque.appendleft", "deque_take": "deque.pop",
     "take_entry": "popitem, or set.pop",
     "deque_drop": "deque.pop",
@@ -36,15 +38,15 @@ WORDS: Dict[str, str] = {
     "STORE_DEREF": "store of a variable of an outer function", "DELETE_DEREF": "del of a variable of an outer function",
     "STORE_SUBSCR": "store of an item", "DELETE_SUBSCR": "del of an item",
 }
-"""What an operation of a graph, or an instruction that stays bytecode, does."""
+"""The effect of each operation of a graph, and of each instruction that stays bytecode, in words."""
 
 UNTOLD = frozenset(["poll"])
-"""Effects on nothing of the user's."""
+"""Operations whose effects touch no object of the user's."""
 
 
 def effect_reports(made: Iterable[Captured], instructions: Sequence[Any],
                    broken: Iterable[int]) -> Tuple[EffectReport, ...]:
-    """The effects by line, each once with all places."""
+    """The effects by line; each is reported once, with all kernels that have it."""
     places: Dict[Tuple[str, int, str], List[str]] = {}
     for captured in made:
         for op in (op for block in captured.graph.blocks for op in block.ops):

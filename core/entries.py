@@ -1,4 +1,4 @@
-"""What makes one entry: capture, compile each graph, guard, link. `pipeline.State` says when, and for what."""
+"""Creation of one entry: capture, compile each graph, guard, link. `pipeline.State` decides when and for which call."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pijit.core.pipeline import State
 
 class Start(NamedTuple):
-    """Where a running call goes on: a loop's header; ``arrived`` see `Pending`."""
+    """The loop header at which a running call continues; for ``arrived`` see `Pending`."""
 
     header: int
     arrived: Dict[str, Abstract]
@@ -47,9 +47,9 @@ class Start(NamedTuple):
 
 def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: Seen,
                pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
-    """Capture, compile, guard, link.
+    """Capture, compile, guard and link for one call.
 
-    ``pending`` observes, if it is given; ``start`` is where a running call goes on.
+    ``pending``, if given, observes values. ``start`` is the loop header at which a running call continues.
     """
     config = state.config
     localsplus, globals, builtins = roots
@@ -132,7 +132,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
-    """A Kernel, or the Break that says why not; None where another capture has the same."""
+    """A Kernel, or the Break that says why there is none; None if another capture has the same graph."""
     if candidate.error is not None:
         return candidate.error
     if not candidate.captured.number:
@@ -165,9 +165,9 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
 
 
 def _compiled_calls(state: State, results: List[Capture]) -> Dict[int, List[State]]:
-    """By call that stays bytecode, the states of the functions that it is known to run.
+    """The states of the functions that calls in bytecode are known to run, by instruction.
 
-    There are none where the first calls are to show.
+    The list is empty for a call whose first runs must show the callee.
     """
     found: Dict[int, List[State]] = {}
     for index, callees in [call for one in results for call in one.callees().items()]:
@@ -179,7 +179,7 @@ def _compiled_calls(state: State, results: List[Capture]) -> Dict[int, List[Stat
 
 
 def _announcer(state: State) -> Tuple[Announce, List[List[State]]]:
-    """What linked code of callees announces calls by, and the states of the functions that it calls so."""
+    """The announcement of calls in the linked code of callees, and the list of the states of these calls' functions."""
     sites: Dict[Any, Any] = {}
     found: List[List[State]] = []
 
@@ -195,7 +195,7 @@ def _announcer(state: State) -> Tuple[Announce, List[List[State]]]:
 
 
 def _finder(state: State, index: int) -> Any:
-    """What a call site asks about functions that it has not met."""
+    """The function that a call site calls for functions that are new to it."""
     weak = weakref.ref(state)
 
     def find(code: types.CodeType, globals: Dict[str, Any]) -> Optional[_hook.Callee]:
@@ -215,7 +215,7 @@ def _inliner(config: Any) -> Inliner:
 
 
 def _linked(config: Any, result: Capture, sites: List[Site], *args: Any) -> types.CodeType:
-    """The linked code object; the `bytecode` library reads it too where calls are checked, and in tests."""
+    """The linked code object. With the option `check`, and in tests, the `bytecode` library verifies it."""
     try:
         linked = link(result.cfg, sites, *args)
         wrong = _second_opinion(linked, result.cfg.function) if config.check or is_strict() else None
@@ -227,13 +227,13 @@ def _linked(config: Any, result: Capture, sites: List[Site], *args: Any) -> type
 
 
 def _second_opinion(linked: types.CodeType, function: Function) -> Optional[str]:
-    from pijit.core.bytecode.linker.verify import why_wrong  # what it needs is imported by those who ask
+    from pijit.core.bytecode.linker.verify import why_wrong  # imported late: it needs the `bytecode` library
 
     return why_wrong(linked, function)
 
 
 def _reentries(state: State, result: Capture, number: int, kept: List[Captured]) -> Dict[Any, Way]:
-    """The ways back into loops of the kept segments; their kernels are compiled when first needed."""
+    """The re-entries into loops of the kept segments; their kernels are compiled when first needed."""
     made: Dict[Any, Way] = {}
     todo = kept
     while todo:
@@ -247,7 +247,7 @@ def _reentries(state: State, result: Capture, number: int, kept: List[Captured])
 
 
 def _preparer(state: State, kernel: Kernel) -> Any:
-    """What a launcher calls that has no kernel yet. It does not keep the state alive, which leads to the launcher."""
+    """The function that makes a launcher's missing kernel. It must not own the state, which leads to the launcher."""
     weak = weakref.ref(state)
 
     def prepare() -> Any:

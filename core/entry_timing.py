@@ -1,6 +1,7 @@
-"""Entries that are measured against the function as it is, and retired where they lose (the option perf_statistics).
+"""A/B timing of entries against the original function; entries that lose are retired (the option perf_statistics).
 
-The clock is core/native/function/entry_timing.c's; here is which entries are measured, and what a verdict leads to.
+This module decides which entries are timed and acts on the result. The clock is in
+core/native/function/entry_timing.c.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ from pijit.core.kernel.emit.legality import has_fast_loop
 from pijit.core.reasons import reason
 
 LIMIT_NS = {"auto": 1000000, True: 0}
-"""By value of the option: calls that take longer are not measured. Plain Python may take a thousand times as long."""
+"""Limits in nanoseconds, by value of the option: longer calls are not timed. Plain Python may be 1000 times slower."""
 WITHOUT_LOOPS = 200
-"""So many times as long may they take where no loop was compiled: plain Python then takes hardly longer than NumPy."""
+"""Factor of the limit if no loop was compiled: then plain Python is hardly slower than NumPy."""
 WITH_OBJECTS = 50
-"""And where all loops touch Python objects in each round, which takes a good part of what bytecode takes."""
+"""Factor of the limit if all loops touch Python objects in each iteration, which costs nearly as much as bytecode."""
 
 
 def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]], None]) -> Optional[Trial]:
-    """What the cache is to hold for an entry until it is measured; None if it is not to be measured.
+    """The cache's payload for an entry while it is timed; None if the entry is not to be timed.
 
-    ``verdict`` is told the entry and, if it lost, why it is retired; neither it nor the entry is kept alive.
+    ``verdict`` is called with the entry and the reason why it lost, or None. Neither ``verdict`` nor the entry is kept
+    alive.
     """
     if entry.payload is None or not is_measured(config):
         return None
@@ -42,7 +44,7 @@ def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]]
 
 
 def patience(config: Any, kept: Iterable[Captured]) -> int:
-    """How many times as long as others calls may take that are measured, if these segments are compiled."""
+    """The factor by which calls that are timed may take longer than others, if these segments are compiled."""
     if not is_measured(config):
         return 1
     loops = [captured.graph for captured in kept if captured.has_loop]
@@ -52,7 +54,7 @@ def patience(config: Any, kept: Iterable[Captured]) -> int:
 
 
 def is_measured(config: Any) -> bool:
-    """Whether what is compiled with these options is measured at all."""
+    """Whether code compiled with these options is timed at all."""
     return config.perf_statistics in LIMIT_NS and config.backend == "numba" and config.force_breaks is None
 
 

@@ -1,6 +1,6 @@
-"""What can go wrong while capturing: a break (expected), a skip (expected), an internal error (ours).
+"""Exceptions of a capture: a break (expected), a skip (expected), an internal error (a fault of pijit).
 
-An internal error never reaches the user: the original function runs and one log line says so. Under the
+An internal error never reaches the user: the original function runs, and one log line reports the error. Under the
 strict switch, which the test suite turns on, it is raised instead.
 """
 
@@ -19,7 +19,7 @@ _logged: Set[Tuple[str, str]] = set()
 
 
 class Step(NamedTuple):
-    """A line of a function that was not inlined because of what is on it, or is called there."""
+    """A line of a function that was not inlined because of a construct on that line, or in a function called there."""
 
     filename: str
     lineno: int
@@ -28,15 +28,16 @@ class Step(NamedTuple):
 
 
 def place(line: int, filename: str) -> str:
-    """A line, with its file unless that is known: then ``filename`` is ""."""
+    """A line, with its file unless ``filename`` is ""."""
     return "%s:%d" % (filename, line) if filename else "line %d" % line
 
 
 class Break(Exception):
-    """An instruction that stays bytecode; carries the id of its reason and the facts for the sentence.
+    """An instruction that stays bytecode, with the id of the reason and the facts for its message.
 
-    ``trail`` leads from a call that is not inlined to what is in the way, outermost first. ``passing`` says that the
-    first run may change that: an item is missing; ``leaves`` that kernels may leave for it from inlined callees.
+    ``trail`` leads from a call that is not inlined to the construct that prevents it, outermost first. ``passing`` says
+    that the first run may remove the break: an item is missing. ``leaves`` says that kernels may leave for it from
+    inlined callees.
     """
 
     passing = False
@@ -49,13 +50,13 @@ class Break(Exception):
         self.trail: Tuple[Step, ...] = ()
 
     def copy(self) -> "Break":
-        """The same break, to be raised anew."""
+        """The same break, to be raised again."""
         again = Break(self.reason_id, **self.facts)
         again.trail, again.passing = self.trail, self.passing
         return again
 
     def without_frames(self) -> "Break":
-        """Itself, to be kept: without the frames that it was raised in, which hold the user's values."""
+        """The break itself, without references to the frames that raised it, since they hold the user's values."""
         self.__traceback__ = self.__context__ = None
         return self
 
@@ -75,8 +76,8 @@ class FullGraphError(RuntimeError):
     Attributes:
         name: the qualified name of the function.
         because: why it must be one graph: "fullgraph is set".
-        breaks: a report per break, with reason_id, message, hint, filename, lineno, opname, trail; without those that
-            others lead to.
+        breaks: a report per break, with reason_id, message, hint, filename, lineno, opname, trail. Breaks that follow
+            from others are left out.
     """
 
     def __init__(self, name: str, breaks: Sequence[Any], because: str = "fullgraph is set") -> None:
@@ -104,12 +105,12 @@ def _source_line(filename: str, lineno: int) -> List[str]:
 
 
 class RecompileError(RuntimeError):
-    """Under the stance "error_on_recompile" a function would have been captured again.
+    """A function would be captured again under the stance "error_on_recompile".
 
     Attributes:
         name: the qualified name of the function.
         reason: why, with the guard that failed.
-        filename, lineno: where the function is.
+        filename, lineno: the location of the function.
     """
 
     def __init__(self, name: str, reason: str, filename: str, lineno: int) -> None:
@@ -121,7 +122,7 @@ class RecompileError(RuntimeError):
 
 
 class LinkError(Exception):
-    """The rewritten code object of a capture did not come out right."""
+    """The rewritten code object of a capture is wrong."""
 
 
 class InternalError(Exception):
@@ -152,5 +153,5 @@ def report_internal(reason_id: str, name: str, error: BaseException) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception says, on one line."""
+    """The first line of an exception's message, or its type's name."""
     return (str(error).splitlines() or [type(error).__name__])[0]

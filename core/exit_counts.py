@@ -1,4 +1,4 @@
-"""How often kernels were left in the middle, where, and because of what: read from the counters of launchers."""
+"""Exit counts: how often kernels were left, on which line and for which reason, from the counters of launchers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pijit.core.kernel.compile import Kernel
 
 OFTEN = "PJ310"
 FEW = 2
-"""Fewer exits than this are never many."""
+"""Minimum of exits from which they can count as frequent."""
 POLL = "poll"
 
 
 class Counted(NamedTuple):
-    """A launcher with its kernel, whose number is 0 in re-entries, and the line where that starts.
+    """A launcher with its kernel, the kernel's number (0 for re-entries), and the line where the kernel starts.
 
-    ``lines`` and ``side`` say of each exit of the graph where it leads to, and whether it is a side exit.
+    For each exit of the graph, ``lines`` has the line of its target, and ``side`` whether it is a side exit.
     """
 
     launcher: Any
@@ -37,13 +37,13 @@ class Counted(NamedTuple):
 
     @property
     def missed(self) -> MissReport:
-        """How often it was called and did not run."""
+        """How often the launcher was called and did not run."""
         failed = self.launcher.program.last_failed if self.launcher.program is not None else None
         guard = str(failed) if failed is not None else ""
         return MissReport(self.start, self.name, int(self.launcher.misses), int(self.launcher.calls), guard)
 
     def taken(self) -> Iterator[Tuple[Any, int]]:
-        """((line, operation, why), count) of what was a reason to leave."""
+        """((line, operation, why), count) of each cause of exits."""
         left = list(self.launcher.exit_counts)
         for cause, count in zip(self.kernel.causes, self.launcher.cause_counts):
             left[cause.exit] -= count
@@ -58,7 +58,7 @@ class Counted(NamedTuple):
 
 
 def counted(instructions: Sequence[Any], made: Iterable[Any], is_way: bool = False) -> List[Counted]:
-    """What counts the exits of launchers, each with its segment and kernel."""
+    """The counters of launchers, each with its segment and kernel."""
     found = []
     for one in made:
         exits = one.captured.graph.exits
@@ -74,10 +74,10 @@ def _line_of(instructions: Sequence[Any], index: int) -> int:
 
 
 def exit_counts(counters: Sequence[Counted]) -> ExitCounts:
-    """The counts as they are now.
+    """The current counts.
 
     Args:
-        counters: those of an entry.
+        counters: the counters of an entry.
 
     Returns:
         Exits by line, operation and reason; re-entries; polls.
@@ -100,7 +100,7 @@ def exit_counts(counters: Sequence[Counted]) -> ExitCounts:
 
 
 def _report(key: Tuple[int, str, str], count: int, left: Sequence[Counted], shut: bool) -> ExitReport:
-    """``shut``: bytecode has loops that kernels have left."""
+    """The report of one cause; ``shut`` says that bytecode runs loops that kernels have left."""
     runs = sum(one.runs for one in left)
     names = dict.fromkeys(one.name for one in left)
     often = shut and count >= FEW and 2 * count >= runs

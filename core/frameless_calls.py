@@ -1,8 +1,8 @@
-"""Functions that begin with a kernel: it runs before there is a frame, and where it comes to a return there is none.
+"""Frameless calls: a kernel at the function's start runs before there is a frame, and may return without one.
 
-`pijit.core._hook` binds the arguments, looks the call up under the guards of its entry, which fetch what the kernel
-takes, and runs it (core/native/hook/dispatch.c). An exit that leads to a return hands over the function's result; at any
-other linked code goes on in a frame, as ever.
+`pijit.core._hook` binds the arguments and looks the call up under the guards of its entry. These guards fetch the
+kernel's inputs, and the kernel runs (core/native/hook/dispatch.c). An exit that leads to a return hands over the
+function's result. At any other exit linked code continues in a frame.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from pijit.core.capture.values.provenance import Root
 from pijit.core.kernel.compile import Kernel
 
 NEEDS_FRAME = frozenset(["store_global"])
-"""Operations that ask for the frame that runs the linked code."""
+"""Operations that need the frame that runs the linked code."""
 MOST_INPUTS = 32
 
 
 class Head(NamedTuple):
-    """The kernel that a function begins with: its launcher, and where a call without a frame has its inputs."""
+    """The kernel at a function's start: its launcher, and the positions of the inputs in a call without a frame."""
 
     launcher: Any
     inputs: Tuple[Any, ...]
 
 
 def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> Tuple[int, ...]:
-    """The kernel's exits after which bytecode has nothing left to do but to return the last value that they leave.
+    """The kernel's exits after which bytecode only returns the last value that they leave.
 
-    The others are what it lets go of: dead locals that become None.
+    All other values of these exits are constants: dead locals that become None.
     """
     returning = captured.returning(function)
     return tuple(id for id, (number, codes) in enumerate(kernel.exits)
@@ -40,8 +40,10 @@ def returning_exits(captured: Captured, kernel: Kernel, function: Function) -> T
 
 
 def enlist_head(result: Capture) -> None:
-    """Have the segment that a function begins with be a kernel after all, if it gains as a head: where other segments
-    are kernels anyway, or together with those that gain something too."""
+    """Make the segment at the function's start a kernel although it is small, if that gains as a head.
+
+    It gains if other segments are kernels anyway, or together with small segments that gain something, too.
+    """
     cfg = result.cfg
     small = [(number, candidate.captured) for number, candidate in enumerate(result.candidates)
              if candidate.captured is not None and candidate.error is not None
@@ -63,9 +65,9 @@ def enlist_head(result: Capture) -> None:
 
 
 def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[Head]:
-    """The head of a function with these launchers, those that are asked first last; None if it needs a frame.
+    """The head of a function, or None if the function needs a frame.
 
-    One that may come to a return goes first.
+    ``made`` lists the launchers in the reverse order of their calls. A kernel that may reach a return is preferred.
     """
     heads = []
     for launcher, captured, kernel in made:
@@ -76,7 +78,7 @@ def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) ->
 
 
 def _inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, ...]]:
-    """Where a call has the inputs of a segment, if the guards of an entry include all of the segment's."""
+    """The positions of a segment's inputs in a call; None if an entry's guards cannot include all of the segment's."""
     position: Dict[Root, int] = {}
     for root in launch_arguments(captured):
         slot = _slot(root, function)
@@ -95,7 +97,7 @@ def _inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, ...]]
 
 
 def _slot(root: Root, function: Function) -> Optional[int]:
-    """Where a frame has a live-in when it starts: an argument or the cell of a free variable."""
+    """The position of a live-in in a frame that starts: an argument or the cell of a free variable; else None."""
     if root.kind == "local":
         number = function.varnames.index(root.name)
         return number if number < function.argument_count else None

@@ -1,4 +1,4 @@
-"""Whether a function must be one graph: its own options, and the context that `pijit.set_context` sets."""
+"""Single-graph mode: whether a function must be one graph, by its own options and by `pijit.set_context`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ STRICT, LAX = "STRICT", "LAX"
 
 
 class Context(NamedTuple):
-    """``graph_mode``: functions run as under mode "PSJit". ``jit_syntax_level`` is that of those that set none."""
+    """``graph_mode``: functions run as under mode "PSJit". ``jit_syntax_level`` is for functions that set no level."""
 
     graph_mode: bool = False
     jit_syntax_level: str = LAX
@@ -18,18 +18,18 @@ _now = Context()
 
 
 def current() -> Context:
-    """The context that holds now."""
+    """The current context."""
     return _now
 
 
 def change(context: Context) -> None:
-    """Let a context hold, for the whole process. Entries made under another one are the caller's business."""
+    """Set the context of the whole process. The caller must handle entries that were made under another context."""
     global _now
     _now = context
 
 
 def one_graph(config: Any) -> str:
-    """Why a function with these options must be one graph; "" if it need not."""
+    """The reason why a function with these options must be one graph, or "" if it need not."""
     if config.fullgraph:
         return "fullgraph is set"
     if (config.jit_syntax_level or _now.jit_syntax_level) != STRICT:

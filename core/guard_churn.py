@@ -1,7 +1,7 @@
-"""Functions whose guards name objects that never come again: classes, functions or modules made for each call.
+"""Guard churn: guards on objects that are created for each call, such as classes, functions or modules.
 
-An entry for such an object serves one call. After a few of these the object's place is left out of captures: its
-operations stay bytecode and the rest is compiled (PJ308). Where that does not help, captures wait (PJ309).
+An entry for such an object serves one call only. After a few of these entries captures leave the object's location out:
+its operations stay bytecode, and the rest is compiled (PJ308). If that does not help, captures wait (PJ309).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pijit.guards.program import NO_GUARD
 from pijit.guards.source import Source
 
 MOST_GONE = 3
-"""The number of entries in a row whose objects are gone after which their places are left out."""
+"""Number of consecutive entries with dead objects after which the objects' locations are left out."""
 WORTH = 100
-"""The number of calls after which an entry was worth its capture, whatever became of its objects."""
+"""Number of calls after which an entry was worth its capture, even if its objects are dead."""
 FIRST_WAIT, LONGEST_WAIT = 16, 64
-"""For how many misses there is no capture. The number doubles each time."""
+"""Number of misses without a capture, at first and at most. The number doubles each time."""
 
 
 class Churn:
-    """What the entries of one function have shown of objects that do not come again.
+    """Statistics of one function's entries about objects that were used in one call only.
 
     Attributes:
-        wait: for how many more misses there is no capture.
+        wait: number of further misses without a capture.
     """
 
     def __init__(self) -> None:
@@ -37,19 +37,19 @@ class Churn:
         self._gone: Counter[Source] = collections.Counter()
 
     def is_waiting(self) -> bool:
-        """Whether a miss leads to no capture; counts the miss."""
+        """Whether a miss leads to no capture; the miss is counted."""
         if self.wait:
             self.wait -= 1
             return True
         return False
 
     def changing(self, entries: Sequence[Entry], limit: int, *roots: Any) -> FrozenSet[Source]:
-        """The places to leave out of the capture that follows; asked once for each capture.
+        """The locations to leave out of the next capture; called once for each capture.
 
         Args:
-            entries: all entries, with those whose objects are gone since the last capture.
-            limit: how many entries there may be.
-            *roots: of the call that missed.
+            entries: all entries, including those whose objects have died since the last capture.
+            limit: the maximum number of entries.
+            *roots: locals, globals and builtins of the call that missed.
         """
         dead = [entry for entry in entries if entry.program.dead]
         if any(entry.program.hits >= WORTH for entry in dead):
@@ -69,7 +69,7 @@ class Churn:
         return frozenset(found)
 
     def begin_waiting(self) -> bool:
-        """Whether captures are to wait, since leaving places out has not helped."""
+        """Whether captures must wait, because leaving locations out has not helped."""
         if self._in_a_row < MOST_GONE:
             return False
         self._in_a_row = MOST_GONE - 1
@@ -80,7 +80,7 @@ class Churn:
 
 
 def _gone_sources(guards: Iterable[Guard]) -> Set[Source]:
-    """The places of objects that are gone."""
+    """The locations of dead objects."""
     return {guard.source for guard in guards  # type: ignore[attr-defined]
             if _is_by_identity(guard) and guard.held.get() is GONE}  # type: ignore[attr-defined]
 
@@ -91,7 +91,7 @@ def _is_by_identity(guard: Guard) -> bool:
 
 
 def _failed_source(entry: Entry, roots: Tuple[Any, ...]) -> List[Source]:
-    """The place because of which an entry does not serve, if an object or a constant is compared there."""
+    """The location whose guard fails for the call, if the guard compares an object or a constant; else none."""
     failed = entry.program.evaluate_python(*roots).failed
     guard = entry.program.guards[failed] if failed is not None and failed != NO_GUARD else None
     return [guard.source] if guard is not None and (_is_by_identity(guard) or type(guard) is Equals) else []

@@ -1,4 +1,4 @@
-"""`pijit.hint` and what it accepts. The capturer reads hints in `pijit.core.capture.profile.hints`."""
+"""`pijit.hint` and the hints that it accepts. The capturer reads hints in `pijit.core.capture.profile.hints`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CONTAINERS: Dict[str, type] = {"list": list, "list_": list, "dict": dict, "set":
 
 
 class TypeHintWarning(UserWarning):
-    """A comment that begins with `@jit.typing` does not say what a value is like."""
+    """A comment that begins with `@jit.typing` does not describe a value."""
 
 
 def text_of(kind: Any) -> str:
-    """The text for what `hint` was given: one, a class, a dtype, or an object with a text in `jit_typing`.
+    """The text of a hint, from a text, a class, a dtype, or an object with a text in `jit_typing`.
 
     Raises TypeError for anything else.
     """
@@ -38,20 +38,20 @@ def text_of(kind: Any) -> str:
 
 
 def hint(value: Any, kind: Any) -> Any:
-    """Say what a value is like that Python makes, so that what follows is compiled at the first call.
+    """Describe a value that Python makes, so that the code after it is compiled at the first call.
 
     Args:
-        value: any value; where pijit knows what it is like, the hint is not needed.
-        kind: int, float, bool, complex, list, dict, set, a dtype, a `pijit.Tensor`, or a text as behind
-            `# @jit.typing: () ->`, such as "tensor_type[float64, 2]". If the value is something else after all,
-            nothing is wrong: a run is observed, as without a hint.
+        value: any value; if pijit knows its type anyway, the hint is not needed.
+        kind: int, float, bool, complex, list, dict, set, a dtype, a `pijit.Tensor`, or a text as after
+            `# @jit.typing: () ->`, such as "tensor_type[float64, 2]". A wrong hint does no harm: a run is observed, as
+            without a hint.
 
     Returns:
         The value itself.
 
     Raises:
         TypeError: `kind` is something else.
-        ValueError: the text does not describe a value; a Python that is not supported does not look at texts.
+        ValueError: the text does not describe a value. On a Python that is not supported texts are not checked.
 
     Example:
         >>> y = hint(load("table.bin"), "tensor_type[float64, 2]")              # doctest: +SKIP

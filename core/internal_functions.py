@@ -1,5 +1,4 @@
-"""Functions made for the compiler's own use: twins on a code object of their own, stand-ins, what a call starts
-with."""
+"""Functions for the compiler's own use: twins with a code object of their own, stand-ins, bound locals of a call."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from pijit.core.bytecode.codec.encode import Assembler, replace_code
 
 
 def twin_of(function: types.FunctionType) -> types.FunctionType:
-    """The same function on a code object of its own."""
+    """The same function with a code object of its own."""
     twin = types.FunctionType(replace_code(function.__code__), function.__globals__, function.__name__,
                               function.__defaults__, function.__closure__)
     for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__"):
@@ -23,8 +22,10 @@ def twin_of(function: types.FunctionType) -> types.FunctionType:
 
 
 def stand_in(code: types.CodeType, name: str, globals: Optional[Dict[str, Any]] = None) -> types.FunctionType:
-    """A function with this code and qualified name, to ask or report about: it is not called. It holds nothing of the
-    user's but what is given."""
+    """A function with this code and qualified name for queries and reports; it is never called.
+
+    It holds no object of the user's except the given ones.
+    """
     function = types.FunctionType(code, {} if globals is None else globals, code.co_name, None,
                                   tuple(cell(_hook.UNBOUND) for _ in code.co_freevars))
     function.__qualname__ = name
@@ -34,7 +35,7 @@ def stand_in(code: types.CodeType, name: str, globals: Optional[Dict[str, Any]] 
 def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
     """The locals, cells and free variables that a call's frame starts with; the function itself does not run.
 
-    A copy of the function whose code returns its arguments at once is called, so that CPython does the binding.
+    This calls a copy of the function whose code returns its arguments at once, so CPython binds the arguments.
 
     Raises:
         TypeError: the arguments do not fit the function.

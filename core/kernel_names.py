@@ -1,6 +1,6 @@
-"""What kernels are called: `f_1` is the first kernel of `f`, `k1` for short, in whatever tells of it.
+"""Names of kernels: `f_1` is the first kernel of `f`, with the short name `k1` in all reports.
 
-Numbers are given before anything is compiled, so that the option `interpret` means the same kernel in each run.
+The numbers are assigned before anything is compiled, so the option `interpret` means the same kernel in each run.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pijit.core.graph.passes import Stages
 
 
 class Numbering:
-    """Numbers the graphs of an entry that are to be kernels, from 1, capture by capture and in program order.
+    """Numbers an entry's graphs that are to become kernels: from 1, capture by capture, in program order.
 
-    Those that an earlier capture has as well, or that take other operands off the stack, keep the number 0.
+    A graph that an earlier capture also has, or that takes other operands off the stack, keeps the number 0.
 
     Arguments:
-        name: that of the function.
-        alone: whether there is one capture, which has nothing twice.
-        stages: what passes have made of the graphs, by their names.
+        name: the name of the function.
+        alone: whether there is only one capture, which contains no graph twice.
+        stages: the graphs after each pass, by name.
     """
 
     def __init__(self, name: str, alone: bool, stages: Stages) -> None:

@@ -1,7 +1,7 @@
-"""The launchers of compiled segments, and the sites where linked code calls them.
+"""The launchers of compiled segments, and the sites at which linked code calls them.
 
-A function whose calls return values of several kinds is captured once per kind; the segments of all captures that
-begin at one instruction share its site, and their guards choose. Captures are known by their number.
+A function whose calls return values of several kinds is captured once per kind. The segments of all captures that
+begin at one instruction share its site, and their guards choose. Captures are identified by their number.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pijit.core.frameless_calls import returning_exits
 from pijit.core.kernel.compile import Kernel
 
 Kept = Tuple[int, Candidate, Kernel]
-"""A segment that became a kernel: the number of its capture first."""
+"""A segment that became a kernel: the number of its capture, its candidate, its kernel."""
 
 
 class Way(NamedTuple):
-    """A re-entry that was made."""
+    """A re-entry with its launcher."""
 
     launcher: Any
     site: Site
@@ -47,7 +47,10 @@ class Made(NamedTuple):
 
 
 def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Made], List[Any]]:
-    """The sites, all launchers by site, the one asked last first, and these: when such a one fails, all have."""
+    """The sites, all launchers, and the launcher of each site that is called last.
+
+    The launchers are grouped by site, the one called last first. If that one misses, all launchers of its site have.
+    """
     by_start: Dict[int, List[Kept]] = {}
     for one in kept:
         by_start.setdefault(one[1].captured.start, []).append(one)
@@ -63,15 +66,15 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[M
                      for (launcher, _), (_, candidate, kernel) in zip(made, found)]
         last.append(made[0][0])
         captured = found[0][1].captured
-        # Versions for later iterations and later captures come last and serve most calls: they are asked first, and
-        # those for loops without rounds last.
+        # Versions for later iterations and later captures come last and serve most calls, so they are called first.
+        # Versions for loops without iterations are called last.
         sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in reversed(made))))
     return sites, all_made, last
 
 
 def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Function, prepare: Any = None,
                   returning: Tuple[int, ...] = (), gate: bool = False) -> Tuple[Any, Call]:
-    """The launcher of a segment of the capture with this number, and how linked code calls it."""
+    """The launcher of a segment of the capture with this number, and the call of it in linked code."""
     arguments = launch_arguments(captured)
     slots = tuple(function.varnames.index(root.name) for root in arguments if is_unsure(root, captured))
     passed = tuple((root.kind, root.name) for root in arguments if not is_unsure(root, captured))
@@ -95,9 +98,9 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
 
 
 def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Way:
-    """A re-entry of the capture with this number."""
+    """A re-entry of the capture with this number, with its launcher."""
     captured = candidate.captured
-    # Guards cannot tell in which round of an unrolled loop around it bytecode arrives; a poll leads to the right one.
+        # Guards cannot tell the iteration of an enclosing unrolled loop in which bytecode arrives. A poll exit can.
     has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.head).stack))
     launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)
     site = Site(captured.start, captured.depth, captured.head_depth, (call,), launcher if has_gate else None)
@@ -106,7 +109,7 @@ def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int,
 
 def make_movers(result: Capture, pending: Pending,
             observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
-    """What makes the movers of the loops where a call can move to newer code, by header; where not, and why."""
+    """By header, the makers of movers for loops where a call can move to newer code; the other loops, with a reason."""
     cfg = result.cfg
     pending.arrived = remembered(cfg.function, result.analysis.entry)
     points = move_points(cfg)

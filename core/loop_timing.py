@@ -1,8 +1,8 @@
-"""Which launchers of linked code are measured against bytecode while a loop runs (the option perf_statistics).
+"""A/B timing of launchers in loops against bytecode, while the loop runs (the option perf_statistics).
 
-Entries are measured by whole calls (`trials`); a call that runs for long is measured in its loops. The clock is
-core/native/launcher/loop_timing.c's. What a loop of linked code costs is known from the time between arrivals at one of its
-segments, if control arrives there as often when bytecode runs as when kernels do: none may pass it inside.
+Whole calls are timed for entries (`entry_timing`). A call that runs for long is timed in its loops. The clock is in
+core/native/launcher/loop_timing.c. It measures the time between arrivals at one of the loop's segments. Control must
+arrive there as often under bytecode as under kernels, so no kernel may pass this segment inside.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pijit.core.pipeline import State
 
 LIMIT_NS = 200000
-"""Where more time lies between two arrivals, bytecode is not tried: it may take a thousand times as long."""
+"""If more nanoseconds pass between two arrivals, bytecode is not timed: it may take a thousand times as long."""
 
 
 def measure_loops(state: State, cfg: CFG, made: Sequence[Made], ways: Sequence[Way]) -> None:
-    """Give the launchers that begin in loops their trials; of one site, ``made`` has the one that is asked last first."""
+    """Give launchers that begin in loops their timing; ``made`` lists each site's launchers, the last called first."""
     if not is_measured(state.config):
         return
     sites, reentries = _by_loop(cfg, made), _by_loop(cfg, ways)
@@ -42,7 +42,7 @@ def measure_loops(state: State, cfg: CFG, made: Sequence[Made], ways: Sequence[W
 
 
 def _by_loop(cfg: CFG, launched: Sequence[Any]) -> Dict[int, List[Any]]:
-    """Segments by the header of the innermost loop that they begin in."""
+    """Segments by the header of the innermost loop that contains their start."""
     found: Dict[int, List[Any]] = {}
     for one in launched:
         loop = cfg.loop_of(one.captured.region.head.version.block.index)
@@ -62,7 +62,7 @@ def _passed_inside(regions: Iterable[Region]) -> Set[int]:
 
 
 def _verdict(state: State, kernels: List[Kernel]) -> Any:
-    """What a trial calls. It does not keep the state alive, which leads to the launcher."""
+    """The callback of a timing. It must not own the state, which leads to the launcher."""
     weak = weakref.ref(state)
 
     def on_verdict(lost: bool, compiled: int, plain: int) -> None:

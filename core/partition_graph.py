@@ -1,4 +1,4 @@
-"""How a function was split, as boxes and edges: kernels, bytecode between them, control and data among them."""
+"""Partition graph: kernels and the bytecode between them as boxes, with edges for control and data."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pijit.core.capture.build.segment import Captured
 
 GLUE = frozenset(["LOAD_FAST", "LOAD_CONST", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
                   "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP", "RETURN_VALUE", "STORE_FAST"])
-"""A run of bytecode of these alone is no box."""
+"""Instructions that are glue: a run of bytecode with only these gets no box."""
 
 OPERANDS = "(operands)"
-"""What goes from box to box on the operand stack."""
+"""The name of values that pass from box to box on the operand stack."""
 
 CONTROL, DATA = "control", "data"
 
 
 class Box(NamedTuple):
-    """A part of the split: ``kind`` is "start", "kernel", "bytecode" or "end".
+    """A part of the partition: ``kind`` is "start", "kernel", "bytecode" or "end".
 
-    ``takes`` are the locals that it reads, ``first`` and ``last`` its lines; ``number`` is the kernel's, or -1.
+    ``takes`` are the locals that it reads, ``first`` and ``last`` its lines. ``number`` is the kernel's, or -1.
     """
 
     id: int
@@ -34,7 +34,7 @@ class Box(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """``kind`` is "control", or "data" with the locals that are written in one box and read in the other."""
+    """An edge: ``kind`` is "control", or "data" with the locals that one box writes and the other reads."""
 
     source: int
     target: int
@@ -43,15 +43,17 @@ class Edge(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The boxes in program order, the first one being the start and the last one the end, and the edges."""
+    """The boxes in program order, from the start to the end, and the edges."""
 
     boxes: Tuple[Box, ...]
     edges: Tuple[Edge, ...]
 
 
 class Part(NamedTuple):
-    """What is kept of a kernel: where it begins, its instructions, the locals it takes, where its ways out lead, and
-    whether they leave something on the operand stack."""
+    """The data kept of a kernel: its start, its instructions, the locals it takes, and the targets of its exits.
+
+    The value of a target says whether its exit leaves items on the operand stack.
+    """
 
     number: int
     start: int
@@ -61,7 +63,7 @@ class Part(NamedTuple):
 
 
 def parts_of(made: Iterable[Captured]) -> Tuple[Part, ...]:
-    """The parts of the segments that became kernels. Side exits repeat and polls interrupt: they lead nowhere."""
+    """The parts of the segments that became kernels. Side exits and polls have no targets: they repeat or interrupt."""
     return tuple(
         Part(captured.number, captured.start, frozenset(captured.region.instructions()),
              {exit.target: exit.stack > 0 for exit in captured.graph.exits if not (exit.side or exit.poll)},
@@ -84,7 +86,7 @@ _NOWHERE = _Nowhere()
 
 
 class _Splitter:
-    """Makes the split of one function."""
+    """Builds the partition of one function."""
 
     def __init__(self, cfg: CFG, parts: Sequence[Part]) -> None:
         self.cfg = cfg
@@ -110,7 +112,7 @@ class _Splitter:
         self.boxes.append(Box(self.end, "end", -1, *self._lines([len(self.instructions) - 1]), 0, ()))
 
     def _runs(self) -> List[List[int]]:
-        """Neighbouring instructions that are in no kernel."""
+        """Runs of consecutive instructions that are in no kernel."""
         inside = {i for part in self.parts for i in part.indices}
         runs: List[List[int]] = []
         for i, block in enumerate(self.cfg.block_of):
@@ -132,11 +134,11 @@ class _Splitter:
         return Box(number, "bytecode", -1, *self._lines(run), len(run), tuple(sorted(dict(self._reads(run)))))
 
     def _reads(self, run: Iterable[int]) -> Iterator[Tuple[str, int]]:
-        """The locals that a run of bytecode reads, and where."""
+        """The locals that a run of bytecode reads, each with the instruction."""
         return ((self.instructions[i].value, i) for i in run if self.instructions[i].opname == "LOAD_FAST")
 
     def _reached(self, targets: Iterable[int]) -> Set[int]:
-        """The boxes where control arrives from these instructions."""
+        """The boxes that control reaches first from these instructions."""
         found: Set[int] = set()
         seen: Set[int] = set()
         todo = list(targets)
@@ -172,7 +174,7 @@ class _Splitter:
         return not isinstance(content, Part) and any(self.instructions[i].opname == "RETURN_VALUE" for i in content)
 
     def _data(self) -> Dict[Tuple[int, int], Set[str]]:
-        """The locals that go from box to box; what the function was called with comes from the start."""
+        """The locals that pass from box to box; arguments come from the start box."""
         found: Dict[Tuple[int, int], Set[str]] = {}
         writers = [(number, set(content.indices if isinstance(content, Part) else content))
                    for number, content in self.contents.items()]
@@ -194,6 +196,6 @@ class _Splitter:
 
 
 def split_of(cfg: CFG, parts: Sequence[Part]) -> Split:
-    """The split of a function into these kernels."""
+    """The partition of a function with these kernels."""
     splitter = _Splitter(cfg, parts)
     return Split(tuple(splitter.boxes), tuple(splitter.edges()))

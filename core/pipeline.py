@@ -1,10 +1,10 @@
-"""The whole story: call -> capture -> graphs -> kernels -> linked code -> entry.
+"""The pipeline of jitted functions: call -> capture -> graphs -> kernels -> linked code -> entry.
 
     on a miss:   capture (analysis, regions, graphs)  ->  compile each graph  ->  guards  ->  link  ->  entry
     first run:   the entry's linked code observes what fallback calls return
-    next call:   captured again with the observed types; the entry joins the cache and C serves the hits
+    next call:   captured again with the observed types; the entry joins the cache, and C serves the hits
     long first:  a call that is still in a loop is captured again there, and moves to the newer code
-    later:       an entry whose segments no longer fit what calls return is retired, and a run observed anew
+    later:       an entry whose segments no longer fit the calls' results is retired, and a run is observed again
 """
 
 from __future__ import annotations
@@ -54,26 +54,26 @@ _callees: "weakref.WeakValueDictionary[Any, State]" = weakref.WeakValueDictionar
 
 
 class State:
-    """What pijit knows of one jitted function; the mark of its code object refers to it weakly.
+    """The state of one jitted function; the mark of its code object refers to it weakly.
 
     Attributes:
         py_func: the function as the user gave it.
-        function: what runs: ``py_func``, or its twin with a code object of its own where another jitted function
-            has that of ``py_func`` (closures of one factory share it).
+        function: the function that runs. It is ``py_func``, or a twin with a code object of its own if another jitted
+            function has the code object of ``py_func``. Closures of one factory share it.
         skip: why the function is not captured at all, or None.
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
-        recompiles: why there were more captures than one, the last ones.
-        steering: which numbers a capture may know by value.
-        churn: what is known of objects that do not come again.
-        hints: what the program says of values that bytecode makes.
+        recompiles: the last reasons why there was more than one capture.
+        steering: the value specialisation: the numbers that a capture may know by value.
+        churn: statistics about objects that were used in one call only.
+        hints: the program's descriptions of values that bytecode makes.
         callees: the states of functions that its linked code calls and that are compiled alone, by code object.
-        met: those of them that a call turned out to run about which capture knew nothing, by instruction.
-        callee: of such a function, what call sites of linked code are made of; else None.
-        callers: the states of functions that call it so.
-        budget, not_before, on_too_early: of functions of whole programs, what may be spent on compiling, the time
-            before which nothing is captured, and what is told where that is too early.
-        failures: our own errors, in spite of which the function ran.
-        dropped: why all entries were dropped, until it is captured anew; else "".
+        met: the callees of calls about which the capture knew nothing, by instruction.
+        callee: for such a callee, the object from which call sites of linked code are made; else None.
+        callers: the states of functions that call it in this way.
+        budget, not_before, on_too_early: for functions of whole programs, the compile budget, the time before which
+            nothing is captured, and the callback for a capture that is too early.
+        failures: pijit's own errors; the function ran all the same.
+        dropped: why all entries were dropped, until the next capture; else "".
         uncounted: hits and misses before the last reset.
     """
 
@@ -106,10 +106,10 @@ class State:
         self.on_too_early: Optional[Callable[[float], None]] = None
 
     def __del__(self) -> None:
-        self.cache.clear()  # the code object, which may live on, holds it
+        self.cache.clear()  # the code object holds the cache and may live longer
 
     def show_exits(self) -> None:
-        """Log how often kernels were left, to those who asked for it."""
+        """Log the exit counts, if the logger is enabled."""
         if not _exits.isEnabledFor(logging.DEBUG):
             return
         for entry in self.entries:
@@ -118,7 +118,7 @@ class State:
                     _exits.debug("%s: %s: %s", self.py_func.__qualname__, title, report)
 
     def forget(self, because: str = "") -> None:
-        """Forget all entries; what was compiled for them serves again. ``because`` is told when it is captured anew."""
+        """Drop all entries; their kernels are kept for reuse. The next capture reports ``because``."""
         self.show_exits()
         self.dropped = reason("PJ307", because=because) if because and self.entries else ""
         self.cache.clear()
@@ -127,7 +127,7 @@ class State:
         self.met.clear()
 
     def clear(self) -> None:
-        """Forget all entries and kernels."""
+        """Drop all entries and kernels."""
         self.forget()
         self.slow.clear()
         self.kernels.clear()
@@ -135,7 +135,7 @@ class State:
         spare_clear()
 
     def reset(self) -> None:
-        """Forget all that captures and calls have shown."""
+        """Drop everything that captures and calls have shown."""
         self.clear()
         self.recompiles.clear()
         self.uncounted = self.cache.hits, self.cache.misses
@@ -149,7 +149,7 @@ class State:
 
     def on_miss(self, code: types.CodeType, localsplus: List[Any], globals: Dict[str, Any],
                 builtins: Dict[str, Any]) -> Optional[types.CodeType]:
-        """What the frame hook runs for a call that no entry serves; one thread captures, others run the original."""
+        """The code for a call that no entry serves. One thread captures; meanwhile other threads run the original."""
         roots = localsplus, globals, builtins
         if stance.current() == "run_only":
             serving = (one.entry for one in self.pending if one.entry.program.check(*roots) is not None)
@@ -158,12 +158,15 @@ class State:
 
     def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
                  builtins: Dict[str, Any]) -> Any:
-        """What a loop of a long first call asks: None, or the code to go on in and its local for the stack."""
+        """The mover's callback in a loop of a long first call: None, or the code to continue in.
+
+        Up to CPython 3.10 the code's local for the operand stack is returned, too.
+        """
         roots = slots, globals, builtins
         return self._alone(self._move, pending, header, code, roots) if stance.current() != "run_only" else None
 
     def _alone(self, serve: Callable[..., Any], *args: Any, busy: Any = None) -> Any:
-        """What ``serve`` answers; None after too many failures, and ``busy`` while another thread captures."""
+        """The result of ``serve``; None after too many failures, and ``busy`` while another thread captures."""
         if len(self.failures) >= MAX_FAILURES:
             return None
         if not self._turn.take():
@@ -171,17 +174,17 @@ class State:
         try:
             return serve(*args) if self.budget is None else self._within_budget(serve, *args)
         except (RecursionError, CacheLimitWarning, FullGraphError, RecompileError, TypeHintWarning):
-            raise  # the hook handles the first; the others are what the user asked for
+            raise  # the hook handles RecursionError; the user has asked for the others
         except LinkError as error:
             self.fail("PJ903", error.__cause__ or error)
-        except Exception as error:  # a fault of ours must not reach the user
+        except Exception as error:  # pijit's own faults must not reach the user
             self.fail("PJ901", error)
         finally:
             self._turn.give_back()
         return None
 
     def _within_budget(self, serve: Callable[..., Any], *args: Any) -> Any:
-        """As serve, for a function of a whole program: if it is too early to compile it, it stays or becomes cold."""
+        """Call serve for a function of a whole program; if it is too early to compile it, it stays or becomes cold."""
         if self.not_before > time.perf_counter():
             return None
         try:
@@ -194,24 +197,24 @@ class State:
             return None
 
     def warm_up(self) -> None:
-        """Begin to serve calls of a function that was cold, and to count them."""
+        """Start to serve and to count the calls of a function that was cold."""
         self.cache.clear()
         self.not_before = 0.0
         self.uncounted = self.cache.hits, self.cache.misses
 
     def on_arrival(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
-        """The code that a call which was cold goes on in at a loop's header, or None."""
+        """The code in which a formerly cold call continues at a loop's header, or None."""
         return self._alone(self._begin_at, header, code, roots) if stance.current() != "run_only" else None
 
     def _begin_at(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         if code is not self.function.__code__ or bound_anew(decode_normal(normal_code(code, False))):
-            return None  # a call of the function before it got code of its own, or its arguments are not known
+            return None  # the call began before the function got code of its own, or its arguments are not known
         pending, start = Pending(_weakly(self.on_visit)), Start(header, {})
         roots = (slots_at_entry(code, roots[0], _hook.UNBOUND),) + roots[1:]
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, "", start), start)
 
     def fail(self, reason_id: str, error: BaseException) -> None:
-        """Note an error of our own; after MAX_FAILURES no more captures are tried."""
+        """Record one of pijit's own errors; after MAX_FAILURES of them there are no more captures."""
         self.failures.append(reason(reason_id, error=first_line(error)))
         code = self.py_func.__code__
         place = "%s (%s:%d)" % (self.py_func.__qualname__, code.co_filename, code.co_firstlineno)
@@ -237,7 +240,7 @@ class State:
         guards = [guard for entry in self.entries for guard in entry.program.guards]
         self.steering = self.steering.after(guards, *roots)
         why = self._why_less(roots) or why
-        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache dropped its own
+        self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache has dropped them already
         if self.churn.begin_waiting():
             self._tell_wait(why)
             return None
@@ -245,7 +248,7 @@ class State:
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _why_less(self, roots: Tuple[Any, ...]) -> str:
-        """Leave places out of captures whose objects do not come again; why, if there are new ones."""
+        """Leave out of captures the locations of objects used in one call only; the reason, if there are new ones."""
         found = self.churn.changing(self.entries, self.cache.limit, *roots) - self.steering.left_out
         if not found:
             return ""
@@ -253,13 +256,13 @@ class State:
         return reason("PJ308", places=", ".join(sorted(map(str, found))))
 
     def _tell_wait(self, why: str) -> None:
-        """Note that captures wait, and for how many misses."""
+        """Report that captures wait, and for how many misses."""
         self.recompiles.append(reason("PJ309", misses=self.churn.wait, last=why))
         recompiles.log(logging.INFO if self.config.log_recompile else logging.DEBUG, "%s: %s",
                        self.py_func.__qualname__, self.recompiles[-1])
 
     def _observe_anew(self, entry: Entry, code: types.CodeType, roots: Tuple[Any, ...]) -> types.CodeType:
-        """In place of an entry whose segments no longer fit: the same, and what calls return is observed again."""
+        """Replace an entry whose segments no longer fit by a capture that observes the calls' results again."""
         lines = ", ".join(map(str, sorted(set(entry.hinted.values()))))
         facts = {"line": lines, "guard": _guard_that_failed(entry)} if lines else _misfit(entry)
         why = stance.allow(self.py_func, reason("PJ306" if lines else "PJ305", **facts))
@@ -269,7 +272,7 @@ class State:
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
 
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
-        """What another thread has captured for calls like this one since this one missed."""
+        """The code that another thread has captured for calls like this one since this one missed, or None."""
         for entry in self.entries:
             if not entry.program.retired and entry.program.explain_failure(*roots) is None:
                 return entry.linked_code
@@ -277,7 +280,7 @@ class State:
 
     def _observed(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...],
                   start: Optional[Start] = None) -> types.CodeType:
-        """A call after the run that observed, or that run at a loop: capture again with what was seen."""
+        """Capture again with the observed types, in the call after the observed run, or in a loop of that run."""
         self.pending = [other for other in self.pending if other is not pending]
         self.entries = [entry for entry in self.entries if entry is not pending.entry]
         news = pending.take()
@@ -296,7 +299,7 @@ class State:
         return to_go_on(linked)
 
     def add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
-        """Let an entry serve, or first observe. Raises FullGraphError."""
+        """Add an entry that serves calls or observes first. Raises FullGraphError."""
         if self.config.on_capture is not None:
             self.config.on_capture(entry.record)
         if entry.breaks and one_graph(self.config):
@@ -313,14 +316,14 @@ class State:
         return entry.linked_code if start is None else entry.moved_code
 
     def on_verdict(self, entry: Entry, lost: Optional[str]) -> None:
-        """An entry was measured; ``lost`` says how, where the function as it is was faster."""
+        """Act on the result of A/B timing; ``lost`` is the reason if the original function was faster, else None."""
         entry.retired = lost
         if lost is None:
             entry.trial = None
             self.cache.replace(entry.program, entry.payload)
 
     def on_slow_loop(self, kernels: List[Kernel], error: Break) -> None:
-        """A loop lost with these kernels, which answer no more: the next call links it without them."""
+        """Act on a loop that lost its timing: the next call is linked without these kernels, which now always miss."""
         self.show_exits()
         self.slow.update(dict.fromkeys(kernels, error))
         owners = {id(kernel.owner) for kernel in kernels}
@@ -329,7 +332,7 @@ class State:
         self._fill_cache()
 
     def on_idle(self) -> None:
-        """Compiling this function has come to nothing: drop linked code of its callers that did nothing else."""
+        """Compiling this function gained nothing: drop linked code of callers that gains nothing else, either."""
         for caller in list(self.callers):
             caller._fill_cache()
 
@@ -348,7 +351,7 @@ class State:
         return callee
 
     def _why_again(self, roots: Tuple[Any, ...]) -> str:
-        """The guard of the newest entry that this call fails, as a sentence; "" for the first capture."""
+        """The guard of the newest entry that fails for this call, as a sentence; "" for the first capture."""
         if not self.entries:
             return self.dropped
         entry = self.entries[-1]
@@ -362,28 +365,28 @@ class State:
 
 
 def reset() -> None:
-    """Forget all that captures and calls have shown, of every function."""
+    """Drop everything that captures and calls have shown, for all functions."""
     for state in list(_states.values()) + list(_callees.values()):
         state.reset()
 
 
 @atexit.register
 def show_exits() -> None:
-    """Log how often kernels were left, of every function."""
+    """Log the exit counts of all functions."""
     for state in list(_states.values()) + list(_callees.values()):
         state.show_exits()
 
 
 def forget(because: str) -> None:
-    """Forget the entries of every function; kernels stay."""
+    """Drop the entries of all functions; kernels stay."""
     for state in list(_states.values()) + list(_callees.values()):
         state.forget(because)
 
 
 def attach(py_func: types.FunctionType, config: Any) -> State:
-    """Mark a function's code so that its calls are captured, or note why it is not.
+    """Mark a function's code so that its calls are captured, or record why it is not.
 
-    A mark belongs to a code object, so a function whose code is marked for another one runs as a twin.
+    A mark belongs to a code object. So a function whose code is already marked for another function runs as a twin.
     """
     code = py_func.__code__
     function = py_func if id(code) not in _states else twin_of(py_func)
@@ -401,9 +404,9 @@ def attach(py_func: types.FunctionType, config: Any) -> State:
 
 
 def callee_state(code: types.CodeType, name: str, config: Any, budget: Any = None) -> Optional[State]:
-    """The state of a function that linked code with these options calls; it lives as long as that of a caller.
+    """The state of a function that linked code with these options calls; it lives as long as a caller's state.
 
-    None for code of a jitted function, which goes its own way.
+    None for the code of a jitted function, which has a state already.
     """
     state = _callees.get((id(code), config))
     if state is None and id(code) not in _states:
@@ -415,7 +418,7 @@ def callee_state(code: types.CodeType, name: str, config: Any, budget: Any = Non
 
 
 def _weakly(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, without keeping its object alive; once that is gone, it does nothing."""
+    """The method, without keeping its object alive; once the object is dead, it does nothing."""
     weak = weakref.WeakMethod(method)
 
     def call(*args: Any) -> Any:
@@ -426,7 +429,7 @@ def _weakly(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _misfit(entry: Entry) -> Dict[str, str]:
-    """Which kernels an entry was retired for, where they begin, and the guard of theirs that failed."""
+    """The kernels for which an entry was retired, the line where they begin, and their guard that failed."""
     names = [launcher.name for launcher in entry.launchers if launcher.misses]
     numbers = {int(name.rpartition("_")[2]) for name in names}
     line = min([segment.start_line for segment in entry.segments if segment.id in numbers] or [0])
@@ -434,6 +437,6 @@ def _misfit(entry: Entry) -> Dict[str, str]:
 
 
 def _guard_that_failed(entry: Entry) -> str:
-    """The guard of a segment because of which the entry was retired."""
+    """The guard of a segment for which the entry was retired."""
     failed = [launcher.program.last_failed for launcher in entry.launchers if launcher.misses]
     return "; ".join(str(guard) for guard in dict.fromkeys(failed) if guard is not None)

@@ -1,4 +1,4 @@
-"""What a call would lead to, without making it: to be told, or to be there when the first call comes."""
+"""Capture without a call: entries for given arguments, for reports or to compile before the first call."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from pijit.core.pipeline import State
 
 
 def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[List[Entry], List[str]]:
-    """The entries that a call with these arguments would lead to, after what calls have shown, and our failures;
-    nothing is run, shown or remembered."""
+    """The entries that a call with these arguments would lead to, and pijit's failures.
+
+    It uses the observations of earlier calls. Nothing is run, shown or remembered.
+    """
     function = known.py_func
     state = State(function, function, known.config)
     state.met, state.hints = known.met, known.hints
@@ -29,15 +31,17 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
         with recorded():
             return [make_entry(state, function.__code__, roots, seen, None, "")], state.failures
     except TypeHintWarning:
-        raise  # which is what the user's warning filter asks for
+        raise  # the user's warning filter asks for it
     except Exception as error:
         state.fail("PJ901", error)
         return [], state.failures
 
 
 def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-    """Compile a function for a call with these arguments. If nothing in it has to be observed, such calls are hits
-    from the first one on; otherwise they find the kernels."""
+    """Compile a function for a call with these arguments.
+
+    If no value has to be observed, such calls are hits from the first one on. Otherwise they find the kernels.
+    """
     pending = Pending()
     try:
         entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), Seen(), pending, "")

@@ -1,4 +1,4 @@
-"""Which Pythons the compiler works on. All other modules ask here, and import no extension module where it does not."""
+"""Supported Pythons. All other modules ask here, and import no extension module on other Pythons."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Optional
 from pijit.core.reasons import REASONS, reason
 
 SUPPORTED = ((3, 7), (3, 8), (3, 9), (3, 10), (3, 11), (3, 12), (3, 13))
-"""The versions of CPython on which functions are compiled; setup.py has extension modules for these."""
+"""The versions of CPython on which functions are compiled; setup.py builds extension modules for these."""
 
 
 def _free_threaded() -> bool:
-    # Not asked of sysconfig: that takes a lock, which a thread that a forked child does not have may hold.
+    # sysconfig takes a lock, which in a forked child may be held by a thread that does not exist there.
     return "free-threading" in sys.version
 
 
@@ -21,7 +21,7 @@ def _supported() -> bool:
 
 
 def why_not_python() -> Optional[str]:
-    """Why pijit cannot compile on this Python, with the versions that it supports; None where it can.
+    """The reason why pijit cannot compile on this Python, with the supported versions; None if it can.
 
     Example:
         >>> why_not_python() is None        # doctest: +SKIP
@@ -34,7 +34,7 @@ def why_not_python() -> Optional[str]:
 
 
 def why_no_gradients() -> Optional[str]:
-    """Why gradients cannot be computed on this Python; None where they can."""
+    """The reason why gradients cannot be computed on this Python; None if they can."""
     if _supported():
         return None
     return "{}. {}".format(reason("PJ501"), REASONS["PJ501"].hint)

@@ -1,11 +1,10 @@
-"""Every reason for which something is not compiled: one table, one row each.
+"""The table of reasons why something is not compiled, one row each.
 
-A reason has a stable id that users may search for and tests may assert. The same rows feed breaks, `explain`,
-the logs and the page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digits are the
-group:
+A reason has a stable id that users may search for and tests may assert. The same rows feed breaks, `explain`, the logs
+and the page docs/reasons.md, which `python -m pijit reasons` generates. The id's first digits are the group:
 
     PJ1xx  the whole function runs as plain Python
-    PJ2xx  a break: this instruction stays bytecode, capture goes on behind it
+    PJ2xx  a break: this instruction stays bytecode, capture continues after it
     PJ30x  a recompile: why a function was captured again
     PJ31x  an exit: a line at which kernels are left most of the time
     PJ4xx  a choice: capturable, but bytecode is the better way to run it
@@ -23,9 +22,9 @@ class Reason(NamedTuple):
 
     Attributes:
         id: the stable id, "PJ201".
-        title: what happened, without a full stop, to be followed by the facts of the case.
-        why: the sentences that say why pijit does that.
-        hint: what the user can do about it.
+        title: what happened, without a full stop; the facts of the case follow it.
+        why: the sentences that explain this behaviour of pijit.
+        hint: advice for the user.
     """
 
     id: str
@@ -92,12 +91,13 @@ _ROWS = (
     Reason("PJ205", "subscript form that is not captured",
            "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays, integers on "
            "lists, tuples, bytes and bytearrays, integers and slices on strings, slices where lists are changed, and "
-           "numbers, strings and tuples of these on dicts, defaultdicts and Counters. OrderedDict keeps an order of its own.",
+           "numbers, strings and tuples of these on dicts, defaultdicts and Counters. OrderedDict keeps an order of "
+           "its own.",
            "Use basic indexing where it says the same."),
     Reason("PJ206", "entry or exit of a with block, or of an exception handler",
-           "Kernels make no exceptions. Where one is raised for a reason that they can see, and the handler does not look at "
-           "it, they go on at the handler; all others leave, and Python handles them. Context managers whose methods are "
-           "not compiled, or whose block has a loop, are Python's; what is in such a block is compiled.",
+           "Kernels make no exceptions. Where one is raised for a reason that they can see, and the handler does not "
+           "look at it, they go on at the handler; all others leave, and Python handles them. Context managers whose "
+           "methods are not compiled, or whose block has a loop, are Python's; what is in such a block is compiled.",
            "Nothing to do, unless a with block is entered in the innermost loop: then move it out."),
     Reason("PJ207", "import of a module that is not there yet",
            "Importing can run a whole module. Kernels look up modules that were imported before, and names in them, "
@@ -108,8 +108,8 @@ _ROWS = (
            "Keep the value in a local variable."),
     Reason("PJ209", "iteration over a type that is not captured",
            "Compiled loops run over arrays, range(), strings, short tuples, lists and dicts whose items are alike, "
-           "generators, and enumerate(), zip(), map(), filter() and reversed() of these; other iterators run code for each "
-           "item.",
+           "generators, and enumerate(), zip(), map(), filter() and reversed() of these; other iterators run code for "
+           "each item.",
            "Loop over an array, or a list of numbers, arrays, strings or tuples that have the same types."),
     Reason("PJ210", "NumPy function that is not captured",
            "There is no compiled form of this NumPy function, so NumPy runs it.",
@@ -131,8 +131,8 @@ _ROWS = (
            "Kernels work on bool, integer, float32, float64 and complex data in native byte order.",
            "Convert with astype() before the loop."),
     Reason("PJ216", "string formatting or building of a container",
-           "Kernels make strings of numbers and strings, and containers of what they know; anything else may run code of its "
-           "own when it is formatted or put together.",
+           "Kernels make strings of numbers and strings, and containers of what they know; anything else may run code "
+           "of its own when it is formatted or put together.",
            "Format and collect numbers rather than arrays and objects, or do it outside of the innermost loop."),
     Reason("PJ217", "forced break",
            "The option force_breaks asked for it: a test switch.",
@@ -202,9 +202,11 @@ _ROWS = (
            "Make the class or function once, outside of what is called often."),
     # Exits.
     Reason("PJ310", "leaves the kernel in most iterations",
-           "The operation meets a value for which Python may raise or warn, or that the code was not compiled for: bytecode "
-           "repeats the statement and runs the rest of that iteration, so the line is no faster than without pijit.",
-           "Look at the operation and the reason: treat such values in a branch of their own, or convert them before the loop."),
+           "The operation meets a value for which Python may raise or warn, or that the code was not compiled for: "
+           "bytecode repeats the statement and runs the rest of that iteration, so the line is no faster than without "
+           "pijit.",
+           "Look at the operation and the reason: treat such values in a branch of their own, or convert them before "
+           "the loop."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
            "Calling a kernel costs more than these few instructions.",
@@ -213,22 +215,24 @@ _ROWS = (
            "The kernel was timed against the bytecode that it replaces and lost.",
            "Set perf_statistics to False to keep it anyway."),
     Reason("PJ403", "loop that a long first call stays in",
-           "What the loop shows of types is used from the next call on: the running call cannot move to newer code here.",
+           "What the loop shows of types is used from the next call on: the running call cannot move to newer code "
+           "here.",
            "Put the loop into a function of its own, and leave its arguments as they are."),
     Reason("PJ404", "run as bytecode by request",
            "The option interpret names this kernel, or `python -m pijit bisect` tries the program without it.",
            "Leave it out of the option."),
     Reason("PJ405", "too much code",
            "Capturing and compiling take time for each operation: kernels end where they are too large. A function "
-           "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred deep.",
+           "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred "
+           "deep.",
            "Move the hot loop into a function of its own and decorate that."),
     Reason("PJ406", "process that was forked while another thread compiled",
-           "A child has the forking thread alone. LLVM and numba may be half changed in it, so nothing is compiled there; "
-           "what was compiled before the fork is used.",
+           "A child has the forking thread alone. LLVM and numba may be half changed in it, so nothing is compiled "
+           "there; what was compiled before the fork is used.",
            "Fork before threads call jitted functions, or start processes by the method \"spawn\"."),
     Reason("PJ407", "cold",
-           "`python -m pijit` compiles functions and loops of a program that have earned it: their calls took longer than "
-           "compiling takes, and no more than a part of the time that the program has run goes into compiling.",
+           "`python -m pijit` compiles functions and loops of a program that have earned it: their calls took longer "
+           "than compiling takes, and no more than a part of the time that the program has run goes into compiling.",
            "Nothing to do; `--eager`, or the decorator `jit`, compiles a function at its first call."),
     # Gradients.
     Reason("PJ501", "gradients need CPython 3.7 to 3.13",
@@ -237,7 +241,8 @@ _ROWS = (
     Reason("PJ502", "no derivative is known",
            "A value that depends on the arguments went through code without a derivative rule, and something flows "
            "back to it. Code in C that may write such a value is refused at once.",
-           "Write the derivative with `custom_vjp`; mark what does not matter with `nondifferentiable` or `stop_gradient`."),
+           "Write the derivative with `custom_vjp`; mark what does not matter with `nondifferentiable` or "
+           "`stop_gradient`."),
     Reason("PJ503", "nothing flows to an argument",
            "The result does not depend on the argument through operations that have a derivative, so the gradient is "
            "zero everywhere.",
@@ -250,7 +255,8 @@ _ROWS = (
            "Pass a copy of one of them."),
     Reason("PJ506", "the tape would need more memory than its limit",
            "The backward sweep reads what the function has computed, so the arrays are kept until then.",
-           "Differentiate fewer steps at once, pass a larger `tape_limit`, or put what does not matter into `no_grad`."),
+           "Differentiate fewer steps at once, pass a larger `tape_limit`, or put what does not matter into "
+           "`no_grad`."),
     Reason("PJ507", "store of an active value into an integer array",
            "The conversion to an integer is constant between its steps, so nothing flows through the store.",
            "Store into an array of floats."),
@@ -274,7 +280,7 @@ def reason(reason_id: str, **facts: object) -> str:
 
     Args:
         reason_id: a key of `REASONS`.
-        **facts: what the case is about, printed in the order given.
+        **facts: the facts of the case, printed in the order given.
 
     Returns:
         One line.

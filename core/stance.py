@@ -1,4 +1,4 @@
-"""What all jitted functions of the process do when called: the setting that `pijit.stance` changes and explains."""
+"""The stance of the process: what all jitted functions do when called, as set by `pijit.stance`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _now = "default"
 
 
 def current() -> str:
-    """The name of the stance that holds now."""
+    """The name of the current stance."""
     return _now
 
 
 def take(name: str) -> str:
-    """Take a stance, on all threads; returns the previous one."""
+    """Set the stance, for all threads; returns the previous one."""
     global _now
     previous, _now = _now, name
     _hook.set_plain(name == "python")
@@ -24,10 +24,10 @@ def take(name: str) -> str:
 
 
 def allow(function: types.FunctionType, why: str) -> str:
-    """Give back why a function is captured again, "" for a first capture.
+    """Return why a function is captured again, "" for a first capture.
 
     Raises:
-        RecompileError: the stance forbids it.
+        RecompileError: the stance forbids recompilation.
     """
     if why and _now == "error_on_recompile":
         code = function.__code__

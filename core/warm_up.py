@@ -1,7 +1,7 @@
-"""Functions of whole programs earn their kernels: they run as they are until what they took is worth compiling them.
+"""Warm-up of functions of whole programs: they run uncompiled until their time justifies compiling them.
 
 This module imports little: most programs that run for a second import nothing of the compiler.
-A `Budget` says how much a program may spend on compiling: a share of the time that it has run.
+A `Budget` limits the time for compiling to a share of the time that the program has run.
 A `Warmth` belongs to one function. It is asked before the first call, when calls have taken long enough, and at headers
 of loops.
 """
@@ -22,34 +22,36 @@ from pijit.core.kernel.compile_permission import TooEarly
 from pijit.guards._evaluate import EntryCache, Program
 
 SHARE = 0.4
-"""The part of the time that a program has run that it may spend on compiling."""
+"""Part of the program's running time that may be spent on compiling."""
 THRESHOLD = 0.05
-"""Seconds that a function must have taken at least."""
+"""Minimum of seconds that a function must have taken."""
 FACTOR = 1.0
-"""The part of the expected time of compiling that it must have taken."""
+"""Minimum of the time that a function must have taken, as a multiple of the expected compile time."""
 FIRST = 1.0
-"""Seconds that the first kernel takes beside, for importing the compiler."""
+"""Additional seconds of the first kernel, for importing the compiler."""
 PER_CHARACTER = 4e-5
-"""Seconds that compiling takes for each character of a kernel's source, until kernels have shown it."""
+"""Estimated seconds of compiling per character of a kernel's source, until kernels were measured."""
 CAPTURE = 0.05
-"""Seconds that capturing and linking a function takes."""
+"""Estimated seconds for capturing and linking a function."""
 IMPORTS = 0.8
-"""Seconds that importing what captures takes, once."""
+"""Estimated seconds for importing the capturer, once."""
 STARTUP = 0.2
-"""Seconds that a program takes longer to start than without pijit."""
+"""Additional seconds of a program's start because of pijit."""
 AGAIN = 0.02
-"""Seconds until a function asks again for which there is no budget."""
+"""Seconds until a function without budget asks again."""
 NS = 10 ** 9
 NEVER = float("inf")
-BACK = ("JUMP_ABSOLUTE", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "CONTINUE_LOOP", "JUMP_BACKWARD",
-        "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_NONE", "POP_JUMP_BACKWARD_IF_NOT_NONE")
+BACK = (
+    "JUMP_ABSOLUTE", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "CONTINUE_LOOP", "JUMP_BACKWARD",
+    "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_NONE",
+    "POP_JUMP_BACKWARD_IF_NOT_NONE")
 
 
 class Budget:
-    """What a program may spend on compiling, and what it has spent.
+    """The time that a program may spend on compiling, and the time that it has spent.
 
     Args:
-        clock: gives seconds of the processor, so that other processes do not count.
+        clock: returns processor seconds, so that other processes do not count.
         threshold: see `THRESHOLD`.
         share: see `SHARE`.
     """
@@ -66,22 +68,22 @@ class Budget:
         self._permitted: Optional[Tuple[int, float]] = None
 
     def expected(self) -> float:
-        """Seconds that compiling a function takes of which nothing is known."""
+        """Estimated seconds of compiling a function about which nothing is known."""
         return CAPTURE + (0.0 if "pijit.core.pipeline" in sys.modules else IMPORTS)
 
     def of_source(self, source: str) -> float:
-        """Seconds that compiling a kernel is expected to take."""
+        """Estimated seconds of compiling a kernel."""
         rate = self._compiled / self._characters if self._compiled else PER_CHARACTER
         return rate * len(source) + (0.0 if "numba" in sys.modules else FIRST)
 
     def affords(self, seconds: float) -> bool:
-        """Whether so much more may be spent now."""
+        """Whether this many more seconds may be spent now."""
         now = self._clock()
         spent = self._spent + (now - self._since if self._since is not None else 0.0)
         return spent + seconds <= self._share * (now - self._began - spent)
 
     def permit(self, source: str) -> None:
-        """Let a kernel be compiled, or raise `TooEarly`. What is compiled outside of `spend` is not asked about."""
+        """Permit the compilation of a kernel, or raise `TooEarly`. Outside of `spend` everything is permitted."""
         self._learn()
         seconds = self.of_source(source)
         if self._since is None:
@@ -92,11 +94,11 @@ class Budget:
         self._permitted = len(source), self._clock()
 
     def charge(self, seconds: float) -> None:
-        """Count what was compiled outside of `spend`."""
+        """Count the seconds of a compilation outside of `spend`."""
         self._spent += seconds
 
     def spend(self, serve: Callable[..., Any], *args: Any) -> Any:
-        """Call something that captures and compiles; its time counts."""
+        """Call a function that captures and compiles, and count its time."""
         if self._since is not None:
             return serve(*args)
         self._since = self._clock()
@@ -108,7 +110,7 @@ class Budget:
             self._since = None
 
     def _learn(self) -> None:
-        """Learn from the last kernel that was compiled how long that takes."""
+        """Update the compile time per character from the last compiled kernel."""
         if self._permitted is not None:
             characters, began = self._permitted
             self._compiled += self._clock() - began
@@ -117,15 +119,15 @@ class Budget:
 
 
 class Warmth:
-    """What decides when a function of a program is compiled.
+    """Decides when a function of a program is compiled.
 
     Args:
         function: a JitFunction, which is made cold.
-        budget: that of the program.
+        budget: the budget of the program.
         warm: makes it a jitted function with a ``state``; called once.
 
     Attributes:
-        is_cold: whether it still runs as it is.
+        is_cold: whether it still runs uncompiled.
         called: whether it was called.
     """
 
@@ -140,7 +142,7 @@ class Warmth:
         function.chill(self.ask)
 
     def ask(self, ns: int) -> Optional[int]:
-        """Whether the function is to be compiled: None, or at how many nanoseconds to ask again."""
+        """None if the function is no longer cold, or the nanoseconds at which to ask again."""
         function = self._function()
         if function is None:
             return None
@@ -150,7 +152,7 @@ class Warmth:
         return self._decide(function, ns)
 
     def end(self, budgeted: bool = True) -> None:
-        """Make the function a jitted one now. If budgeted, the program's budget pays for its kernels, or refuses them."""
+        """Make the function a jitted one now. If budgeted, its kernels need the permission of the program's budget."""
         function = self._function()
         if function is None or not self.is_cold:
             return
@@ -174,7 +176,7 @@ class Warmth:
         return None
 
     def _cool(self, seconds: float) -> None:
-        """Make the function cold again, since compiling it takes so long."""
+        """Make the function cold again, because compiling it takes too long."""
         function = self._function()
         if function is None:
             return
@@ -186,10 +188,10 @@ class Warmth:
         function.chill(self.ask, self._code is not None)
 
     def _watch_loops(self, function: Any) -> None:
-        """Have calls run code that asks at the headers of loops, if there are any."""
+        """Let calls run code that asks at the headers of loops, if there are loops."""
         code = function.py_func.__code__
         if _hook.marked(code):
-            return  # another function has this code too
+            return  # another function has the same code object
         self._code = _cold_code(code, self._mover)
         if self._code is not None:
             self._cache.add(self._program, self._code)
@@ -197,7 +199,7 @@ class Warmth:
             function.chill(self.ask, True)
 
     def _mover(self, header: int) -> Callable[[int], Any]:
-        """What makes the mover of a loop. The code that has it leads here, so it must not own this object."""
+        """The maker of a loop's mover. The code that holds the mover leads here, so it must not own this object."""
         weak = weakref.ref(self)
 
         def ask(code: Any, slots: Any, globals: Any, builtins: Any, visits: int) -> Any:
@@ -207,7 +209,10 @@ class Warmth:
         return lambda stack: natives.mover(ask, stack)
 
     def _arrive(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Any:
-        """At a loop of a call: None, or the code to go on in and its local for the operand stack."""
+        """The mover's callback at a loop's header: None, or the code to continue in.
+
+        Up to CPython 3.10 the code's local for the operand stack is returned, too.
+        """
         function = self._function()
         if function is None or self.is_cold and self._decide(function, function.heat) is not None:
             return None
@@ -218,11 +223,11 @@ class Warmth:
 
 
 def _nothing(*_: Any) -> None:
-    """What the hook asks where the cache of a cold function serves nothing."""
+    """The miss handler of a cold function: run the original."""
 
 
 def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]]) -> Optional[types.CodeType]:
-    """The code, asking at the headers of its loops; None if there are none where a call can move."""
+    """The code with movers at the headers of its loops; None if a call can move at none of them."""
     from pijit.core.bytecode.analysis.blocks import build_cfg
     from pijit.core.bytecode.linker.osr import move_points
     from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
@@ -239,6 +244,6 @@ def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]
 
 
 def _has_loops(code: types.CodeType) -> bool:
-    """Whether control can go back."""
+    """Whether the code has a backward jump."""
     return any(instr.opname in BACK and isinstance(instr.argval, int) and instr.argval <= instr.offset
                for instr in dis.get_instructions(code))

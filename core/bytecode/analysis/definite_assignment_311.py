@@ -37,7 +37,8 @@ class _Step:
         effects = _EFFECTS.get(instr.opcode, ())
         slots = (instr.raw >> 4, instr.raw & 15) if len(effects) > 1 else (instr.raw,)
         for effect, slot in zip(effects, slots):
-            self._add(_UNBIND if effect is _BIND and cleared >> slot & 1 and instr.opcode == _STORE else effect, 1 << slot)
+            self._add(
+                _UNBIND if effect is _BIND and cleared >> slot & 1 and instr.opcode == _STORE else effect, 1 << slot)
 
     def _add(self, effect: str, slot: int) -> None:
         if effect is _READ:

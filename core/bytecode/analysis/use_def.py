@@ -19,7 +19,7 @@ class Definition(NamedTuple):
 
     Attributes:
         kind: 'argument', 'store', 'delete', or 'unbound' for a local without a value at the function's start. 'saved'
-            does not define the local. It records that a comprehension has saved the local while it had no value (3.12).
+            does not define the local: it records that a comprehension saved the local while it had no value (3.12).
         name: the local.
         at: the STORE_FAST, DELETE_FAST or LOAD_FAST_AND_CLEAR instruction; -1 for the function's start. A STORE_FAST
             that restores a saved local is also a 'delete', if the saved local may have had no value.
@@ -86,7 +86,7 @@ class UseDef:
                          if mask >> bit & 1 and definition.kind in _MISSING)
 
     def empty_operands(self, index: int) -> FrozenSet[int]:
-        """The positions of operands that may be empty slots: a comprehension saved a variable without a value (3.12)."""
+        """The positions of operands that may be empty: a comprehension saved a variable without a value (3.12)."""
         function = self._cfg.function
         if function.operands is None:
             return frozenset()

@@ -52,7 +52,7 @@ class Emit:
         self.columns = columns
 
     def handled_below(self, depth: int) -> "Emit":
-        """An `Emit` for the same line, with the innermost handler around the site that keeps at most `depth` operands."""
+        """An `Emit` for the same line with another handler: the innermost one that keeps at most `depth` operands."""
         inner = Emit(self.assembler, self.index)
         inner.line = self.line
         instructions = self.assembler.function.instructions
@@ -124,7 +124,7 @@ class Emit:
         return [self.op("CALL_FUNCTION_EX", 0)]
 
     def call_of(self, callable: Item, arguments: Sequence[Item]) -> List[Item]:
-        """Call the item that an instruction pushes, with one or more arguments; the first one takes the slot beside it."""
+        """Call the item that an instruction pushes, with one or more arguments; the slot beside it gets the first."""
         return [callable, *arguments, *self._call(len(arguments) - 1)]
 
     def swap(self) -> Op:

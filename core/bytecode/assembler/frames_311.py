@@ -161,8 +161,8 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
         [NULL, f, args]         ->  [site, f, args]
         [m or NULL, x, args]    ->  [site, callable, args]
 
-    If the lookup of a method finds another callable, the item beside it is an empty slot; see `_bound`. A call with a
-    tuple of arguments ignores the slot: its callable becomes the result of `bound` for site and callable.
+    A method lookup may find another callable, which has an empty slot beside it; see `_bound`. A call with a tuple of
+    arguments ignores the slot. Its callable is replaced by the result of `bound` for site and callable.
     """
     instr, operands = cfg.function.instructions[emit.index], cfg.function.operands
     if operands is None or not has_site(instr):
@@ -180,7 +180,7 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
 
 
 def _bound_in_tuple(emit: Emit) -> List[Item]:
-    """Code that makes one callable of a method and the item beside it. `bind` takes both in a tuple; one may be empty."""
+    """Code that makes one callable of a method and the item beside it: `bind` takes both, of which one may be empty."""
     return [emit.op("BUILD_TUPLE", 2), *emit.call_on_top(natives.bind())]
 
 
@@ -259,8 +259,9 @@ class SiteStack:
 
     def take_off(self) -> List[Item]:
         """Code that stores the operands in locals. An empty slot leaves its local without a value."""
-        return [self.emit.op("STORE_FAST", self.emit.assembler.local(NOTHING) if position is None else self.slots[position])
-                for position in reversed(self.layout[self.base:])]
+        return [self.emit.op(
+            "STORE_FAST", self.emit.assembler.local(NOTHING) if position is None else self.slots[position])
+            for position in reversed(self.layout[self.base:])]
 
     def put_back(self) -> List[Item]:
         """Code that pushes them again."""
@@ -273,7 +274,7 @@ class SiteStack:
         return self.emit.drop(self.slots.values(), [self.slots[position] for position in taken])
 
     def exit(self, target: int, stack: int, given: Dict[int, Any], in_call: bool, empty: Sequence[int]) -> "ExitStack":
-        """The stack of an exit; `empty` are numbers of items without a value, counted from the first that does not stay."""
+        """The stack of an exit; `empty` are indices of items without a value, from the first that does not stay."""
         layout = stack_layout(self.cfg, target)
         for number in empty:
             layout[layout.index(self.depth + number)] = None
@@ -300,7 +301,7 @@ class ExitStack:
         self.base, self.stack, self.given = base, stack, given
 
     def arrange(self) -> List[Item]:
-        """Create the given items and the empty slots; nothing if the exit's values are the operands already."""
+        """Create the given items and the empty slots; no code if the exit's values are the operands already."""
         positions = self.layout[self.base:]
         if not self.given and None not in positions:
             return []

@@ -214,5 +214,5 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
 
 
 def handled_at(cfg: CFG, target: int) -> int:
-    """`target` itself: exits lead to the instruction before the end of a with statement, see `managers.again_at`."""
+    """`target` itself: exits lead to before the end of a with statement; see `context_managers.again_at`."""
     return target

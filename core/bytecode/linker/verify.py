@@ -22,7 +22,7 @@ _KEPT = ("co_argcount", "co_kwonlyargcount", "co_posonlyargcount", "co_flags", "
 _GROWING = ("co_consts", "co_names", "co_varnames")
 
 _right: Set[Any] = set()
-"""Code that passed all checks apart from `_wrong_tables`. It is kept, as entries of a function often have equal code."""
+"""Code that passed all checks apart from `_wrong_tables`; entries of a function often have equal code."""
 _RIGHT_KEPT = 1024
 
 

@@ -1,6 +1,7 @@
 """Checks of linked code of CPython 3.11 and later, partly with the `bytecode` library.
 
-They include properties that the interpreter never checks. A wrong handler, a stack lower than a handler expects, or a load of a variable without a value would corrupt memory.
+Some checks are of properties that the interpreter never checks.
+A wrong handler, a stack lower than a handler expects, or a load of a variable without a value would corrupt memory.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 # Number of low bits of an argument that are not part of the index into `co_names`.
 _NAME_SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": int("END_FOR" in dis.opmap), "LOAD_SUPER_ATTR": 2}
 # Instructions that cannot raise, so the stack may be lower than the handler expects.
-_SILENT = frozenset("""NOP RESUME LOAD_CONST STORE_FAST LOAD_FAST DELETE_FAST LOAD_FAST_AND_CLEAR PUSH_NULL POP_TOP COPY SWAP
+_SILENT = frozenset(
+    """NOP RESUME LOAD_CONST STORE_FAST LOAD_FAST DELETE_FAST LOAD_FAST_AND_CLEAR PUSH_NULL POP_TOP COPY SWAP
     JUMP_FORWARD JUMP_BACKWARD_NO_INTERRUPT""".split())
 
 
@@ -107,7 +109,7 @@ def _target(instr: ConcreteInstr, end: int) -> Optional[int]:
 
 
 def _is_same(instr: Instr, ours: Instr, original: Function, more: int) -> bool:
-    """Whether an instruction of linked code is that of the original. Loads may be checked ones; cells have new slots."""
+    """Whether an instruction of linked code is that of the original; loads may be checked, cells have new slots."""
     name = "LOAD_FAST" if ours.opname == "LOAD_FAST_CHECK" and instr.opname == "LOAD_FAST" else ours.opname
     if (name, ours.position) != (instr.opname, instr.position):
         return False
@@ -266,7 +268,8 @@ def _wrong_loads(reading: _Reading) -> Optional[str]:
 
 
 _CHECKS: Tuple[Callable[[_Reading], Optional[str]], ...] = (
-    _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_handlers, _wrong_stack, _wrong_loads)
+    _wrong_indices, _wrong_jumps, _wrong_decoding, _wrong_lines, _wrong_order, _wrong_handlers, _wrong_stack,
+    _wrong_loads)
 """Each check returns its fault or None; later checks rely on earlier ones."""
 
 

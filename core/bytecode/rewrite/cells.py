@@ -5,7 +5,7 @@ and ``STORE_DEREF`` read as ``LOAD_FAST`` and ``STORE_FAST``. The closure of a f
 of values.
 
 Attributes:
-    decode_with_locals: decodes code to a function whose cell variables, and some free ones, are locals of the same name.
+    decode_with_locals: decodes code to a function whose cell variables, and some free ones, are locals.
     running_function: the same function with its cell variables in cells.
 """
 

@@ -1,4 +1,4 @@
-"""Cell variables as plain local variables on CPython 3.7 to 3.10: code with other instructions of the same size."""
+"""Cell variables as plain local variables on CPython 3.7 to 3.10: instructions replaced by others of the same size."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pijit.core.bytecode.normal_form.expand_finally_37 import normal_code
 PLAIN = {"LOAD_DEREF": "LOAD_FAST", "STORE_DEREF": "STORE_FAST", "DELETE_DEREF": "DELETE_FAST",
          "LOAD_CLOSURE": "LOAD_FAST"}
 MAX_VARIABLES = 256
-"""Beyond, instructions would need a prefix."""
+"""Limit of the number of local variables; a larger index would need an EXTENDED_ARG prefix."""
 
 
 def without_cells(code: CodeType, free: Sequence[str], kept: Container[str] = ()) -> Optional[CodeType]:
     """The code with its cell variables as locals of the same names; None if there are none, or too many variables.
 
-    ``free``: these of its free variables too; ``kept``: not these. The tables of cells stay as they are.
+    ``free`` lists free variables that become locals, too. ``kept`` has the variables that stay in cells. The tables of
+    cells are unchanged.
     """
     cells = code.co_cellvars + code.co_freevars
     plain = [(name in code.co_cellvars or name in free) and name not in kept for name in cells]
@@ -34,8 +35,7 @@ def without_cells(code: CodeType, free: Sequence[str], kept: Container[str] = ()
 
 
 def with_cells(plain: CodeType, code: CodeType) -> CodeType:
-    """What `without_cells` has made of ``code``, perhaps edited in place since, with its cells in cells
-    again."""
+    """The result of `without_cells` for ``code``, possibly edited in place since, with its cells restored."""
     raw = bytearray(plain.co_code)
     for _, at in _uses(code, [True] * len(code.co_cellvars + code.co_freevars)):
         raw[at:at + 2] = code.co_code[at:at + 2]
@@ -43,7 +43,7 @@ def with_cells(plain: CodeType, code: CodeType) -> CodeType:
 
 
 def _uses(code: CodeType, plain: Sequence[bool]) -> Iterator[Tuple[Instr, int]]:
-    """The instructions that use one of these cells, and where their two bytes are."""
+    """The instructions that use one of these cells, and the position of their two bytes."""
     for instr in decode(code).instructions:
         if instr.opname in PLAIN and instr.raw < len(plain) and plain[instr.raw]:
             yield instr, instr.offset + 2 * (instr.size - 1)
@@ -55,5 +55,5 @@ def decode_with_locals(code: CodeType, free: Sequence[str], kept: Container[str]
 
 
 def running_function(function: Function, code: CodeType) -> Function:
-    """What `decode_with_locals` has read of ``code``, with its cells in cells: as bytecode runs it."""
+    """The function that `decode_with_locals` read from ``code``, with its cells restored, as bytecode runs it."""
     return decode(with_cells(function.code, normal_code(code, True)))

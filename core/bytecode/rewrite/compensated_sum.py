@@ -1,6 +1,7 @@
-"""The steps of ``sum`` from CPython 3.12 on: sums of floats keep what rounding has lost, and add it at the end.
+"""Compensated summation of ``sum`` from CPython 3.12 on: rounding errors of floats are added at the end.
 
-Consumers call these functions, which the capturer knows (capture/models/iteration/compensated_sums.py). Bytecode runs them as they are.
+Consumers call these functions, and the capturer has a model of them (capture/models/iteration/compensated_sums.py).
+Bytecode runs them as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ COMPENSATES = sys.version_info >= (3, 12)
 
 
 def add_item(total: Any, lost: float, item: Any) -> Tuple[Any, float]:
-    """The sum with one item more, and what rounding has lost so far."""
+    """The sum with one more item, and the rounding error so far."""
     added = total + item
     if type(total) is not float or type(item) is not float:
         return added, lost
@@ -23,5 +24,5 @@ def add_item(total: Any, lost: float, item: Any) -> Tuple[Any, float]:
 
 
 def with_lost(total: Any, lost: float) -> Any:
-    """The sum with what rounding has lost; an infinite sum stays what it is."""
+    """The sum corrected by the rounding error; an infinite or NaN error is ignored."""
     return total + lost if type(total) is float and lost and math.isfinite(lost) else total

@@ -1,14 +1,14 @@
-"""Generator code from one yield to the next, as plain code that returns what it yields.
+"""Steps of a generator: its code from one yield to the next, as plain code that returns the yielded value.
 
-The code of one step begins with a jump behind the yield at which the generator waits, on its operand stack, and with
-the None that a loop sends to it::
+The code of a step begins with a jump to the instruction after the yield at which the generator waits. Before the jump
+it restores the operand stack, with the None that a loop sends on top::
 
     [SETUP_...]                           <the generator's code>
     LOAD_FAST $s1 ...                     RETURN_VALUE    in place of YIELD_VALUE
     LOAD_CONST None
-    JUMP_ABSOLUTE <behind the yield>
+    JUMP_ABSOLUTE <after the yield>
 
-Before that a loop takes the place of ``yield from`` where nobody asks for what that gives, see `delegating`.
+Before that a loop replaces each ``yield from`` whose result is dropped; see `delegating`.
 """
 
 from __future__ import annotations
@@ -44,13 +44,20 @@ else:
         returning,
     )
 
-__all__ = ["START", "Resumed", "StepLiveness", "begins_by_call", "delegating", "only_yield", "plan", "readable", "resumed"]
+__all__ = [
+    "START", "Resumed", "StepLiveness", "begins_by_call", "delegating", "only_yield", "plan", "readable", "resumed"]
 
 
 class Resumed(NamedTuple):
-    """The code of a step; how many instructions it has in front of the generator's own; the points of the yields by
-    the instructions that are in their place; the variables that the operand stack comes in; the points at which the
-    generator waits inside a try statement."""
+    """The code of a step.
+
+    Attributes:
+        code: the code object.
+        first: number of instructions before the generator's own.
+        yields: for each instruction that replaces a yield, the index of the yield.
+        stack: the variables that hold the operand stack at the start.
+        in_try: the yields at which the generator waits inside a try statement.
+    """
 
     code: CodeType
     first: int
@@ -60,7 +67,7 @@ class Resumed(NamedTuple):
 
 
 class StepLiveness(Liveness):
-    """What is live in a step: what any later step reads is live where this one ends."""
+    """Liveness within a step: variables that any later step reads are live at its end."""
 
     __slots__ = ("_first", "_before")
 
@@ -72,14 +79,14 @@ class StepLiveness(Liveness):
                         for k in range(step.first)]
 
     def show(self, index: int, names: Iterable[str]) -> None:
-        """Nothing: kernels do not leave in the middle of a step."""
+        """Do nothing: kernels do not leave in the middle of a step."""
 
     def live_in(self, index: int) -> FrozenSet[str]:
         return super().live_in(index - self._first) if index >= self._first else self._before[index]
 
 
 def resumed(code: CodeType, point: int) -> Resumed:
-    """The step of a generator that waits at ``point``."""
+    """The step of a generator that waits at ``point``, the index of a yield or `START`."""
     source = readable(code)
     cfg = build_cfg(decode_normal(source))
     assembler = Assembler(decode_normal(returning(source)))
@@ -98,6 +105,7 @@ def resumed(code: CodeType, point: int) -> Resumed:
 
 
 def only_yield(code: CodeType) -> int:
-    """Where a generator expression waits between its items if it has one loop and one yield, else `START`."""
-    marks = [instr for instr in decode_normal(readable(code)).instructions if instr.opname in ("FOR_ITER", "YIELD_VALUE")]
+    """The yield at which a generator expression with one loop and one yield waits between items, else `START`."""
+    marks = [instr for instr in decode_normal(readable(code)).instructions
+             if instr.opname in ("FOR_ITER", "YIELD_VALUE")]
     return marks[1].index if [instr.opname for instr in marks] == ["FOR_ITER", "YIELD_VALUE"] else START

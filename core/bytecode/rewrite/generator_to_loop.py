@@ -1,7 +1,7 @@
-"""Generator code that hands what it yields to a builtin, as plain code: ``sum(f(x) for x in xs)`` becomes a loop.
+"""Generator fusion: a generator expression and the builtin that consumes it become one plain loop.
 
-A :class:`Consumer` says what is done with each item and what is returned; its instructions take the place of
-``YIELD_VALUE``. The generator's frame, which nobody else could see, is gone.
+``sum(f(x) for x in xs)`` is an example. A :class:`Consumer` has the instructions that replace ``YIELD_VALUE``, and
+those that return the result. The generator's frame disappears; no other code could have seen it.
 """
 
 from __future__ import annotations
@@ -20,26 +20,28 @@ if sys.version_info >= (3, 11):
 else:
     from pijit.core.bytecode.rewrite.generators_37 import GENERATOR, readable, without_yields
 
-__all__ = ["ALL", "ANY", "BEST", "Consumer", "DEFAULT", "DICT", "EXTREMES", "FIRST", "GENERATOR", "ITEM", "ITEM_KEY", "KEY",
-           "LIST", "LOST", "NOTHING", "Nothing", "PRODUCT", "REDUCE", "RESULT", "SET", "SUM", "VALUE_BELOW_KEY", "consumed", "variable"]
+__all__ = [
+    "ALL", "ANY", "BEST", "Consumer", "DEFAULT", "DICT", "EXTREMES", "FIRST", "GENERATOR", "ITEM", "ITEM_KEY", "KEY",
+    "LIST", "LOST", "NOTHING", "Nothing", "PRODUCT", "REDUCE", "RESULT", "SET", "SUM", "VALUE_BELOW_KEY", "consumed",
+    "variable"]
 
 RESULT, KEY, BEST, DEFAULT = "result", "key", "best key", "default"
-"""What consumers keep in variables: what was found, a function, the key of what was found, what is the answer if
-there are no items."""
+"""Names of the variables of consumers: the result so far, a function, the key of the result, and the result if there
+are no items."""
 ITEM, ITEM_KEY = "an item", "its key"
 LOST = "what rounding has lost"
 VALUE_BELOW_KEY = sys.version_info < (3, 8)
-"""What MAP_ADD finds on the stack."""
+"""Whether MAP_ADD expects the value below the key on the stack."""
 Items = List[Item]
 
 
 def variable(name: str) -> str:
-    """The local variable for one of the names above; no variable of the generator's has a space."""
+    """The local variable for one of the names above; its space keeps it distinct from the generator's variables."""
     return "consumer: " + name
 
 
 class Nothing:
-    """What `RESULT` holds before there was an item."""
+    """The type of `NOTHING`, which `RESULT` holds before the first item."""
 
     __slots__ = ()
 
@@ -51,7 +53,7 @@ NOTHING = Nothing()
 
 
 class Writer:
-    """Makes instructions for one code object; they have no line."""
+    """Writes instructions without a line for one code object."""
 
     def __init__(self, assembler: Assembler) -> None:
         self.assembler = assembler
@@ -70,24 +72,24 @@ class Writer:
         return [value, self.emit.op("RETURN_VALUE")]
 
     def raised(self) -> Op:
-        """What tells that there are no items."""
+        """Raise without an exception, the mark for an empty generator."""
         return self.emit.op("RAISE_VARARGS", 0)
 
     def with_item(self, opname: str, *more: Item) -> Items:
-        """Give an operation what was found, and the item on the stack; keep what it makes."""
+        """Apply an operation to the result so far and the item on the stack; store its result."""
         return [self.load(RESULT), self.emit.swap(), *more, self.emit.op(opname, 1), self.store(RESULT)]
 
     def if_nothing(self, label: Label) -> Items:
-        """Jump if nothing was found."""
+        """Jump if there is no result yet."""
         return [self.load(RESULT), self.const(NOTHING), self.emit.compare("is"), *self.emit.jump_if(True, label, True)]
 
     def called(self, name: str, *arguments: str) -> Items:
-        """Call the function in a variable with what is in others."""
+        """Call the function in a variable with the values of other variables."""
         return self.emit.call_of(self.load(name), [self.load(argument) for argument in arguments])
 
 
 class Consumer(NamedTuple):
-    """What a builtin does with items: before the first, with each (which is on the stack), behind the last."""
+    """The code of a builtin for items: before the first, with each (which is on the stack), and after the last."""
 
     name: str
     first: Callable[[Writer], Items]
@@ -104,18 +106,19 @@ def _result(write: Writer) -> Items:
 
 
 def _fold(name: str, operator: str) -> "Consumer":
-    """One operation after the other, from a first value on."""
-    return Consumer(name, _nothing,
-                    lambda write: [write.load(RESULT), write.emit.swap(), write.emit.binary(operator), write.store(RESULT)],
-                    _result)
+    """A left fold with one operation, from an initial value on."""
+    return Consumer(
+        name, _nothing,
+        lambda write: [write.load(RESULT), write.emit.swap(), write.emit.binary(operator), write.store(RESULT)],
+        _result)
 
 
 def _compensated(name: str) -> Consumer:
-    """``sum`` where it adds up what rounding has lost."""
+    """``sum`` of the versions with compensated summation."""
     def each(write: Writer) -> Items:
         arguments: Items = [write.load(RESULT), write.load(LOST), write.load(ITEM)]
-        return [write.store(ITEM), *write.emit.call_of(write.const(add_item), arguments), write.emit.op("UNPACK_SEQUENCE", 2),
-                write.store(RESULT), write.store(LOST)]
+        return [write.store(ITEM), *write.emit.call_of(write.const(add_item), arguments),
+                write.emit.op("UNPACK_SEQUENCE", 2), write.store(RESULT), write.store(LOST)]
 
     def last(write: Writer) -> Items:
         arguments: Items = [write.load(RESULT), write.load(LOST)]
@@ -148,7 +151,7 @@ def _pairs() -> Consumer:
 
 
 def _first(has_default: bool) -> Consumer:
-    """``next``: the first item, of what nobody asks again."""
+    """``next``: the first item of a generator that is not used again."""
     def each(write: Writer) -> Items:
         return [write.emit.op("RETURN_VALUE")]
 
@@ -159,7 +162,7 @@ def _first(has_default: bool) -> Consumer:
 
 
 def _reduce(has_start: bool) -> Consumer:
-    """``functools.reduce``: the function in `KEY`, of what was found and the item."""
+    """``functools.reduce``: call the function in `KEY` with the result so far and the item."""
     def first(write: Writer) -> Items:
         return [] if has_start else [write.const(NOTHING), write.store(RESULT)]
 
@@ -180,7 +183,7 @@ def _reduce(has_start: bool) -> Consumer:
 
 
 def _extreme(symbol: str, by_key: bool, has_default: bool) -> Consumer:
-    """``min`` and ``max``: the first item that no later one beats; `RESULT` is `NOTHING` before there was one."""
+    """``min`` and ``max``: the first item that no later one beats; `RESULT` is `NOTHING` before the first item."""
     def each(write: Writer) -> Items:
         better, worse = Label("better"), Label("worse")
         mine, best = (ITEM_KEY, BEST) if by_key else (ITEM, RESULT)
@@ -215,9 +218,9 @@ EXTREMES: Dict[Any, Consumer] = {(symbol, by_key, has_default): _extreme(symbol,
 
 
 def consumed(code: CodeType, consumer: Consumer) -> CodeType:
-    """The code of a generator expression with what ``consumer`` does in place of what it yields.
+    """The code of a generator expression with the consumer's code in place of its yields.
 
-    Variables that the consumer reads first are to be set where the code is entered.
+    The code's caller has to set the variables that the consumer reads first.
 
     Raises:
         ValueError: the generator does more than yield items.

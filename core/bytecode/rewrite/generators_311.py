@@ -1,4 +1,4 @@
-"""Generator code as plain code on CPython 3.11 and later: a generator begins, and goes on, with instructions of its own."""
+"""Generators as plain code on CPython 3.11 and later, where generators start and resume with special instructions."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, plai
 
 GENERATOR = 0x20
 START = -1
-"""Where a generator waits that has not begun."""
+"""The waiting position of a generator that has not begun."""
 _STARRED = 0x04 | 0x08
 _AFTER_AWAIT = 3
-# What stands behind a `yield from` whose result is dropped.
+# Instructions after a `yield from` whose result is dropped.
 _ENDS = ["END_SEND"] * ("END_SEND" in dis.opmap) + ["POP_TOP"]
 
 
 def readable(code: CodeType) -> CodeType:
-    """The code whose instructions the functions below number: none of them does two operations."""
+    """The code whose instructions the functions below number: compound instructions are split."""
     return plain_code(code)
 
 
 def without_yields(code: CodeType) -> CodeType:
-    """The `readable` code with nothing where it yields, and where it drops what was sent.
+    """The `readable` code without its yields, and without the instructions that drop the sent value.
 
     Raises:
-        ValueError: the generator uses what is sent to it.
+        ValueError: the generator uses the sent value.
     """
     return _as_function(code, "NOP", ["RESUME", "POP_TOP"])
 
 
 def returning(code: CodeType) -> CodeType:
-    """The `readable` code with a return in place of each yield, and nothing where a generator begins."""
+    """The `readable` code with a return in place of each yield, and without the start of the generator."""
     return _as_function(code, "RETURN_VALUE", ["RESUME"])
 
 
 def _as_function(code: CodeType, instead: str, dropped: List[str]) -> CodeType:
-    """The code with an instruction in place of each yield, and nothing in place of those behind it."""
+    """The code with an instruction in place of each yield; the `dropped` instructions after it become NOP."""
     instructions = read_instructions(code)
     raw = bytearray(code.co_code)
     for instr in instructions:
@@ -62,23 +62,24 @@ def _as_function(code: CodeType, instead: str, dropped: List[str]) -> CodeType:
 
 
 def _put(raw: bytearray, instructions: Sequence[Instr], opname: str) -> None:
-    """Put an instruction in place of others, which have no caches, as it has none."""
+    """Replace instructions by another one; none of these have caches."""
     for instr in instructions:
         raw[instr.offset + 2 * (instr.size - 1)] = dis.opmap[opname]
 
 
 def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[Item]:
-    """Go on behind a yield with the operand stack that was there."""
+    """Code that continues after a yield, on the operand stack of the yield."""
     emit = Emit(assembler, point)
     items: List[Item] = []
     for place, position in enumerate(stack_layout(cfg, point)[:-1]):
         inner = emit.handled_below(place)
-        items.append(inner.op("PUSH_NULL") if position is None else inner.op("LOAD_FAST", assembler.local(names[position])))
+        items.append(
+            inner.op("PUSH_NULL") if position is None else inner.op("LOAD_FAST", assembler.local(names[position])))
     return items + [emit.const(None), emit.jump(assembler.original(point + 1))]
 
 
 def delegating(code: CodeType) -> CodeType:
-    """The code with a loop that yields each item in place of ``yield from``; itself where there is none::
+    """The code with a loop over the items in place of each ``yield from``; the same code if it has none::
 
         GET_YIELD_FROM_ITER                  ->    GET_ITER
         LOAD_CONST None                            NOP
@@ -88,7 +89,7 @@ def delegating(code: CodeType) -> CodeType:
         end: END_SEND (3.12)                       end: END_FOR
         POP_TOP                                    NOP; from 3.13 on POP_TOP, which FOR_ITER skips
 
-    From 3.12 on a handler of its own gets what is thrown into the generator there. A loop has none.
+    From 3.12 on a special handler gets exceptions thrown into the generator there. A loop has no such handler.
     """
     instructions = read_instructions(code)
     names = [instr.opname for instr in instructions]
@@ -99,7 +100,8 @@ def delegating(code: CodeType) -> CodeType:
     for send in found:
         assert send.target is not None
         instructions[send.index + 1].entry = send.entry
-        changes.update(zip(range(send.index - 2, send.index + 1), ([("GET_ITER", 0)], [("NOP", 0)], [("FOR_ITER", 0)])))
+        changes.update(zip(
+            range(send.index - 2, send.index + 1), ([("GET_ITER", 0)], [("NOP", 0)], [("FOR_ITER", 0)])))
         changes[send.index + 3] = [("POP_TOP", 0), ("JUMP_BACKWARD_NO_INTERRUPT", 0)]
         ends = [dis.opname[opcode] for opcode in SKIPPED_BY_FOR_ITER] + ["NOP"]
         changes.update((send.target + number, [(name, 0)]) for number, name in enumerate(ends[:len(_ENDS)]))
@@ -107,7 +109,7 @@ def delegating(code: CodeType) -> CodeType:
 
 
 def _delegates(names: List[str], send: Instr) -> bool:
-    """Whether a SEND is of a ``yield from`` whose result is dropped."""
+    """Whether a SEND belongs to a ``yield from`` whose result is dropped."""
     assert send.target is not None
     return (names[send.index - 2] == "GET_YIELD_FROM_ITER" and names[send.index + 1] == "YIELD_VALUE"
             and names[send.index + 3:send.target] == ["JUMP_BACKWARD_NO_INTERRUPT"]
@@ -115,16 +117,18 @@ def _delegates(names: List[str], send: Instr) -> bool:
 
 
 def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
-    """Whether a call with the values of ``names`` makes a generator that has not begun."""
-    return not code.co_kwonlyargcount and not code.co_flags & _STARRED and names == code.co_varnames[:code.co_argcount]
+    """Whether a call with the values of ``names`` creates a generator that has not begun."""
+    return (not code.co_kwonlyargcount and not code.co_flags & _STARRED
+            and names == code.co_varnames[:code.co_argcount])
 
 
 def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[CodeType, Tuple[int, ...], bool]:
-    """How a generator is made that waits at a yield of the `delegating` code.
+    """The recipe for a generator that waits at a yield of the `delegating` code.
 
     Returns:
-        The code of a generator function that takes all its variables as arguments, and operands behind them; the positions of the
-        values of ``names``, then of the operands; whether it is to be sent to once. Then it yields None at that point, and waits.
+        Three items. First, the code of a generator function that takes all its variables as arguments, and operands
+        after them. Second, the positions of the values of ``names``, then of the operands. Third, whether a value has
+        to be sent to it once: then it yields None at that yield, and waits.
     """
     source = plain_code(code)
     if point == START:
@@ -142,10 +146,11 @@ def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[CodeType, 
 
 
 def _to_yield(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str], operands: Sequence[int]) -> List[Item]:
-    """Code that yields None at ``point``, on its operand stack. Variables that are not among ``names`` have no value then."""
+    """Code that yields None at ``point``, on its operand stack. Variables not in ``names`` are unbound first."""
     emit = Emit(assembler, point)
     first = emit.handled_below(0)
-    items: List[Item] = [first.op("DELETE_FAST", slot) for slot, name in enumerate(cfg.function.varnames) if name not in names]
+    items: List[Item] = [
+        first.op("DELETE_FAST", slot) for slot, name in enumerate(cfg.function.varnames) if name not in names]
     for place, position in enumerate(stack_layout(cfg, point)[:-1]):
         inner = emit.handled_below(place)
         items += [inner.op("PUSH_NULL")] if position is None else inner.put_back([operands[position]])
@@ -153,12 +158,13 @@ def _to_yield(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str], 
 
 
 def _with_arguments(code: CodeType, count: int) -> CodeType:
-    """The code with its first variables as arguments, which are given by position."""
-    return replace_code(code, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_STARRED)
+    """The code with its first variables as positional arguments."""
+    return replace_code(
+        code, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~_STARRED)
 
 
 def _without_requests(code: CodeType) -> CodeType:
-    """The code with a first RESUME that handles no requests, as one behind an ``await`` does not."""
+    """The code with a first RESUME that handles no requests, like the one after an ``await``."""
     raw = bytearray(code.co_code)
     resume = next(instr for instr in read_instructions(code) if instr.opname == "RESUME")
     raw[resume.offset + 1] = _AFTER_AWAIT

@@ -1,4 +1,4 @@
-"""Generator code as plain code on CPython 3.7 to 3.10: instructions of the same size take the place of yields."""
+"""Generators as plain code on CPython 3.7 to 3.10: instructions of the same size replace yields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op, replace
 
 GENERATOR = 0x20
 START = -1
-"""Where a generator waits that has not begun."""
+"""The waiting position of a generator that has not begun."""
 
 
 def readable(code: CodeType) -> CodeType:
@@ -22,7 +22,7 @@ def readable(code: CodeType) -> CodeType:
 
 
 def without_yields(code: CodeType) -> CodeType:
-    """The code with nothing where it yields, and where it drops what was sent."""
+    """The code without its yields, and without the instructions that drop the sent value."""
     raw = bytearray(code.co_code)
     instructions = decode(code).instructions
     silent = [instr for instr in instructions if instr.opname == "GEN_START"]
@@ -37,7 +37,7 @@ def without_yields(code: CodeType) -> CodeType:
 
 
 def returning(code: CodeType) -> CodeType:
-    """The code with a return in place of each yield, and nothing where a generator begins."""
+    """The code with a return in place of each yield, and without the start of the generator."""
     raw = bytearray(code.co_code)
     for instr in decode(code).instructions:
         if instr.opname in ("YIELD_VALUE", "GEN_START"):
@@ -46,7 +46,7 @@ def returning(code: CodeType) -> CodeType:
 
 
 def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -> List[Item]:
-    """Go on behind a yield with the operand stack, and the blocks, that were there."""
+    """Code that continues after a yield, on the operand stack and the block stack of the yield."""
     items: List[Item] = []
     line = cfg.function.instructions[point].lineno
     blocks = list(cfg.block_stack[point] or ())
@@ -60,7 +60,7 @@ def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -
 
 
 def delegating(code: CodeType) -> CodeType:
-    """The code with a loop that yields each item in place of ``yield from``; itself where there is none::
+    """The code with a loop over the items in place of each ``yield from``; the same code if it has none::
 
         GET_YIELD_FROM_ITER   ->       GET_ITER
         LOAD_CONST None          next: FOR_ITER end; YIELD_VALUE; POP_TOP; JUMP_ABSOLUTE next
@@ -87,13 +87,17 @@ def delegating(code: CodeType) -> CodeType:
 
 
 def begins_by_call(code: CodeType, names: Tuple[str, ...]) -> bool:
-    """Never: a generator that has not begun has a plan too."""
+    """Never: a generator that has not begun has a plan, too."""
     return False
 
 
 def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[int, Tuple[int, ...], Tuple[int, ...]]:
-    """How a frame waits at a yield of the `delegating` code: the offset of its last instruction, the slots of these
-    variables, and (setup, handler, level) of each of its blocks, one after the other."""
+    """The state of a frame that waits at a yield of the `delegating` code.
+
+    Returns:
+        The offset of its last instruction, the slots of these variables, and the numbers (setup, handler, level) of
+        each of its blocks in one tuple.
+    """
     function = decode(code)
     slots = tuple(code.co_varnames.index(name) for name in names)
     if point == START:
@@ -104,5 +108,5 @@ def plan(code: CodeType, point: int, names: Tuple[str, ...]) -> Tuple[int, Tuple
     cfg = build_cfg(function)
     blocks = [(dis.opmap[setup_of(cfg, block)], function.instructions[block.handler].offset, block.level)
               for block in cfg.block_stack[instr.index] or ()]
-    last = instr.offset + 2 * (instr.size - 1) - (2 if instr.opname == "YIELD_FROM" else 0)  # which runs again
+    last = instr.offset + 2 * (instr.size - 1) - (2 if instr.opname == "YIELD_FROM" else 0)  # YIELD_FROM runs again
     return last, slots, tuple(number for block in blocks for number in block)

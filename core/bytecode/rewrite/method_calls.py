@@ -1,8 +1,8 @@
-"""Calls of module functions as plain calls: ``LOAD_METHOD; ...; CALL_METHOD`` becomes ``LOAD_ATTR; ...;
-CALL_FUNCTION``.
+"""Calls of module functions without method instructions, so that segments can begin inside them.
 
-LOAD_METHOD leaves an empty slot on the operand stack that no instruction can put into a local variable, so a segment
-could not begin between the two. On a module both pairs do the same, and the instructions have the same size.
+``LOAD_METHOD; ...; CALL_METHOD`` becomes ``LOAD_ATTR; ...; CALL_FUNCTION``. LOAD_METHOD pushes an empty slot, which no
+instruction can store in a local variable, so a segment could not begin between the two. For a module both pairs do the
+same, and the instructions have the same size.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _CALLS = frozenset(["CALL_METHOD", "CALL_METHOD_KW"])
 
 
 def plain_module_calls(cfg: CFG, globals: Dict[str, Any]) -> Optional[types.CodeType]:
-    """The code with its module function calls made plain, or None when there are none.
+    """The code with plain calls of module functions, or None if it calls none.
 
     Arguments:
-        cfg: the function's flow.
-        globals: where module names are looked up; a name that later means something else is called just as well.
+        cfg: the function's control flow graph.
+        globals: the dict for lookups of module names. A name that gets another value later is still called correctly.
     """
     found: Dict[int, Tuple[int, Set[int]]] = {}
     for instr in cfg.function.instructions:
@@ -40,7 +40,7 @@ def plain_module_calls(cfg: CFG, globals: Dict[str, Any]) -> Optional[types.Code
 
 
 def _rewritten(cfg: CFG, found: Dict[int, Tuple[int, Set[int]]]) -> types.CodeType:
-    """The code with these lookups of methods, whose modules are loaded before, and their calls made plain."""
+    """The code with the given method lookups, whose modules are loaded before them, and their calls made plain."""
     if sys.version_info >= (3, 11):
         return with_plain_calls(cfg.function, [(begin, load) for load, (begin, _) in found.items()])
     changed: Dict[int, str] = {}
@@ -55,7 +55,7 @@ def _rewritten(cfg: CFG, found: Dict[int, Tuple[int, Set[int]]]) -> types.CodeTy
 
 
 def _module_before(cfg: CFG, load: int, globals: Dict[str, Any]) -> Optional[int]:
-    """Where the module is loaded that an instruction takes: a global name and attributes of it; None for other values."""
+    """The LOAD_GLOBAL of the module that LOAD_METHOD takes, by name or by attribute path; None for other values."""
     index = load - 1
     path = []
     while index >= 0 and cfg.function.instructions[index].opname in _LOADS:
@@ -70,20 +70,20 @@ def _module_before(cfg: CFG, load: int, globals: Dict[str, Any]) -> Optional[int
 
 
 def _names(instr: Instr) -> bool:
-    """Whether the names of keywords are on the stack, above the arguments (3.13)."""
+    """Whether keyword names are on the stack, above the arguments (3.13)."""
     return instr.opname == "CALL_METHOD_KW" and type(instr.value) is not tuple
 
 
 def _calls_of(cfg: CFG, load: int) -> Set[int]:
-    """The calls of methods that take what LOAD_METHOD at ``load`` pushed: on each path the first at its stack depth.
+    """The method calls that use the result of LOAD_METHOD at ``load``: on each path the first one at its stack depth.
 
-    There are several where an argument has branches whose ends the compiler has copied.
+    There are several if an argument has branches whose ends the compiler has duplicated.
     """
     base, calls, seen, rest = cfg.stack_depth[load], set(), {load}, list(cfg.successors[load] or ())
     while rest:
         index = rest.pop()
         depth = cfg.stack_depth[index]
-        if index in seen or base is None or depth is None:  # None: no path leads there
+        if index in seen or base is None or depth is None:  # a depth of None means unreachable
             continue
         seen.add(index)
         instr = cfg.function.instructions[index]

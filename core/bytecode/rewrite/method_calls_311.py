@@ -1,4 +1,4 @@
-"""Calls of module functions as plain calls on CPython 3.11 to 3.13: the instructions that are written.
+"""Calls of module functions without method instructions on CPython 3.11 and later: the rewritten instructions.
 
 ::
 
@@ -19,15 +19,15 @@ from pijit.core.bytecode.instructions.names_311 import NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.normal_form.split_instructions_311 import Encoded, rewritten
 
 _NAME = int("END_FOR" in dis.opmap)
-"""How far the index of an attribute's name is shifted in the argument."""
+"""Number of flag bits below the index of an attribute's name in the argument."""
 
 
 def with_plain_calls(function: Function, loads: Iterable[Tuple[int, int]]) -> CodeType:
-    """The code in which some lookups of methods are lookups of attributes.
+    """The code with some method lookups replaced by attribute lookups.
 
     Args:
         function: in normal form.
-        loads: pairs of instructions: the LOAD_GLOBAL of a module, and the LOAD_METHOD of what is called.
+        loads: pairs of instructions: the LOAD_GLOBAL of a module, and the LOAD_METHOD of the function that is called.
     """
     raw = read_instructions(function.code)
     index_at = {instr.offset: instr.index for instr in raw}
@@ -37,7 +37,7 @@ def with_plain_calls(function: Function, loads: Iterable[Tuple[int, int]]) -> Co
         attribute: Encoded = ("LOAD_ATTR", method.raw >> _NAME << _NAME)
         changes[index_at[method.offset]] = [attribute, ("PUSH_NULL", 0)] if NULL_ABOVE_CALLABLE else [attribute]
         if not NULL_ABOVE_CALLABLE:
-            # The compiler may have joined the load to the empty slot of another call, around this one.
+            # The compiler may have merged the load with the empty slot of another call, around this one.
             other: List[Encoded] = [("PUSH_NULL", 0)] if base.raw & 1 else []
             changes[index_at[base.offset]] = [*other, ("LOAD_GLOBAL", base.raw | 1)]
     return rewritten(function.code, raw, changes)
