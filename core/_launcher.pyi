@@ -1,4 +1,4 @@
-"""pijit.core._launcher: calls kernels from linked bytecode, and provides the runtime functions that kernels call.
+"""pijit.core._launcher: calls kernels from linked bytecode; the runtime functions that kernels call.
 
 The protocol between launcher and kernels, and every entry of the runtime table, is in core/native/launcher/abi.h.
 """

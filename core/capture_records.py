@@ -1,4 +1,7 @@
-"""Records of captures: plain data that `pijit.explain`, the dumps and the tests read."""
+"""Records of captures: plain data that `pijit.explain`, the dumps and the tests read.
+
+`entries` and `exit_counts` create them.
+"""
 
 from __future__ import annotations
 

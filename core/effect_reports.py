@@ -1,4 +1,7 @@
-"""Reports of effects on objects that the function did not create, in the terms of a Python program."""
+"""Reports of effects on objects that the function did not create, in the terms of a Python program.
+
+`capture_report` adds them to its record.
+"""
 
 from __future__ import annotations
 

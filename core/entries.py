@@ -1,4 +1,7 @@
-"""Creation of one entry: capture, compile each graph, guard, link. `pipeline.State` decides when and for which call."""
+"""Creation of one entry: capture, compile each graph, guard, link.
+
+`pipeline.State` calls it, and decides when and for which call.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""A/B timing of entries against the original function; entries that lose are retired (the option perf_statistics).
+"""A/B timing of entries against the original function (the option perf_statistics).
 
+Entries that lose are retired.
 This module decides which entries are timed and acts on the result. The clock is in
 core/native/function/entry_timing.c.
 """

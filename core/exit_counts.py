@@ -1,4 +1,7 @@
-"""Exit counts: how often kernels were left, on which line and for which reason, from the counters of launchers."""
+"""Exit counts: how often kernels were left, on which line and why, from the counters of launchers.
+
+`explain` and the exit log read them.
+"""
 
 from __future__ import annotations
 

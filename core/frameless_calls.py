@@ -1,4 +1,4 @@
-"""Frameless calls: a kernel at the function's start runs before there is a frame, and may return without one.
+"""Frameless calls: a kernel at the function's start runs before there is a frame.
 
 `pijit.core._hook` binds the arguments and looks the call up under the guards of its entry. These guards fetch the
 kernel's inputs, and the kernel runs (core/native/hook/dispatch.c). An exit that leads to a return hands over the

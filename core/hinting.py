@@ -1,4 +1,7 @@
-"""`pijit.hint` and the hints that it accepts. The capturer reads hints in `pijit.core.capture.profile.hints`."""
+"""`pijit.hint` and the hints that it accepts.
+
+The capturer reads hints in `pijit.core.capture.profile.hints`. This module must not import the capturer at its top.
+"""
 
 from __future__ import annotations
 

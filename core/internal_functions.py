@@ -1,4 +1,7 @@
-"""Functions for the compiler's own use: twins with a code object of their own, stand-ins, bound locals of a call."""
+"""Functions for the compiler's own use: twins of functions, stand-ins for reports, bound arguments.
+
+`pipeline`, `entries` and `preview` use them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Partition graph: kernels and the bytecode between them as boxes, with edges for control and data."""
+"""Partition graph: kernels and the bytecode between them as boxes, with edges for control and data.
+
+`capture_report` offers it to the reports; it has no effect on the code.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The pipeline of jitted functions: call -> capture -> graphs -> kernels -> linked code -> entry.
 
+`pijit.function` attaches a `State` to each jitted function; C code calls `State.on_miss`.
+
     on a miss:   capture (analysis, regions, graphs)  ->  compile each graph  ->  guards  ->  link  ->  entry
     first run:   the entry's linked code observes what fallback calls return
     next call:   captured again with the observed types; the entry joins the cache, and C serves the hits

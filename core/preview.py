@@ -1,4 +1,7 @@
-"""Capture without a call: entries for given arguments, for reports or to compile before the first call."""
+"""Capture without a call: entries for given arguments, for reports or to compile before the first call.
+
+`pijit.explain` calls `preview`, and `pijit.function` calls `prepare`. Neither runs the user's function.
+"""
 
 from __future__ import annotations
 

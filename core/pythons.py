@@ -1,4 +1,7 @@
-"""Supported Pythons. All other modules ask here, and import no extension module on other Pythons."""
+"""Supported Pythons: the versions of CPython on which pijit compiles.
+
+All other modules ask here, and import no extension module on other Pythons.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The stance of the process: what all jitted functions do when called, as set by `pijit.stance`."""
+"""The stance of the process: what all jitted functions do when called, as set by `pijit.stance`.
+
+The pipeline asks for it at each miss.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Control flow graph: basic blocks, reverse postorder, dominators and natural loops."""
+"""Control flow graph: basic blocks, reverse postorder, dominators and natural loops.
+
+The linker, the analyses and the capturer use it. A graph never changes; `CFG.cut` makes a new one.
+"""
 
 from typing import Dict, FrozenSet, List, Optional, Tuple
 

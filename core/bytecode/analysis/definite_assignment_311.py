@@ -1,4 +1,4 @@
-"""Definite assignment: variables that may have no value, and loads that check for one (CPython 3.12 and later).
+"""Definite assignment: variables that may have no value, and checked loads (CPython 3.12 and later).
 
 From 3.12 on LOAD_FAST does not check that the variable has a value, because CPython's compiler has proved it. New code
 adds paths, so this module repeats the proof for the edited code. A load without a proof becomes LOAD_FAST_CHECK.

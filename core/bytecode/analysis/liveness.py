@@ -1,5 +1,6 @@
 """Liveness of local variables: a live variable is read later, on some path, before it is written.
 
+The capturer asks it which locals an exit must store.
 An exception may leave an instruction before or after its effect. So variables that are live at a handler are live
 throughout its range. Deleting a variable counts as a read, since it shows whether the variable is bound.
 """

@@ -1,4 +1,7 @@
-"""Use-def chains of locals: which definitions of a variable can reach an instruction."""
+"""Use-def chains of locals: which definitions of a variable can reach an instruction.
+
+The type analysis and the partition graph use them.
+"""
 
 from typing import Dict, FrozenSet, List, NamedTuple, Optional, Tuple
 

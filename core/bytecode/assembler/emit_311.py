@@ -1,5 +1,6 @@
 """Instructions of linked code on CPython 3.11 and later.
 
+The linker uses them by way of `emit`.
 New code is covered by the exception handler of one original instruction, its *site*. Jumps may lead both ways;
 conditional jumps lead forwards only.
 """

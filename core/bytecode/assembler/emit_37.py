@@ -1,4 +1,7 @@
-"""Instructions of linked code on CPython 3.7 to 3.10."""
+"""Instructions of linked code on CPython 3.7 to 3.10.
+
+The linker uses them by way of `emit`.
+"""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
 
 
 def _bound_in_tuple(emit: Emit) -> List[Item]:
-    """Code that makes one callable of a method and the item beside it: `bind` takes both, of which one may be empty."""
+    """Code that makes one callable of a method and the item beside it; `bind` takes both, of which one may be empty."""
     return [emit.op("BUILD_TUPLE", 2), *emit.call_on_top(natives.bind())]
 
 

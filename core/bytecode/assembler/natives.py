@@ -1,4 +1,8 @@
-"""C functions that linked code calls, looked up at link time: bytecode can be read without the extension modules."""
+"""C functions that linked code calls, looked up at link time.
+
+Bytecode can be read without the extension modules, so no module of `core/bytecode` may import them at
+its top.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The decoder: turns a code object into instructions with resolved arguments, jump targets and line numbers."""
+"""The decoder: code objects to instructions with resolved arguments, jump targets and line numbers.
+
+It is the inverse of `encode`. It rejects inconsistent code and never guesses.
+"""
 
 from types import CodeType
 

@@ -1,5 +1,6 @@
 """The encoder: writes code objects from original instructions, with new ones between and after them.
 
+The linker and the rewrites use the `Assembler`.
 Every index into the original tables (constants, names, locals, cells) stays valid: new constants, names and locals are
 appended. Original instructions are kept; all jump arguments are recomputed.
 """

@@ -1,4 +1,7 @@
-"""Code layout of CPython 3.11 and later: relative jumps, inline caches, tables of handlers and locations."""
+"""Code layout of CPython 3.11 and later: relative jumps, inline caches, tables of handlers and locations.
+
+`layout` selects it.
+"""
 
 import dis
 import sys

@@ -1,4 +1,7 @@
-"""Code layout of CPython 3.7 to 3.10: absolute and relative jumps, no caches, handlers set up by instructions."""
+"""Code layout of CPython 3.7 to 3.10: absolute and relative jumps, no caches, SETUP instructions.
+
+`layout` selects it.
+"""
 
 import dis
 from itertools import accumulate

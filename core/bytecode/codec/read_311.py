@@ -1,4 +1,7 @@
-"""Reader of code objects of CPython 3.11 and later: inline caches, relative jumps, a table of exception handlers."""
+"""Reader of code objects of CPython 3.11 and later: inline caches, relative jumps, exception table.
+
+`layout_311` provides it to the decoder.
+"""
 
 import dis
 from types import CodeType

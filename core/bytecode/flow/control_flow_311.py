@@ -1,5 +1,6 @@
-"""Control flow of functions in normal form on CPython 3.11 and later, from the exception table, not a block stack.
+"""Control flow on CPython 3.11 and later, from the exception table instead of a block stack.
 
+Functions have to be in normal form.
 The table has one entry for an instruction: the innermost handler. The nesting of blocks follows from the entries that
 cover the first instructions of handlers.
 """

@@ -1,4 +1,7 @@
-"""The maximal depth of the operand stack on CPython 3.11 and later."""
+"""The maximal depth of the operand stack on CPython 3.11 and later.
+
+The encoder computes `co_stacksize` with it.
+"""
 
 import dis
 from functools import lru_cache

@@ -1,4 +1,7 @@
-"""Decoded functions: instructions with resolved arguments, jump targets and positions."""
+"""Decoded functions: instructions with resolved arguments, jump targets and positions.
+
+All packages of bytecode and the capturer share these classes.
+"""
 
 from types import CodeType
 from typing import Any, FrozenSet, List, NamedTuple, Optional, Tuple

@@ -1,4 +1,4 @@
-"""Line tables up to CPython 3.10: the line of each code unit, read and written byte for byte as CPython does.
+"""Line tables up to CPython 3.10: the line of each code unit, byte for byte as CPython writes it.
 
 Python 3.7 to 3.9 have `co_lnotab`: pairs of an offset step and a line step. Python 3.10 has `co_linetable`: pairs of a
 range's length and a line step, where -128 means "no line".

@@ -1,4 +1,4 @@
-"""The operand stack of a function in normal form, with the empty slots beside callables (CPython 3.11 to 3.14).
+"""Operand stacks of a function in normal form, with the empty slots beside callables (CPython 3.11+).
 
 Below its arguments a call has a callable and an empty slot, a method and its owner, or a callable and the first
 argument. All paths to a call agree on this, since the compiler chooses by the syntax of the call.

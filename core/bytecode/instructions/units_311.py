@@ -1,4 +1,7 @@
-"""Opcode metadata of CPython 3.11 and later: caches, arguments, jumps, and neighbours that must stay together."""
+"""Opcode metadata of CPython 3.11 and later: caches, arguments, jumps, inseparable neighbours.
+
+Reader, layout, linker and verification use it. It describes encoded instructions, not the normal form.
+"""
 
 import dis
 import opcode

@@ -1,4 +1,4 @@
-"""Continuation of an inlined call: bytecode that runs after a kernel exit in the middle of an inlined callee.
+"""Continuation of an inlined call: bytecode that runs after an exit in the middle of a callee.
 
 The kernel has done the first part of the call, so the call cannot be repeated. Instead the callee gets a frame that
 starts at the exit. Its code is the callee's with a new beginning, which restores the operand stack and jumps to the

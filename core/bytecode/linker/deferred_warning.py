@@ -1,4 +1,4 @@
-"""Deferred floating-point warnings: NumPy reports the flags of an operation after it has written the result.
+"""Deferred floating-point warnings: NumPy reports flags after it has written the result.
 
 The kernel exits after the operation, with a tuple of the written array and the flags on the stack. Linked code calls
 the reporter with the tuple, on the operation's line, and gets the array::

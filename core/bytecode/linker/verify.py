@@ -1,4 +1,4 @@
-"""Verification of linked code before it is installed, with the `bytecode` library as an independent decoder.
+"""Verification of linked code before it is installed, with the `bytecode` library as second decoder.
 
 The option `check` and the strict switch request it. The library is imported on first use.
 """

@@ -1,4 +1,4 @@
-"""Finally bodies and ends of with blocks of CPython 3.7 and 3.8, copied for each entry without an exception.
+"""Finally bodies and ends of with blocks (3.7, 3.8), copied for each entry without an exception.
 
 These versions have one body for all entries. It runs both as a handler and as a subroutine; items on the operand stack
 tell how it was entered. From 3.9 on CPython's compiler copies the body. This module does the same: control without an

@@ -1,4 +1,4 @@
-"""Normal form of CPython 3.11 to 3.14: instructions with the names of 3.10, and no empty slots on the operand stack.
+"""Normal form of CPython 3.11 to 3.14: names of 3.10, and no empty slots on the operand stack.
 
 A call has an empty slot beside a callable that is not a method. The normal form hides these slots: `PUSH_NULL` reads as
 `NOP`, `CALL` as `CALL_FUNCTION`, and stack depths do not count them. `Function.operands` has their positions for code

@@ -1,5 +1,6 @@
 """Cell variables as plain local variables, for code that is interpreted in place of a call.
 
+The inliner uses it.
 Only the code itself, and functions that it creates and calls at once, see the cells of such a call. So ``LOAD_DEREF``
 and ``STORE_DEREF`` read as ``LOAD_FAST`` and ``STORE_FAST``. The closure of a function that the code creates is a tuple
 of values.

@@ -1,4 +1,4 @@
-"""Cell variables as plain local variables on CPython 3.11 and later: renamed instructions of the normal form.
+"""Cell variables as plain local variables on CPython 3.11 and later, by renaming instructions.
 
 The code object is unchanged, since only the capturer reads such a function.
 """

@@ -1,4 +1,7 @@
-"""Cell variables as plain local variables on CPython 3.7 to 3.10: instructions replaced by others of the same size."""
+"""Cell variables as plain local variables on CPython 3.7 to 3.10, by instructions of the same size.
+
+`cells` selects it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Steps of a generator: its code from one yield to the next, as plain code that returns the yielded value.
 
+The capturer inlines generators with it.
 The code of a step begins with a jump to the instruction after the yield at which the generator waits. Before the jump
 it restores the operand stack, with the None that a loop sends on top::
 

@@ -1,5 +1,6 @@
 """Generator fusion: a generator expression and the builtin that consumes it become one plain loop.
 
+The capturer's models of builtins such as ``sum`` choose the consumer.
 ``sum(f(x) for x in xs)`` is an example. A :class:`Consumer` has the instructions that replace ``YIELD_VALUE``, and
 those that return the result. The generator's frame disappears; no other code could have seen it.
 """

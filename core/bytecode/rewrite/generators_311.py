@@ -1,4 +1,7 @@
-"""Generators as plain code on CPython 3.11 and later, where generators start and resume with special instructions."""
+"""Generators as plain code on CPython 3.11 and later, which start and resume by special instructions.
+
+`generator_steps` and `generator_to_loop` use it.
+"""
 
 from __future__ import annotations
 

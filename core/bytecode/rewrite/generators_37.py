@@ -1,4 +1,7 @@
-"""Generators as plain code on CPython 3.7 to 3.10: instructions of the same size replace yields."""
+"""Generators as plain code on CPython 3.7 to 3.10: instructions of the same size replace yields.
+
+`generator_steps` and `generator_to_loop` use it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of module functions without method instructions on CPython 3.11 and later: the rewritten instructions.
+"""Calls of module functions without method instructions on CPython 3.11 and later: the encoding.
 
 ::
 
