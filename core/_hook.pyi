@@ -158,7 +158,7 @@ class Callee:
     Arguments:
         code: its code object, which is not kept alive.
         cache, on_miss: as for mark().
-        on_idle: called without arguments after so many consecutive calls ran the original that later calls will, too.
+        on_idle: called without arguments once 64 consecutive calls ran the original; from then on all calls run it.
 
     Raises:
         TypeError: an argument of another kind.

@@ -186,7 +186,7 @@ def sums_known() -> bool:
 def reduce_supported(ufunc: np.ufunc, typenum: int) -> bool:
     """Whether the runtime's `reduce` gives NumPy's bits for this ufunc, with operand and result of this dtype.
 
-    True for add, multiply, minimum, maximum, fmin, fmax and the bitwise ufuncs that have a loop of that one dtype, if
-    this NumPy splits sums as NumPy 1.21 to 2.5 do (probed once). It holds for any shape and layout, one axis or all,
-    and NumPy's default buffer size (`np.getbufsize()` 8192).
+    True for add, multiply, minimum, maximum, fmin, fmax and the bitwise ufuncs that have a loop of that one dtype. This
+    NumPy must split sums as NumPy 1.21 to 2.5 do (probed once). The result holds for any shape and layout, one axis or
+    all, and NumPy's default buffer size (`np.getbufsize()` 8192).
     """

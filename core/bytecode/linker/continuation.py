@@ -2,8 +2,8 @@
 
 The kernel has done the first part of the call, so the call cannot be repeated. Instead the callee gets a frame that
 starts at the exit. Its code is the callee's with a new beginning, which restores the operand stack and jumps to the
-instruction at which bytecode continues. The caller's linked code calls the continuation with one tuple: the function,
-the variables, the contents of keyword dicts, and the operand stack from the bottom on::
+instruction at which bytecode continues. The caller's linked code calls the continuation with one tuple. Its items are
+the function, the variables, the contents of keyword dicts, and the operand stack from the bottom on::
 
     caller:  LOAD_CONST <rest>; ROT_TWO; CALL_FUNCTION 1       callee:  LOAD_FAST $s1 ...   the operand stack
              JUMP_ABSOLUTE <after the call>                             LOAD_CONST <resume>; CALL_FUNCTION 0; POP_TOP
