@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: how many times as fast as NumPy, per kernel, size and dtype, in one run."""
+"""``python -m benchmarks``: speed relative to NumPy, per kernel, size and dtype, in one run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _measured(options: argparse.Namespace, clock: Callable[[], float]) -> Iterator[Row]:
-    """The rows that are asked for, written to the file after each kernel."""
+    """Measure the requested rows, and write them to the file after each kernel."""
     start_compilers()
     records = []
     for family in options.families:

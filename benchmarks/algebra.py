@@ -1,4 +1,4 @@
-"""Linear algebra by BLAS and LAPACK, mixed with elementwise operations."""
+"""Benchmarks: linear algebra by BLAS and LAPACK, mixed with elementwise operations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""What breaks cost: the same five lines with 0 to 4 calls between them that stay bytecode, against plain Python; and
-loops whose kernels are left every so many rounds."""
+"""Cost of breaks and of side exits in loops, against plain Python.
+
+The first table has the same five lines with 0 to 4 calls between them that stay bytecode. The second has loops whose
+kernels are left every N iterations. `benchmarks.dispatch` prints both.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,16 @@ STAY = operator.methodcaller("__abs__")
 ARGUMENTS: Dict[str, Any] = {"an array of 3 doubles": np.arange(3.0), "a NumPy scalar": np.float64(1.5),
                              "a float": 1.5}
 MEASURED = 50
-"""Calls after which pijit knows whether its kernels are faster. What is timed is processor time: the rows are about a
-few percent, and other processes take more."""
+"""Calls after which pijit has decided whether its kernels are faster.
+
+The clock is processor time: differences of a few percent matter here, and other processes take more.
+"""
 
 HEADINGS = ("what is computed with", "breaks", "plain, us", "pijit, us", "pijit / plain", "added per break, us")
 
 
 class Row(NamedTuple):
-    """One measurement in microseconds; ``added`` is what a break costs more than in plain Python."""
+    """One measurement in microseconds; ``added`` is the extra cost of a break over plain Python."""
 
     argument: str
     breaks: int
@@ -39,7 +44,7 @@ class Row(NamedTuple):
 
 
 def with_breaks(breaks: int) -> Callable[..., Any]:
-    """The five lines as a function, with a call behind each of the first ``breaks``."""
+    """The five lines as a function, with a call after each of the first ``breaks``."""
     body = [line + ("; stay(-1)" if number < breaks else "") for number, line in enumerate(LINES)]
     source = "def f(x, stay):\n    %s\n    return w\n" % "\n    ".join(body)
     namespace: Dict[str, Any] = {}
@@ -48,7 +53,10 @@ def with_breaks(breaks: int) -> Callable[..., Any]:
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """The measurements; what breaks cost is counted from the function without any, so the first one's frame too."""
+    """Measure functions with 0 to 4 breaks.
+
+    The base of ``added`` is the function without breaks, so the frame that the first break needs is counted too.
+    """
     for name, argument in ARGUMENTS.items():
         whole: Tuple[float, float] = (0.0, 0.0)
         for breaks in range(len(LINES)):
@@ -94,7 +102,7 @@ LOOPS: Dict[str, Callable[..., Any]] = {"for": bits, "while": bits_while, "for i
 
 
 class ExitRow(NamedTuple):
-    """One measurement in microseconds: a number of more than 64 bits every so many rounds is left to bytecode."""
+    """One measurement in microseconds: every N iterations the kernel leaves for a number of more than 64 bits."""
 
     loop: str
     every: int
@@ -107,7 +115,7 @@ class ExitRow(NamedTuple):
 
 
 def exit_rows(seconds: float) -> Iterator[ExitRow]:
-    """What kernels gain that are left in the middle of a loop, at numbers with which bytecode is hardly slower."""
+    """Measure kernels that are left in the middle of a loop, for numbers with which bytecode is hardly slower."""
     for name, f in LOOPS.items():
         for every in EVERY:
             numbers = list(range(ROUNDS))

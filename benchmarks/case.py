@@ -1,4 +1,4 @@
-"""What a benchmark is: a function as a user of NumPy writes it, its arguments, and the same work tuned for numba."""
+"""A benchmark case: a function as a user of NumPy writes it, its arguments, and the same work tuned for numba."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SIZES: Dict[str, int] = {"L1": 6 << 10, "L2/L3": 384 << 10, "memory": 32 << 20}
 """Bytes of a kernel's largest array, by the name of the size: kernels have two to five such arrays."""
 
 LOOPS: Dict[str, int] = {"L1": 6 << 10, "L2/L3": 384 << 10, "memory": 4 << 20}
-"""The same for loops over single elements: Python would take a minute for more."""
+"""The same for loops over single elements: Python would take a minute for larger arrays."""
 
 FLOATS = ("float64", "float32")
 INTEGERS = ("int64", "int32")
@@ -20,22 +20,22 @@ class Case(NamedTuple):
     """One kernel.
 
     Attributes:
-        name: what the table calls it.
-        function: plain Python and NumPy. What it writes into its arguments must not change how long later calls take.
-        arguments: makes those of one call, from the number of elements of its largest array and a dtype.
-        tuned: explicit loops over the same arguments, for numba; None where numba can do nothing with such code.
+        name: its name in the table.
+        function: plain Python and NumPy. Its writes into its arguments must not change the time of later calls.
+        arguments: makes the arguments of one call, from the number of elements of the largest array and a dtype.
+        tuned: explicit loops over the same arguments, for numba; None if numba cannot compile such code.
         sizes: bytes of the largest array, by the name of the size.
-        dtypes: names of those it is measured with.
-        passes: how often memory must carry the largest array if nothing but inputs and results is stored; 0 for
-            kernels that more than memory limits.
-        again: how often beside, since NumPy reports errors before it stores: what statements in place are computed from
-            is read a second time then. Shown apart.
-        loops: what NumPy's own loops compute, once for each element of the largest array: ufuncs, or functions of an
-            operand and where the result goes, and the range of the operand. Kernels call these.
-        limited: what else takes longer than memory, if anything does.
-        expression: the same for numexpr, where it is one.
+        dtypes: names of the dtypes that are measured.
+        passes: how often the largest array must pass through memory if only inputs and results are stored; 0 for
+            kernels that are not limited by memory alone.
+        again: additional passes, because NumPy reports errors before it stores: operands of in-place statements are
+            read a second time. Shown separately.
+        loops: the parts that NumPy's own loops compute, once for each element of the largest array. Each is a ufunc,
+            or a function of an operand and the destination, with the range of the operand. Kernels call these loops.
+        limited: another bound that takes longer than memory, if there is one.
+        expression: the same work for numexpr, if it is a single expression.
         fastmath: whether the tuned loops may add up in any order.
-        why_not: why a result may have other bits than NumPy's.
+        why_not: the reason why a result may have other bits than NumPy's.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The versions of a kernel that compete, and whether their results are NumPy's."""
+"""Competing versions of a kernel, and the comparison of their results with NumPy's."""
 
 from __future__ import annotations
 
@@ -22,18 +22,16 @@ WARM_UP = 3
 
 VERSIONS = ("numpy", "pijit", "njit", "tuned", "numexpr")
 TOLERANCE = {8: 1e-7, 4: 2e-3}
-"""How far competitors may be off the largest value, by the size of an element: they add up in other orders."""
+"""Allowed error of competitors, relative to the largest value, by the element's size: they add up in other orders."""
 
 
 class Competitors:
     """The versions of one kernel for one dtype.
 
     Attributes:
-        functions: by name; those that refuse are missing.
-        refused: why they do.
+        functions: by name, without the versions that refuse the case.
+        refused: why these versions refuse it.
         first: the seconds of the first calls, compilation included.
-        wrong: why a version's result is not NumPy's; such a version is not timed.
-        same: what pijit's results lack of NumPy's: nothing, or a word for it.
     """
 
     def __init__(self, case: Case, dtype: str, size: int) -> None:
@@ -54,7 +52,7 @@ class Competitors:
                 self._start(name, make, case.make(size, dtype))
 
     def _start(self, name: str, make: Callable[[], Callable[..., Any]], arguments: Tuple[Any, ...]) -> None:
-        """Make a version and call it once; what it raises is its refusal."""
+        """Make a version and call it once; an exception is its refusal."""
         try:
             start = time.perf_counter()
             function = make()
@@ -67,7 +65,10 @@ class Competitors:
             self.refused[name] = "%s: %s" % (type(error).__name__, _said(str(error)))
 
     def compare(self, size: int, dtype: str) -> Dict[str, str]:
-        """How each version's results differ from NumPy's, by name: pijit's in bits, others' by more than rounding."""
+        """Differences from NumPy's results, by version: pijit's in any bit, others' beyond rounding.
+
+        Versions without a difference are left out.
+        """
         expected = outcome(self.case.function, self.case.make(size, dtype))
         found = {}
         for name, function in self.functions.items():
@@ -89,14 +90,14 @@ def _numexpr(case: Case) -> Callable[..., Any]:
 
 
 def _said(text: str) -> str:
-    """The line of numba's long texts that says what it does not know."""
+    """The line of numba's long error text that names the unsupported construct."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Failed in")]
     told = [line for line in lines if line.startswith(("No impl", "Use of unsupported", "Cannot unify", ">>>"))]
     return re.sub(r" at 0x\w+|, defined at .*", "", (told or lines or [""])[0])[:160]
 
 
 def start_compilers() -> None:
-    """Let pijit and numba do once what they do at the first of all calls, so that no kernel's first call has it."""
+    """Compile one function with pijit and numba, so that no kernel's first call includes their one-time start-up."""
     for jit in (pijit.jit, numba.njit):
         jit(_any_kernel)(np.ones(3))
 
@@ -106,14 +107,14 @@ def _any_kernel(x: Any) -> Any:
 
 
 def outcome(function: Callable[..., Any], arguments: Tuple[Any, ...]) -> List[Any]:
-    """What a call leaves: the parts of its result, then its arguments."""
+    """The outcome of a call: the parts of its result, then its written arguments."""
     result = function(*arguments)
     written = [argument for argument in arguments if isinstance(argument, (np.ndarray, dict))]
     return list(result if isinstance(result, tuple) else (result,)) + written
 
 
 def differ(expected: List[Any], got: List[Any]) -> str:
-    """The first difference of two outcomes in type, layout or bits, or nothing."""
+    """The first difference of two outcomes in type, layout or bits; empty if there is none."""
     for one, two in zip(expected, got):
         if type(one) is not type(two):
             return "type %s, not %s" % (type(two).__name__, type(one).__name__)
@@ -128,7 +129,7 @@ def differ(expected: List[Any], got: List[Any]) -> str:
 
 
 def far(expected: List[Any], got: List[Any]) -> str:
-    """The first difference of two outcomes that rounding does not explain, or nothing."""
+    """The first difference of two outcomes beyond rounding; empty if there is none."""
     for one, two in zip(expected, got):
         if isinstance(one, dict):
             continue

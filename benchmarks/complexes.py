@@ -1,4 +1,4 @@
-"""Complex numbers: loops over Python's and over elements of arrays, and whole arrays."""
+"""Benchmarks: complex numbers, in loops over Python's numbers and array elements, and in whole arrays."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def coherence_tuned(x, y):
 
 
 def spectrum(n, dtype, seed=0):
-    """Complex noise in as many bytes as n numbers of a dtype."""
+    """Complex noise of the same size in bytes as n numbers of a dtype."""
     return noise(dtype, n // 2, seed=seed) + 1j * noise(dtype, n // 2, seed=seed + 1)
 
 

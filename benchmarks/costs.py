@@ -1,4 +1,4 @@
-"""What the cost model counts with: how many operations on two floats in bytecode one kernel's call takes as long as.
+"""Figures of the cost model: the cost of a kernel's call, in bytecode operations on two floats.
 
 Each form of function is timed as plain Python with 0 and with ``OPERATIONS`` operations, and with a kernel for these.
 ``core/capture/build/cost_model.py`` has the figures. The clock is processor time.
@@ -18,7 +18,7 @@ from pijit.core.capture.build import cost_model
 OPERATIONS = 10
 ROUNDS = 100
 UNMEASURED = {"perf_statistics": False, "cache": False}
-"""Options with which kernels stay that lose."""
+"""Options that keep kernels even if they lose."""
 
 HEADINGS = ("what a kernel replaces", "operation, ns", "plain, ns", "pijit, ns", "operations that the kernel costs")
 FORMS: Dict[str, str] = {
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """What the kernel costs beyond bytecode without the operations, in operations."""
+        """The cost of the kernel beyond bytecode without the operations, counted in operations."""
         return (self.pijit - self.plain) / self.operation + OPERATIONS
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Row(NamedTuple):
 
 
 def function(form: str, operations: int) -> Callable[..., Any]:
-    """A function of this form with N operations."""
+    """Compile a function of this form with N operations."""
     names: Dict[str, Any] = {}
     source = FORMS[form].format("; ".join(["v = v * y"] * operations) or "pass")
     exec(compile(source, "<%s>" % form, "exec"), names)
@@ -73,7 +73,7 @@ def function(form: str, operations: int) -> Callable[..., Any]:
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """The measurements."""
+    """Measure each form."""
     for form in FORMS:
         rounds = range(ROUNDS) if "loop" in form else range(1)
         bare, plain = function(form, 0), function(form, OPERATIONS)
@@ -81,8 +81,8 @@ def rows(seconds: float) -> Iterator[Row]:
         with mock.patch.object(cost_model, "least_work", lambda captured, cfg: 0):
             compiled(1.5, 1.0000001, STAY, rounds)
             compiled(1.5, 1.0000001, STAY, rounds)
-        times = seconds_per_call({"bare": bare, "plain": plain, "pijit": compiled}, (1.5, 1.0000001, STAY, rounds), seconds,
-                                 MEASURED, time.process_time)
+        times = seconds_per_call({"bare": bare, "plain": plain, "pijit": compiled}, (1.5, 1.0000001, STAY, rounds),
+                                 seconds, MEASURED, time.process_time)
         each = {name: 1e9 * one / len(rounds) for name, one in times.items()}
         yield Row(form, (each["plain"] - each["bare"]) / OPERATIONS, each["plain"], each["pijit"])
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.dispatch``: what a call costs, against numba's dispatcher, NumPy and plain Python."""
+"""``python -m benchmarks.dispatch``: the cost of a call, against numba's dispatcher, NumPy and plain Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchmarks.measure import seconds_per_call
 
 
 class Call(NamedTuple):
-    """One kind of call; ``unit`` is how many times what is measured happens in it."""
+    """One kind of call; ``unit`` is the number of measured events in it."""
 
     function: Callable[..., Any]
     arguments: Tuple[Any, ...]
@@ -127,11 +127,14 @@ WATCHED: Dict[str, Dict[str, Any]] = {
     "nothing, but shown with print_after_all and logged":
         {"jit_config": {"print_after_all": True, "log_graph_break": True, "log_recompile": True}},
 }
-"""What makes each call of a function look at something first; what is shown of captures is not looked at in calls."""
+"""Arguments of `jit` that add a check to each call, by name.
+
+The last row adds none: reports are made at capture, not in calls.
+"""
 
 
 def watched_rows(seconds: float) -> Dict[str, float]:
-    """Nanoseconds of a call, by what it looks at first."""
+    """Nanoseconds of a call, by its additional check."""
     functions = {name: pijit.jit(two_arrays, **arguments) for name, arguments in WATCHED.items()}
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         for function in functions.values():
@@ -140,7 +143,7 @@ def watched_rows(seconds: float) -> Dict[str, float]:
 
 
 def njit(call: Call) -> Optional[Callable[..., Any]]:
-    """The function compiled by numba, or None where it refuses."""
+    """The function compiled by numba, or None if numba refuses it."""
     compiled = numba.njit(call.function)
     try:
         compiled(*call.arguments)

@@ -1,4 +1,4 @@
-"""Chains of elementwise operations as finance and signal processing have them."""
+"""Benchmarks: chains of elementwise operations from finance and signal processing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All kernels, by family."""
+"""All benchmark cases, by family."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``python -m benchmarks.first_calls N``: the processor seconds of the first calls of N functions, without imports.
 
-Where an earlier run has left their kernels on disk, nothing is compiled.
+If an earlier run has left their kernels on disk, nothing is compiled.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SOURCES = ("def f(x, y):\n    return x * %d.0 + y\n",
 
 
 def function(number: int) -> Callable[..., Any]:
-    """One of as many functions as there are numbers, each with a kernel of its own."""
+    """Make the jitted function of this number; each number gives a kernel of its own."""
     namespace: Dict[str, Any] = {}
     exec(SOURCES[number % len(SOURCES)] % (number + 2), namespace)
     return pijit.jit(namespace["f"])
 
 
 def seconds_of_first_calls(count: int) -> float:
-    """What the first calls of so many functions take."""
+    """The processor seconds of the first calls of ``count`` functions."""
     functions = [function(number) for number in range(count)]
     x, y = np.arange(8.0), np.ones(8)
     start = time.process_time()
@@ -39,7 +39,7 @@ def seconds_of_first_calls(count: int) -> float:
 
 
 def in_new_processes(count: int, runs: int = 4) -> List[float]:
-    """The same in processes that share a folder of kernels, which is empty for the first of them."""
+    """The same in new processes that share a folder of kernels; it is empty for the first of them."""
     with tempfile.TemporaryDirectory() as folder:
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         environment = dict(os.environ, PIJIT_CACHE_DIR=os.path.join(folder, "kernels"))

@@ -1,4 +1,4 @@
-"""Masks, gathers and scatters."""
+"""Benchmarks: masks, gathers and scatters."""
 
 from __future__ import annotations
 

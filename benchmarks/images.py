@@ -1,4 +1,4 @@
-"""Images and convolution."""
+"""Benchmarks: images and convolution."""
 
 from __future__ import annotations
 

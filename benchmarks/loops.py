@@ -1,4 +1,4 @@
-"""Dynamic programming and loops over single elements, of integers and floats."""
+"""Benchmarks: dynamic programming and loops over single elements, of integers and floats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.case import INTEGERS, LOOPS, Case, grids, noise, side, uniform
 
 BITS = {"L1": 6 << 10, "L2/L3": 96 << 10, "memory": 1 << 20}
-"""Bytes of tables whose every element takes Python a microsecond or more."""
+"""Bytes of tables if each element takes Python a microsecond or more."""
 
 
 def smooth_sum(x, weight):

@@ -1,4 +1,4 @@
-"""Times versions of one function against each other in one process: interleaved rounds, ratios within each round."""
+"""Interleaved timing of versions of one function in one process, with ratios within each round."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tu
 Functions = Dict[str, Callable[..., Any]]
 
 SHORTEST = 0.002
-"""Seconds that one measurement takes at least; shorter calls are repeated within it."""
+"""Minimum seconds of one measurement; shorter calls are repeated within it."""
 
 ROUNDS = 3
-"""Rounds that are made even if they take more than the time for them."""
+"""Minimum number of rounds, even if they exceed the time budget."""
 
 
 class Spread(NamedTuple):
-    """A ratio: the median of those of the rounds, and their quartiles."""
+    """A ratio: the median over the rounds, and the quartiles."""
 
     median: float
     low: float
@@ -25,9 +25,10 @@ class Spread(NamedTuple):
 
 def interleaved(functions: Functions, arguments: Dict[str, Tuple[Any, ...]], budget: float,
                 clock: Callable[[], float] = time.perf_counter) -> Dict[str, List[float]]:
-    """The seconds of a call of each function, once per round: one after the other, so that all see the same machine.
+    """The seconds of a call of each function, once per round.
 
-    Each has been called before.
+    The functions run in turn, so that changes of the machine affect all of them. Each is called once before.
+    
     """
     repeats = {}
     for name, function in functions.items():
@@ -49,7 +50,7 @@ def interleaved(functions: Functions, arguments: Dict[str, Tuple[Any, ...]], bud
 
 
 def spread(base: Sequence[float], other: Sequence[float]) -> Spread:
-    """How many times as fast ``other`` was as ``base`` in the same rounds."""
+    """The speed of ``other`` relative to ``base`` in the same rounds."""
     ratios = sorted(one / two for one, two in zip(base, other))
     return Spread(middle(ratios), ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4])
 
@@ -61,7 +62,7 @@ def middle(values: Iterable[float]) -> float:
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """The geometric mean; NaN of none."""
+    """The geometric mean; NaN if there are no values."""
     logs = [math.log(value) for value in values]
     return math.exp(sum(logs) / len(logs)) if logs else float("nan")
 

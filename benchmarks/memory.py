@@ -1,4 +1,4 @@
-"""``python -m benchmarks.memory``: what is resident before and after many calls, misses, side exits and captures."""
+"""``python -m benchmarks.memory``: resident memory before and after many calls, misses, side exits and captures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def item(x, k):
 
 
 class Row(NamedTuple):
-    """One kind of event: ``happen`` is called ``times`` times, a tenth of it before memory is looked at."""
+    """One kind of event: ``happen`` is called ``times`` times, after a warm-up of a tenth of these."""
 
     name: str
     times: int
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 def missing() -> Callable[[], Any]:
-    """A call that no entry serves: the cache is full of others."""
+    """Return a function whose call no entry serves, because the cache is full of others."""
     f = pijit.jit(lambda x: x * 2.0 + 1.0, jit_config={"cache_limit": 2})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -52,7 +52,7 @@ def missing() -> Callable[[], Any]:
 
 
 def leaving() -> Callable[[], Any]:
-    """A call whose kernel leaves for an exception."""
+    """Return a function whose kernel leaves for an exception."""
     f = pijit.jit(item)
     f(X, 1)
 
@@ -65,7 +65,7 @@ def leaving() -> Callable[[], Any]:
 
 
 def capturing() -> Callable[[], Any]:
-    """A function made, captured, called and dropped."""
+    """Return a function that makes, captures, calls and drops another one."""
     space = dict(globals())
     source = "def f(x, y):\n    z = x * 2.0 + y\n    STAY(-1)\n    return z * y + x\n"
 
@@ -89,7 +89,7 @@ def rows(share: float) -> List[Row]:
 
 
 def resident() -> float:
-    """Memory of this process that is resident, in MiB."""
+    """Resident memory of this process, in MiB."""
     gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2.0 ** 20

@@ -1,4 +1,4 @@
-"""Layers of neural networks."""
+"""Benchmarks: layers of neural networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs with small classes: vectors, rays and bodies that are made in each step."""
+"""Benchmarks: programs with small classes, such as vectors, rays and bodies that are made in each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Particles: pairwise interactions, and steps of their movement."""
+"""Benchmarks: particles with pairwise interactions, and steps of their movement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows as a picture: a bar for each kernel and version on a log scale, as SVG."""
+"""Bar chart of the rows as SVG: a bar for each kernel and version on a log scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions and statistics."""
+"""Benchmarks: reductions and statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table and its summary as text."""
+"""Benchmark report: the table and its summary as text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from benchmarks.rows import COPY, LOOPS, Row
 
 COLUMNS = {"pijit": "pijit", "njit": "numba.njit, same source", "tuned": "numba, loops by hand", "numexpr": "numexpr"}
 LIMITS = {COPY: "", LOOPS: ", loops"}
-"""What the table says of a bound that is not memory's."""
+"""The table's text for each computed bound; empty for memory's."""
 
 SLOW = 0.95
-"""Rows below this many times NumPy's speed are listed."""
+"""Rows below this speed, relative to NumPy's, are listed."""
 
 
 def title() -> str:
-    """What was measured with what."""
+    """The title: the measured quantity, and the versions of Python and the libraries."""
     said = "How many times as fast as NumPy (median of rounds, quartiles). Python %s, NumPy %s, numba %s, pijit %s"
     return said % (
         platform.python_version(), np.__version__, numba.__version__, pijit.__version__)
@@ -57,7 +57,7 @@ def _notes(row: Row) -> str:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Geometric means, and the rows to look at."""
+    """Geometric means, and lists of notable rows."""
     parts = ["Geometric means over NumPy:\n\n",
              "| family | %s |\n|%s\n" % (" | ".join(COLUMNS), "---|" * (1 + len(COLUMNS)))]
     families = list(dict.fromkeys(row.family for row in rows))

@@ -12,33 +12,32 @@ from benchmarks.competitors import Competitors
 from benchmarks.measure import Spread, interleaved, middle, spread
 
 COPY = "copy"
-"""The competitor that does nothing but carry memory: STREAM's copy of an array as large as the kernel's largest."""
+"""The competitor that measures memory bandwidth: STREAM's copy of an array as large as the kernel's largest."""
 
 LOOPS = "loops"
-"""The competitor that does nothing but call the loops of NumPy that the kernel calls, with operands that are in the second
-level of caches."""
+"""The competitor that only calls the NumPy loops that the kernel calls, with operands in the second-level cache."""
 
 LOOP_BYTES = 1 << 16
-"""Of an operand there: with much less, what a call from Python costs would count."""
+"""Bytes of an operand of these loops; with much less, the cost of calls from Python would count."""
 
 
 class Row(NamedTuple):
-    """What is known of a kernel at a size and dtype.
+    """The measurements of a kernel at a size and dtype.
 
     Attributes:
         bytes: of the kernel's largest argument.
         seconds: the median time of a call, by version.
-        ratios: how many times as fast as NumPy, by version.
-        bound: the share that a version reaches of what is possible: the time that memory takes, or NumPy's own loops.
+        ratios: the speed relative to NumPy, by version.
+        bound: the share of the possible speed that a version reaches. The limit is memory, or NumPy's own loops.
         first: the seconds of the first calls of pijit and numba at the smallest size, compilation included.
         refused: why a version is missing.
         wrong: how pijit's results differ from NumPy's.
-        why_not: the reason why they may.
-        others_wrong: competitors with results that are not NumPy's.
+        why_not: the reason why they may differ.
+        others_wrong: competitors whose results are not NumPy's, with the difference.
         kernels: how many kernels pijit has for the function.
         breaks: the lines that stay bytecode, each with the id of the reason.
-        limit: COPY or LOOPS, which of the two takes longer, or what else does.
-        again: the share with what must be read twice.
+        limit: COPY or LOOPS, whichever takes longer, or the name of another limit.
+        again: the share if operands that must be read twice are counted twice.
     """
 
     family: str
@@ -72,7 +71,7 @@ class Row(NamedTuple):
 
 def rows_of(family: str, case: Case, sizes: Sequence[str], dtypes: Optional[Sequence[str]], budget: float,
             clock: Callable[[], float]) -> Iterator[Row]:
-    """The rows of a kernel: its versions are compiled once for each dtype, at the smallest size."""
+    """Measure the rows of a kernel; its versions are compiled once per dtype, at the smallest size."""
     for dtype in case.dtypes:
         if dtypes is not None and dtype not in dtypes:
             continue
@@ -104,18 +103,19 @@ def _row(family: str, competitors: Competitors, dtype: str, size: str, budget: f
     return Row(family, case.name, dtype, size, largest, seconds,
                {name: spread(samples["numpy"], times) for name, times in samples.items() if name != "numpy"},
                bound, competitors.first, competitors.refused, wrong, case.why_not if wrong else "", differences,
-               len(report.kernels), sorted({(one.lineno, one.reason_id) for one in report.breaks}), case.limited or limit,
+               len(report.kernels), sorted({(one.lineno, one.reason_id) for one in report.breaks}),
+               case.limited or limit,
                bound["pijit"] * (1.0 + case.again / case.passes) if case.again and bound else 0.0)
 
 
 def copy(size: int) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-    """A copy of so many bytes, and its arguments."""
+    """A copy of ``size`` bytes, and its arguments."""
     source = np.ones(max(size // 8, 1))
     return np.copyto, (np.empty_like(source), source)
 
 
 def own_loops(case: Case, dtype: np.dtype, size: int) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-    """NumPy's loops that a case names over so many bytes, in blocks, and the arguments."""
+    """A function that runs the NumPy loops of a case over ``size`` bytes, in blocks, and its arguments."""
     count = LOOP_BYTES // dtype.itemsize
     calls = [(loop, uniform(dtype, count, low=low, high=high)) for loop, low, high in case.loops]
     blocks, rest = divmod(size // dtype.itemsize, count)

@@ -1,4 +1,4 @@
-"""Sparse matrices in compressed rows (CSR) and coordinates."""
+"""Benchmarks: sparse matrices in compressed rows (CSR) and coordinates."""
 
 from __future__ import annotations
 

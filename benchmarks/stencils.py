@@ -1,4 +1,4 @@
-"""Stencils and steps of partial differential equations, in one to three dimensions, in place and double buffered."""
+"""Benchmarks: stencils and PDE steps in one to three dimensions, in place and double buffered."""
 
 from __future__ import annotations
 
@@ -176,7 +176,8 @@ def gray_scott_tuned(u, v, feed, kill):
 
 
 def periodic(u, c):
-    return u + c * (np.roll(u, 1, axis=0) + np.roll(u, -1, axis=0) + np.roll(u, 1, axis=1) + np.roll(u, -1, axis=1) - 4.0 * u)
+    return u + c * (np.roll(u, 1, axis=0) + np.roll(u, -1, axis=0) + np.roll(u, 1, axis=1) + np.roll(u, -1, axis=1)
+                    - 4.0 * u)
 
 
 def periodic_tuned(u, c):

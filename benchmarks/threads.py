@@ -1,7 +1,7 @@
-"""``python -m benchmarks.threads``: what the options `nogil` and `parallel` gain on this machine.
+"""``python -m benchmarks.threads``: the gain of the options `nogil` and `parallel` on this machine.
 
-The first table has the time of calls in one thread against that of as many in each of two threads; 2 is the most. The
-second one has calls without against calls with threads of pijit's own.
+The first table compares calls in one thread with the same number of calls in each of two threads; the highest possible
+gain is 2. The second table compares calls without and with pijit's own threads.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def total(x, y):
 
 
 class Calls(NamedTuple):
-    """A function and what makes its arguments for a size."""
+    """A function, and a function that makes its arguments for a size."""
 
     function: Callable[..., Any]
     arguments: Callable[[int], Tuple[Any, ...]]
@@ -76,7 +76,7 @@ SIZES = (2 ** 16, 2 ** 18, 2 ** 20, 2 ** 22)
 
 def seconds_of_threads(function: Callable[..., Any], arguments: Tuple[Any, ...], threads: int,
                        calls: int = 10) -> float:
-    """The time until each thread has made its calls."""
+    """Seconds until each thread has made its calls."""
     def work() -> None:
         for _ in range(calls):
             function(*arguments)
@@ -90,7 +90,7 @@ def seconds_of_threads(function: Callable[..., Any], arguments: Tuple[Any, ...],
 
 
 def gain_of_two(call: Calls, nogil: bool, seconds: float) -> float:
-    """How many calls two threads make in the time that one thread takes for one; the best of many tries."""
+    """Calls of two threads in the time of one call in one thread; the best of many tries."""
     function, arguments = pijit.jit(call.function, jit_config={"nogil": nogil}), call.arguments(0)
     seconds_of_threads(function, arguments, 1, 40)
     best, end = {1: float("inf"), 2: float("inf")}, time.perf_counter() + seconds

@@ -1,4 +1,4 @@
-"""Reshapes and strides as in transforms: butterflies, wavelets, blocks, transposes."""
+"""Benchmarks: reshapes and strides of transforms, such as butterflies, wavelets, blocks and transposes."""
 
 from __future__ import annotations
 

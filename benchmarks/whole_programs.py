@@ -1,7 +1,7 @@
 """``python -m benchmarks.whole_programs``: programs of about a second, plain and by ``python -m pijit``.
 
 Each program runs plain, with an empty folder of kernels, and with the kernels of that run. Times are processor seconds
-of the whole process; the best of some runs counts.
+of the whole process; the best run counts.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ print(round(heat(200, SCALE * 8), 6), round(walk(SCALE * 2500), 6))
 
 
 class Times(NamedTuple):
-    """Seconds of one program: plain, with no kernels on disk, and with those of the run before."""
+    """Seconds of one program: plain, without kernels on disk, and with the kernels of the run before."""
 
     plain: float
     cold: float

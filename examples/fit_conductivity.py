@@ -1,7 +1,7 @@
-"""Find how well a rod conducts heat from its measured temperatures, by the gradient of an in-place simulation.
+"""Fit the heat conductivity of a rod to measured temperatures, by the gradient of an in-place simulation.
 
-Run it with `python examples/fit_conductivity.py`. The simulation is ordinary NumPy code that writes its array in each step.
-`pijit.value_and_grad` differentiates it as it is.
+Run it with `python examples/fit_conductivity.py`. The simulation is ordinary NumPy code that writes its array in each
+step. `pijit.value_and_grad` differentiates it without changes.
 """
 
 import sys
@@ -14,10 +14,10 @@ STEPS = 40
 
 
 def simulate(conductivity, rod):
-    """Let heat spread along a rod; writes the rod in place.
+    """Simulate heat that spreads along a rod; the rod is written in place.
 
     Args:
-        conductivity: of each place between two neighbours, shape (n - 1,).
+        conductivity: between each two neighbours, shape (n - 1,).
         rod: temperatures, shape (n,).
     """
     for _ in range(STEPS):
@@ -35,7 +35,7 @@ def misfit(halves, start, measured):
 
 
 def fit(start, measured, rounds, rate=60.0):
-    """Descend along the gradient; returns the conductivities and the misfit of each round."""
+    """Descend along the gradient; return the conductivities and the misfit of each round."""
     halves = np.array([0.8, 0.8])
     losses = []
     gradient_of = pijit.value_and_grad(misfit)
@@ -47,7 +47,7 @@ def fit(start, measured, rounds, rate=60.0):
 
 
 def main(rounds=40):
-    """Make measurements from known conductivities, and find these again."""
+    """Make measurements from known conductivities, and recover these."""
     start = np.where(np.arange(24) % 8 < 4, 1.0, 0.0)
     measured = simulate(np.repeat([1.0, 0.6], (12, 11)), start.copy())
     found, losses = fit(start, measured, rounds)

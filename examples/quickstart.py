@@ -1,8 +1,8 @@
-"""Heat spreads over a plate: a NumPy loop that prints and writes a file as it goes, with pijit and without.
+"""Heat on a plate: a NumPy loop that prints and writes a file, with pijit and without.
 
-Run it with `python examples/quickstart.py`. NumPy alone makes several passes over memory in each step, and
-numba refuses the function for its print and its file. pijit compiles the numeric lines and leaves the other
-two as they are.
+Run it with `python examples/quickstart.py`. NumPy alone makes several passes over memory in each step. numba
+refuses the function, because it prints and writes a file. pijit compiles the numeric lines and leaves the other two as
+bytecode.
 """
 
 import os
@@ -15,7 +15,7 @@ import pijit
 
 
 def simulate(plate, steps, every, log):
-    """Let heat spread for `steps` steps; report each `every` steps to the screen and to the file `log`."""
+    """Simulate `steps` steps; every `every` steps, report to the screen and to the file `log`."""
     for step in range(steps):
         inner = plate[1:-1, 1:-1]
         around = plate[:-2, 1:-1] + plate[2:, 1:-1] + plate[1:-1, :-2] + plate[1:-1, 2:]
@@ -34,7 +34,7 @@ def make_plate(size=400):
 
 
 def timed(function, steps):
-    """Run a simulation; returns the plate, what it logged, and the seconds it took."""
+    """Run a simulation; return the plate, the text of its log, and its seconds."""
     plate = make_plate()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "middle.csv")
@@ -47,7 +47,7 @@ def timed(function, steps):
 
 
 def main(steps=300):
-    """Run both, compare, and show what was compiled."""
+    """Run both versions, compare them, and show which lines were compiled."""
     fast = pijit.jit(simulate)
     print("warming up: the first call compiles, and sees what print and write return; the second uses that")
     first = timed(fast, 1)[2]

@@ -1,4 +1,4 @@
-"""Trains a small network on points that it makes: which of them lie inside a ring?
+"""Train a small network to tell which of random points lie inside a ring.
 
 Run it: python examples/train_cell.py
 """
@@ -13,7 +13,7 @@ from pijit.ms import nn
 
 
 class Classifier(nn.Cell):
-    """Two layers; the answer for each point is two numbers, the greater one decides."""
+    """Two layers. The answer for each point is two numbers; the greater one decides."""
 
     def __init__(self, width):
         super().__init__()
@@ -26,19 +26,19 @@ class Classifier(nn.Cell):
 
 
 def ring(count, seed):
-    """Points, and whether each lies between two circles."""
+    """Random points, and for each whether it lies between two circles."""
     points = np.random.RandomState(seed).uniform(-1.0, 1.0, (count, 2)).astype(np.float32)
     radius = np.sqrt((points ** 2).sum(axis=1))
     return points, ((radius > 0.4) & (radius < 0.9)).astype(np.int64)
 
 
 def accuracy(network, points, labels):
-    """The share of points that are told right."""
+    """The share of points that are classified correctly."""
     return float((network(ms.Tensor(points)).asnumpy().argmax(axis=1) == labels).mean())
 
 
 def train(steps=400, width=24):
-    """Train, and return the shares of new points that are told right before and after."""
+    """Train, and return the accuracy on new points before and after."""
     ms.set_seed(1)
     network = Classifier(width)
     points, labels = ring(400, seed=2)
