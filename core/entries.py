@@ -19,7 +19,7 @@ from pijit.core.capture.build.guards import entry_program, lines_of
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.driver import Candidate, Capture, capture
 from pijit.core.capture.inline.inliner import Inliner
-from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, Pending, Seen
+from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, ObservedKinds, Pending
 from pijit.core.capture.state.uncaptured_effects import unpacked
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.capture_records import Entry
@@ -35,7 +35,7 @@ from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_grap
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.options import flavour_of
 from pijit.core.kernel_names import Numbering
-from pijit.core.launch_sites import Way, make_movers, make_sites, make_way
+from pijit.core.launch_sites import Reentry, make_movers, make_sites, make_way
 from pijit.core.loop_timing import measure_loops
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Start(NamedTuple):
     arrived: Dict[str, Abstract]
 
 
-def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: Seen,
+def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: ObservedKinds,
                pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
     """Capture, compile, guard and link for one call.
 
@@ -75,7 +75,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     clock.done("compile")
     sites, made, last = make_sites(kept, result.cfg.function)
     launchers = [one.launcher for one in made]
-    reentries: Dict[Any, Way] = {}
+    reentries: Dict[Any, Reentry] = {}
     for number, one in enumerate(results):
         reentries.update(_reentries(state, one, number, [c.captured for n, c, _ in kept if n == number]))
     measure_loops(state, result.cfg, made, list(reentries.values()))
@@ -235,9 +235,9 @@ def _second_opinion(linked: types.CodeType, function: Function) -> Optional[str]
     return why_wrong(linked, function)
 
 
-def _reentries(state: State, result: Capture, number: int, kept: List[Captured]) -> Dict[Any, Way]:
+def _reentries(state: State, result: Capture, number: int, kept: List[Captured]) -> Dict[Any, Reentry]:
     """The re-entries into loops of the kept segments; their kernels are compiled when first needed."""
-    made: Dict[Any, Way] = {}
+    made: Dict[Any, Reentry] = {}
     todo = kept
     while todo:
         for key in {exit.way for exit in todo.pop().graph.exits}.intersection(result.reentries):

@@ -22,7 +22,7 @@ NEEDS_FRAME = frozenset(["store_global"])
 MOST_INPUTS = 32
 
 
-class Head(NamedTuple):
+class FramelessStart(NamedTuple):
     """The kernel at a function's start: its launcher, and the positions of the inputs in a call without a frame."""
 
     launcher: Any
@@ -64,7 +64,7 @@ def enlist_head(result: Capture) -> None:
         result.candidates[number] = result.candidates[number]._replace(error=None)
 
 
-def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[Head]:
+def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) -> Optional[FramelessStart]:
     """The head of a function, or None if the function needs a frame.
 
     ``made`` lists the launchers in the reverse order of their calls. A kernel that may reach a return is preferred.
@@ -73,7 +73,7 @@ def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) ->
     for launcher, captured, kernel in made:
         inputs = _inputs(captured, function) if captured.start == 0 else None
         if inputs is not None:
-            heads.append((bool(returning_exits(captured, kernel, function)), Head(launcher, inputs)))
+            heads.append((bool(returning_exits(captured, kernel, function)), FramelessStart(launcher, inputs)))
     return sorted(heads, key=lambda one: one[0])[-1][1] if heads else None
 
 

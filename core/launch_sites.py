@@ -30,7 +30,7 @@ Kept = Tuple[int, Candidate, Kernel]
 """A segment that became a kernel: the number of its capture, its candidate, its kernel."""
 
 
-class Way(NamedTuple):
+class Reentry(NamedTuple):
     """A re-entry with its launcher."""
 
     launcher: Any
@@ -39,7 +39,7 @@ class Way(NamedTuple):
     captured: Captured
 
 
-class Made(NamedTuple):
+class MadeSegment(NamedTuple):
     """A launcher, its segment and its kernel."""
 
     launcher: Any
@@ -47,7 +47,7 @@ class Made(NamedTuple):
     kernel: Kernel
 
 
-def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[Made], List[Any]]:
+def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[MadeSegment], List[Any]]:
     """The sites, all launchers, and the launcher of each site that is called last.
 
     The launchers are grouped by site, the one called last first. If that one misses, all launchers of its site have.
@@ -56,14 +56,14 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[M
     for one in kept:
         by_start.setdefault(one[1].captured.start, []).append(one)
     sites: List[Site] = []
-    all_made: List[Made] = []
+    all_made: List[MadeSegment] = []
     last: List[Any] = []
     for start, found in sorted(by_start.items()):
         found.sort(key=lambda one: one[1].region.head.version.likely)
         made = [make_launcher(candidate.captured, kernel, number, function,
                               returning=returning_exits(candidate.captured, kernel, function))
                 for number, candidate, kernel in found]
-        all_made += [Made(launcher, candidate.captured, kernel)
+        all_made += [MadeSegment(launcher, candidate.captured, kernel)
                      for (launcher, _), (_, candidate, kernel) in zip(made, found)]
         last.append(made[0][0])
         captured = found[0][1].captured
@@ -98,14 +98,14 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     return launcher, Call(launcher.callable, passed, width, tuple(plans), numbers)
 
 
-def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Way:
+def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Reentry:
     """A re-entry of the capture with this number, with its launcher."""
     captured = candidate.captured
         # Guards cannot tell the iteration of an enclosing unrolled loop in which bytecode arrives. A poll exit can.
     has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.head).stack))
     launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)
     site = Site(captured.start, captured.depth, captured.head_depth, (call,), launcher if has_gate else None)
-    return Way(launcher, site, kernel, captured)
+    return Reentry(launcher, site, kernel, captured)
 
 
 def make_movers(result: Capture, pending: Pending,

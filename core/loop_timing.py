@@ -18,7 +18,7 @@ from pijit.core.capture.analysis.regions import Region
 from pijit.core.entry_timing import is_measured, time_text
 from pijit.core.errors import Break
 from pijit.core.kernel.compile import Kernel
-from pijit.core.launch_sites import Made, Way
+from pijit.core.launch_sites import MadeSegment, Reentry
 
 if TYPE_CHECKING:
     from pijit.core.pipeline import State
@@ -27,7 +27,7 @@ LIMIT_NS = 200000
 """If more nanoseconds pass between two arrivals, bytecode is not timed: it may take a thousand times as long."""
 
 
-def measure_loops(state: State, cfg: CFG, made: Sequence[Made], ways: Sequence[Way]) -> None:
+def measure_loops(state: State, cfg: CFG, made: Sequence[MadeSegment], ways: Sequence[Reentry]) -> None:
     """Give launchers that begin in loops their timing; ``made`` lists each site's launchers, the last called first."""
     if not is_measured(state.config):
         return

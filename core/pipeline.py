@@ -27,7 +27,7 @@ from pijit.core.capture.profile.hints import Hints
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.osr_arguments import bound_anew, slots_at_entry
-from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.capture_records import Entry, break_report
 from pijit.core.entries import Start, make_entry
 from pijit.core.entry_timing import trial_of
@@ -95,7 +95,7 @@ class State:
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
         self.slow: Dict[Kernel, Break] = {}
-        self.steering = Steering(config.specialize_scalar)
+        self.steering = Specialisation(config.specialize_scalar)
         self.churn = Churn()
         self.hints = Hints()
         self.callees: Dict[int, State] = {}
@@ -141,7 +141,7 @@ class State:
         self.clear()
         self.recompiles.clear()
         self.uncounted = self.cache.hits, self.cache.misses
-        self.cache.warned, self.steering, self.hints = False, Steering(self.config.specialize_scalar), Hints()
+        self.cache.warned, self.steering, self.hints = False, Specialisation(self.config.specialize_scalar), Hints()
         self.churn = Churn()
 
     @property

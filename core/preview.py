@@ -9,7 +9,7 @@ import builtins as builtins_module
 import types
 from typing import Any, Dict, List, Tuple
 
-from pijit.core.capture.profile.type_feedback import Pending, Seen
+from pijit.core.capture.profile.type_feedback import ObservedKinds, Pending
 from pijit.core.capture_records import Entry
 from pijit.core.entries import make_entry
 from pijit.core.errors import report_internal
@@ -28,7 +28,7 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     function = known.py_func
     state = State(function, function, known.config)
     state.met, state.hints = known.met, known.hints
-    seen = known.entries[-1].seen if known.entries else Seen()
+    seen = known.entries[-1].seen if known.entries else ObservedKinds()
     roots = _roots(function, args, kwargs)
     try:
         with recorded():
@@ -47,7 +47,7 @@ def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None
     """
     pending = Pending()
     try:
-        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), Seen(), pending, "")
+        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), ObservedKinds(), pending, "")
         if not entry.observers and not (entry.breaks and one_graph(state.config)):
             state.add(pending, entry)
     except TypeHintWarning:

@@ -2,7 +2,7 @@
 
 This module imports little: most programs that run for a second import nothing of the compiler.
 A `Budget` limits the time for compiling to a share of the time that the program has run.
-A `Warmth` belongs to one function. It is asked before the first call, when calls have taken long enough, and at headers
+A `WarmUp` belongs to one function. It is asked before the first call, when calls have taken long enough, and at headers
 of loops.
 """
 
@@ -118,7 +118,7 @@ class Budget:
             self._permitted = None
 
 
-class Warmth:
+class WarmUp:
     """Decides when a function of a program is compiled.
 
     Args:

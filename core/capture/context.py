@@ -9,13 +9,13 @@ from types import CodeType, FunctionType
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.codec.decode import Function, Instr
-from pijit.core.capture.profile.hints import Said
-from pijit.core.capture.profile.samples import Seen
+from pijit.core.capture.profile.hints import HintedTypes
+from pijit.core.capture.profile.samples import TypeSamples
 from pijit.core.capture.state.heap_locations import Places, scope_place
-from pijit.core.capture.values.budgets import Work
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Opaque
+from pijit.core.capture.values.budgets import CaptureBudget
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, OpaqueObject
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.source import Cell, Global, Scope
@@ -35,7 +35,7 @@ class Place(NamedTuple):
         return Place(*[step(path, *args) if path is not None else None for path in self])
 
 
-class Facts:
+class CaptureContext:
     """Capture context: the frame at entry, options, and facts that are found while the function is analysed.
 
     Options and inputs:
@@ -78,8 +78,8 @@ class Facts:
                  "within", "around", "sizes", "shared", "work", "shown")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
-                 feedback: Dict[int, Abstract], steering: Steering = Steering(), inliner: Any = None,
-                 depth: int = 0, unrolling: int = 0, seen: Optional[Seen] = None) -> None:
+                 feedback: Dict[int, Abstract], steering: Specialisation = Specialisation(), inliner: Any = None,
+                 depth: int = 0, unrolling: int = 0, seen: Optional[TypeSamples] = None) -> None:
         self.function = function
         self.globals = globals
         self.builtins = builtins
@@ -96,24 +96,24 @@ class Facts:
         self.depth = depth
         self.unrolling = unrolling
         self.mutates = False
-        self.said = Said()
+        self.said = HintedTypes()
         self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
         self.uncompiled: Set[int] = set()
         self.stepped: Dict[int, str] = {}
         self.objects: Set[Any] = set()
         self.by_bytecode: Set[CodeType] = set()
-        self.seen = seen if seen is not None else Seen()
+        self.seen = seen if seen is not None else TypeSamples()
         self.catches: Optional[Tuple[int, ...]] = None
         self.within: Tuple[CodeType, ...] = ()
         self.around: Tuple[Any, ...] = ()
         self.sizes: Dict[int, int] = {}
         self.shared: FrozenSet[str] = frozenset()
-        self.work = Work()
+        self.work = CaptureBudget()
         self.shown: Set[int] = set()
 
     @property
-    def base(self) -> "Facts":
+    def base(self) -> "CaptureContext":
         """The context of the captured function, into which the others are inlined."""
         return self
 
@@ -168,10 +168,10 @@ class Facts:
         """The place that an instruction writes when it stores a global or a cell."""
         return scope_place(instr, self)
 
-    def cell_owners(self, number: int) -> List[Opaque]:
+    def cell_owners(self, number: int) -> List[OpaqueObject]:
         """The cell object of a cell or free variable, one value for each path to it."""
         cell = self.cell_source(number).index - len(self.function.varnames)
-        owner = Opaque(self.cells[cell], None)
+        owner = OpaqueObject(self.cells[cell], None)
         owner.root = Root("closure", cell)
         return [owner]
 
@@ -195,7 +195,7 @@ class Facts:
             raise Break("PJ212", name=name)
 
 
-class MadeFacts(Facts):
+class MadeFunctionContext(CaptureContext):
     """Context of a function that captured code makes and calls on the spot: it sees those globals of its maker that are
     not written.
 
@@ -204,7 +204,7 @@ class MadeFacts(Facts):
 
     __slots__ = ("maker",)
 
-    def __init__(self, function: Function, maker: Facts, depth: int, shared: Iterable[str] = ()) -> None:
+    def __init__(self, function: Function, maker: CaptureContext, depth: int, shared: Iterable[str] = ()) -> None:
         super().__init__(function, maker.globals, maker.builtins, [], {}, maker.steering, maker.inliner, depth,
                          maker.unrolling)
         self.maker = maker
@@ -213,10 +213,10 @@ class MadeFacts(Facts):
         self.within, self.around = maker.within, maker.around
 
     @property
-    def base(self) -> Facts:
+    def base(self) -> CaptureContext:
         return self.maker.base
 
-    def cell_owners(self, number: int) -> List[Opaque]:
+    def cell_owners(self, number: int) -> List[OpaqueObject]:
         return []
 
     def global_place(self, name: str) -> Any:

@@ -20,17 +20,17 @@ from pijit.core.capture.build.graph_builder import GraphBuilder, state_at
 from pijit.core.capture.build.guards import launch_arguments
 from pijit.core.capture.build.reentry import ReentryBuilder
 from pijit.core.capture.build.segment import Captured, Refusal, Unhandled
-from pijit.core.capture.context import Facts
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.inline.inliner import Inliner
-from pijit.core.capture.profile.hints import Hinted, Hints, Said
-from pijit.core.capture.profile.samples import Seen, Unlike
+from pijit.core.capture.profile.hints import Hinted, HintedTypes, Hints
+from pijit.core.capture.profile.samples import TypeSamples, Unlike
 from pijit.core.capture.state.entry_state import entry_state
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.state.saved_locals import maybe_empty
-from pijit.core.capture.values.budgets import TRIES, Exhausted, Work, too_many
+from pijit.core.capture.values.budgets import TRIES, CaptureBudget, Exhausted, too_many
 from pijit.core.capture.values.lattice import Abstract
-from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify
@@ -128,7 +128,7 @@ class Capture:
         self.analysis.forget()
         if self.analysis.facts.inliner is not None:
             self.analysis.facts.inliner.forget()
-        self.analysis.entry = State({}, [])
+        self.analysis.entry = FrameState({}, [])
         self.analysis.facts.places.clear()
         self.analysis.facts.seen.forget()
         self.analysis.facts.callees.clear()
@@ -146,7 +146,7 @@ class Capture:
 
 
 def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
-            feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering = Steering(),
+            feedback: Dict[int, Abstract], force_breaks: Any, steering: Specialisation = Specialisation(),
             inliner: Optional[Inliner] = None, unrolling: int = 16,
             arrived: Optional[Dict[str, Abstract]] = None, hints: Optional[Hints] = None) -> Capture:
     """Capture a function as called with these locals; ``inliner`` inlines its callees.
@@ -157,8 +157,8 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
     plain = plain_module_calls(cfg, globals)
     if plain is not None:
         cfg = build_cfg(decode_normal(plain))
-    said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else Said()
-    seen, less, work, given_up = Seen(), list(TRIES), Work(), None
+    said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else HintedTypes()
+    seen, less, work, given_up = TypeSamples(), list(TRIES), CaptureBudget(), None
     while True:
         try:
             return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering,
@@ -168,7 +168,7 @@ def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[s
         except (Hinted, Unlike):
             pass
         except Exhausted:
-            work = Work()
+            work = CaptureBudget()
             if less:
                 depth, unrolls = less.pop(0)
                 inliner, unrolling = _shallow(inliner, depth), unrolling if unrolls else 0
@@ -190,12 +190,12 @@ def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
 
 
 def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
-             builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Steering,
+             builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Specialisation,
              inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]],
-             said: Said, seen: Seen, work: Work, given_up: Optional[Break]) -> Capture:
+             said: HintedTypes, seen: TypeSamples, work: CaptureBudget, given_up: Optional[Break]) -> Capture:
     """One attempt with these blocks. Raises Cut if a block must be split, Exhausted if the budget is used up."""
     function = cfg.function
-    facts = Facts(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
+    facts = CaptureContext(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
                   unrolling=unrolling, seen=seen)
     facts.find_written()
     facts.said, facts.within, facts.work = said, (code,), work

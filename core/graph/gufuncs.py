@@ -22,7 +22,7 @@ REPORTED, RAISED, IGNORED = "reported", "raised", "ignored"
 """Effect of floating-point errors: warnings as np.errstate says, always an exception, or none."""
 
 
-class Loop(NamedTuple):
+class GufuncLoop(NamedTuple):
     """An inner loop: its ufunc, its number in it, its types, and the effect of its errors."""
 
     ufunc: np.ufunc
@@ -56,7 +56,7 @@ EXACT_IN_LINALG = ("d", "D")
 """Types in which np.linalg computes; it casts other types."""
 
 
-def loop_of(path: str, kinds: Sequence[Any]) -> Optional[Loop]:
+def loop_of(path: str, kinds: Sequence[Any]) -> Optional[GufuncLoop]:
     """The loop that does all the work of a function for these operands; None if NumPy has to do more."""
     if not all(isinstance(kind, Array) for kind in kinds) or len({kind.dtype.char for kind in kinds}) != 1:
         return None
@@ -71,10 +71,10 @@ def loop_of(path: str, kinds: Sequence[Any]) -> Optional[Loop]:
     return _loop(getattr(LINALG, names[axes]), code, len(axes), errors)
 
 
-def _loop(ufunc: np.ufunc, code: str, count: int, errors: str) -> Optional[Loop]:
+def _loop(ufunc: np.ufunc, code: str, count: int, errors: str) -> Optional[GufuncLoop]:
     for index, types in enumerate(ufunc.types):
         if types.startswith(code * count + "->"):
-            return Loop(ufunc, index, types, errors)
+            return GufuncLoop(ufunc, index, types, errors)
     return None
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from pijit.core.graph import library_helpers
 
 
-class Function(NamedTuple):
+class LibraryFunction(NamedTuple):
     """A row of the table.
 
     Attributes:
@@ -262,19 +262,19 @@ def _with_out(path: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
     return ("out",) + rest + (("where",) if path in library_helpers.UFUNCS else ())
 
 
-def _rows() -> List[Function]:
+def _rows() -> List[LibraryFunction]:
     tables = (MOVES, COMPUTES, ON_NUMBERS, ON_INTEGERS, ON_COMPLEX, CLOCKS, OF_HANDLERS, STATISTICS, WRITES)
     named = [(path, names) for table in tables for path, names in table.items()] + list(_ufunc_rows())
     named += [("ndarray." + name, "self " + names) for name, names in METHODS.items()]
     rows = []
     for path, names in named:
         needs = "elements" if path.split(".")[-1] in STATISTICS else NEEDS.get(path, "")
-        row = Function(path, tuple(names.split()), _is_strict(path), needs)
+        row = LibraryFunction(path, tuple(names.split()), _is_strict(path), needs)
         if callable(row.object) and not (CLIP_WARNS and path.endswith("clip")):
             rows.append(row)
             if "out" in row.parameters:
-                rows.append(Function(INTO + path, _with_out(path, row.parameters), row.strict, needs))
+                rows.append(LibraryFunction(INTO + path, _with_out(path, row.parameters), row.strict, needs))
     return rows
 
 
-FUNCTIONS: Dict[str, Function] = {row.path: row for row in _rows()}
+FUNCTIONS: Dict[str, LibraryFunction] = {row.path: row for row in _rows()}

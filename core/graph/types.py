@@ -114,7 +114,7 @@ class Object:
         return "object" if self.python is None else "object.%s" % type_name(self.python)
 
 
-class Things(Object):
+class SampledClass(Object):
     """An object of one class, or of any class if ``python`` is None, such as an element of a long list.
 
     ``seen`` is the number of the samples that it resembles, or the types of its attributes by name. Each read must
@@ -133,7 +133,7 @@ class Things(Object):
         return self.reference() if self.reference is not None else None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Things) and self.reference is other.reference
+        return isinstance(other, SampledClass) and self.reference is other.reference
 
     def __hash__(self) -> int:
         return id(self.reference)

@@ -22,7 +22,7 @@ from pijit.core.kernel.emit.legality import supports, touches_objects
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.exit_causes import Cause
 from pijit.core.kernel.llvm import codegen
-from pijit.core.kernel.options import PLAIN, Flavour
+from pijit.core.kernel.options import PLAIN, CompileOptions
 from pijit.core.kernel.reference import emitter as python_backend
 
 __all__ = ["Kernel", "compile_graph", "supports", "CompileError", "ForkedError", "TooDeep"]
@@ -68,7 +68,7 @@ class Kernel:
     __slots__ = ("name", "inputs", "words", "output_word", "exits", "kernel", "owner", "seconds", "flavour", "_graph",
                  "_backend", "_on_disk", "_written")
 
-    def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool, flavour: Flavour) -> None:
+    def __init__(self, graph: Graph, backend: str, on_disk: bool, later: bool, flavour: CompileOptions) -> None:
         start = time.perf_counter()
         layout = Layout(graph)
         self.name = graph.name
@@ -144,7 +144,7 @@ class Kernel:
 
 
 def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False,
-                  flavour: Flavour = PLAIN) -> Kernel:
+                  flavour: CompileOptions = PLAIN) -> Kernel:
     """Compile a verified graph; with ``later`` only prepare the compilation.
 
     Arguments:

@@ -130,7 +130,7 @@ def default_path() -> str:
     return os.path.join(shared, "pijit")
 
 
-class Store:
+class DiskCache:
     """The kernels in a folder. Only ``clear`` raises errors of the file system.
 
     Example: ``code = Store().load(key)``
@@ -162,9 +162,9 @@ class Store:
             make_private(self.path)
             with self._folder() as folder:
                 _write(folder, key + SUFFIX, data)
-                Store._written += len(data)
-                if Store._written > SIZE_CAP // 16:
-                    Store._written = 0
+                DiskCache._written += len(data)
+                if DiskCache._written > SIZE_CAP // 16:
+                    DiskCache._written = 0
                     _trim(folder)
         except (OSError, Distrust) as error:
             _note("not kept", self.path, key, error)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pijit.core import _launcher
 
 
-class Flavour(NamedTuple):
+class CompileOptions(NamedTuple):
     """The compile options of a kernel.
 
     ``nogil``: kernels that touch no Python objects run without the GIL. ``least``: the least work for which threads
@@ -22,7 +22,7 @@ class Flavour(NamedTuple):
     fast: bool = False
 
 
-PLAIN = Flavour()
+PLAIN = CompileOptions()
 
 FAST = "# fastmath"
 """The first source line of a kernel whose floating-point arithmetic may be rearranged."""
@@ -43,11 +43,11 @@ half of the processor time.
 """
 
 
-def flavour_of(config: Any) -> Flavour:
+def flavour_of(config: Any) -> CompileOptions:
     """The compile options that a function's configuration asks for."""
     if config.backend != "numba":
         return PLAIN
-    return Flavour(config.nogil, LEAST[config.parallel], config.fastmath)
+    return CompileOptions(config.nogil, LEAST[config.parallel], config.fastmath)
 
 
 def gains_little(least: int) -> bool:

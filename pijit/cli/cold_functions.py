@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from pijit.core._hook import JitFunction
-from pijit.core.warm_up import Budget, Warmth
+from pijit.core.warm_up import Budget, WarmUp
 from pijit.options import Options
 
 
@@ -32,10 +32,10 @@ class Cold(JitFunction):
             function.__dict__.update({name: value for name, value in own.items() if name != "__wrapped__"})
 
         self.state = None
-        warmths[self] = Warmth(self, budget, warm)
+        warmths[self] = WarmUp(self, budget, warm)
 
 
-warmths: "weakref.WeakKeyDictionary[Any, Warmth]" = weakref.WeakKeyDictionary()
+warmths: "weakref.WeakKeyDictionary[Any, WarmUp]" = weakref.WeakKeyDictionary()
 """By function of the program, what decides when it is compiled."""
 
 

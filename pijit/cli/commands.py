@@ -133,12 +133,12 @@ def _page(text: str, page: Callable[[], str]) -> Subcommand:
 
 def look_after_cache(arguments: List[str]) -> int:
     """`python -m pijit cache`: look at the cache folder, or clear it."""
-    from pijit.core.kernel.disk_cache import SIZE_CAP, Store
+    from pijit.core.kernel.disk_cache import SIZE_CAP, DiskCache
     from pijit.core.kernel.file_ownership import Distrust
 
     known = _parsed("cache", arguments, (("action",), {"nargs": "?", "choices": ("info", "clear"),
                                                        "default": "info"}))
-    store = Store()
+    store = DiskCache()
     if known.action == "clear":
         try:
             removed, left = store.clear(), store.contents().kernels

@@ -89,9 +89,9 @@ def _threads() -> Found:
 
 
 def _cache() -> Found:
-    from pijit.core.kernel.disk_cache import Store
+    from pijit.core.kernel.disk_cache import DiskCache
 
-    store = Store()
+    store = DiskCache()
     contents = store.contents()
     if contents.problem:
         yield False, "{} is not used: {}".format(store.path, contents.problem)

@@ -13,7 +13,7 @@ from types import CellType
 from link_samples_311 import Launch, Natives, cfg_of, index_of, leaving, line_of, linked
 
 from pijit.core._hook import UNBOUND
-from pijit.core.bytecode.linker.continuation import Rest, _native
+from pijit.core.bytecode.linker.continuation import Continuation, _native
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
 from pijit.core.bytecode.linker.osr import move_points
 
@@ -29,7 +29,7 @@ def quiet(callees):
 
 def rest_of(function, index, locals, stack=0, cfg=None, **more):
     cfg = cfg or cfg_of(function)
-    plan = Rest(cfg, index if isinstance(index, int) else index_of(cfg, index), locals, stack, None, **more)
+    plan = Continuation(cfg, index if isinstance(index, int) else index_of(cfg, index), locals, stack, None, **more)
     return _native(plan, quiet)
 
 
@@ -166,7 +166,7 @@ def caller(x, seen):
 def plan_of_rest():
     """Linked code of the caller, whose launcher leaves in the middle of the callee."""
     inner = cfg_of(callee)
-    rest = Rest(inner, index_of(inner, "STORE_FAST", value="y"), ("x",), 1, None)
+    rest = Continuation(inner, index_of(inner, "STORE_FAST", value="y"), ("x",), 1, None)
     cfg = cfg_of(caller)
     call = index_of(cfg, "CALL_FUNCTION")
     launch = Launch(lambda x: (None, (callee, x, x * 20), x))  # top first: the state, then x
@@ -216,8 +216,8 @@ def caller_of_one(x):
 
 def test_rests_of_rests(natives):
     inner, middle = cfg_of(callee), cfg_of(caller_of_one)
-    first = Rest(inner, index_of(inner, "STORE_FAST", value="y"), ("x",), 1, None)
-    second = Rest(middle, index_of(middle, "CALL_FUNCTION") + 1, ("x",), 1, first)
+    first = Continuation(inner, index_of(inner, "STORE_FAST", value="y"), ("x",), 1, None)
+    second = Continuation(middle, index_of(middle, "CALL_FUNCTION") + 1, ("x",), 1, first)
     assert str(second) == "caller_of_one at %d, %s" % (second.target, first)
     cfg = cfg_of(outer)
     launch = Launch(lambda x: (None, (caller_of_one, x, (callee, x, 100))))

@@ -19,7 +19,7 @@ from bytecode_samples import (
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Label, Op, reencode, replace_code
+from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr, reencode, replace_code
 
 
 def with_code(function, code):
@@ -31,8 +31,8 @@ def with_code(function, code):
 
 def call(assembler, callee, number, line):
     """Instructions that call `callee(number)`."""
-    return [Op("LOAD_CONST", assembler.const(callee), line), Op("LOAD_CONST", assembler.const(number), line),
-            Op("CALL_FUNCTION", 1, line), Op("POP_TOP", None, line)]
+    return [NewInstr("LOAD_CONST", assembler.const(callee), line), NewInstr("LOAD_CONST", assembler.const(number), line),
+            NewInstr("CALL_FUNCTION", 1, line), NewInstr("POP_TOP", None, line)]
 
 
 @pytest.mark.parametrize("function, calls", SAMPLES, ids=NAMES)
@@ -71,7 +71,7 @@ def test_far_jumps(function, calls):
     """So much code between that jumps need prefixes, which move other jumps in turn."""
     assembler = Assembler(decode(function.__code__))
     for instr in assembler.function.instructions:
-        assembler.insert(instr.index, [Op("NOP", None, instr.lineno)] * (61 * (instr.index % 5 + 1)))
+        assembler.insert(instr.index, [NewInstr("NOP", None, instr.lineno)] * (61 * (instr.index % 5 + 1)))
     code = assembler.assemble()
     if any(instr.target is not None for instr in assembler.function.instructions):
         assert dis.EXTENDED_ARG in code.co_code[::2]
@@ -94,8 +94,8 @@ def test_spilling_the_stack_everywhere(function, calls):
             continue
         mine = slots[:cfg.stack_depth[instr.index]]
         spilled += len(mine)
-        assembler.insert(instr.index, [Op("STORE_FAST", slot, instr.lineno) for slot in mine]
-                         + [Op("LOAD_FAST", slot, instr.lineno) for slot in reversed(mine)])
+        assembler.insert(instr.index, [NewInstr("STORE_FAST", slot, instr.lineno) for slot in mine]
+                         + [NewInstr("LOAD_FAST", slot, instr.lineno) for slot in reversed(mine)])
     assert spilled >= 3
     edited = with_code(function, assembler.assemble())
     for args in calls:
@@ -121,10 +121,10 @@ def test_skip_a_segment():
     miss = assembler.original(0)
     done = next(instr.index for instr in decoded.instructions if instr.opname == "STORE_FAST") + 1
     assembler.insert(0, [
-        Op("LOAD_FAST", x, 1), Op("LOAD_CONST", assembler.const(100), 1),
-        Op("COMPARE_OP", dis.cmp_op.index("=="), 1), Op("POP_JUMP_IF_FALSE", miss, 1),
-        Op("LOAD_CONST", assembler.const(1000), 1),
-        Op("STORE_FAST", assembler.local("z"), 1), Op("JUMP_ABSOLUTE", assembler.inserted(done), 1)])
+        NewInstr("LOAD_FAST", x, 1), NewInstr("LOAD_CONST", assembler.const(100), 1),
+        NewInstr("COMPARE_OP", dis.cmp_op.index("=="), 1), NewInstr("POP_JUMP_IF_FALSE", miss, 1),
+        NewInstr("LOAD_CONST", assembler.const(1000), 1),
+        NewInstr("STORE_FAST", assembler.local("z"), 1), NewInstr("JUMP_ABSOLUTE", assembler.inserted(done), 1)])
     edited = with_code(straight, assembler.assemble())
     assert [edited(x) for x in (3, 100)] == [3, 900]
 
@@ -134,11 +134,11 @@ def test_appended_code_and_labels():
     tail, back = Label("tail"), Label("back")
     one = next(instr for instr in assembler.function.instructions if instr.opname == "LOAD_CONST"
                and instr.lineno == at(conditional, "y = 1"))
-    assembler.insert(one.index, [Op("JUMP_ABSOLUTE", tail, one.lineno), back])
+    assembler.insert(one.index, [NewInstr("JUMP_ABSOLUTE", tail, one.lineno), back])
     assembler.append([
-        tail, Op("LOAD_CONST", assembler.const(5), 9), Op("STORE_FAST", assembler.local("x"), 9),
-        Op("JUMP_ABSOLUTE", assembler.original(one.index), 9)])
-    assembler.append([Op("JUMP_ABSOLUTE", back, 9)])
+        tail, NewInstr("LOAD_CONST", assembler.const(5), 9), NewInstr("STORE_FAST", assembler.local("x"), 9),
+        NewInstr("JUMP_ABSOLUTE", assembler.original(one.index), 9)])
+    assembler.append([NewInstr("JUMP_ABSOLUTE", back, 9)])
     edited = with_code(conditional, assembler.assemble())
     assert edited(1) == 1 and edited(0) == 2
 
@@ -189,7 +189,7 @@ def test_names_and_locals_are_appended():
     code = keywords.__code__
     assert assembler.local("a") == 0 and assembler.name("sorted") == code.co_names.index("sorted")
     fresh = [assembler.fresh_local(), assembler.fresh_local()]
-    assembler.insert(0, [Op("LOAD_GLOBAL", assembler.name("len"), 1), Op("STORE_FAST", fresh[1], 1)])
+    assembler.insert(0, [NewInstr("LOAD_GLOBAL", assembler.name("len"), 1), NewInstr("STORE_FAST", fresh[1], 1)])
     edited = assembler.assemble()
     assert edited.co_varnames == code.co_varnames + ("$s1", "$s2")
     assert edited.co_nlocals == code.co_nlocals + 2
@@ -204,7 +204,7 @@ def test_cells_stay():
         return [x + total + y for y in (1, 2)]
 
     assembler = Assembler(decode(add.__code__))
-    assembler.insert(0, [Op("LOAD_DEREF", 1, 1), Op("STORE_FAST", assembler.fresh_local(), 1)])
+    assembler.insert(0, [NewInstr("LOAD_DEREF", 1, 1), NewInstr("STORE_FAST", assembler.fresh_local(), 1)])
     edited = assembler.assemble()
     assert (edited.co_cellvars, edited.co_freevars) == (("x",), ("total",))
     assert with_code(add, edited)(1) == [5, 6]
@@ -212,7 +212,7 @@ def test_cells_stay():
 
 def test_lines_of_new_code():
     assembler = Assembler(decode(straight.__code__))
-    assembler.insert(4, [Op("NOP", None, 5000), Op("NOP", None, 3)])
+    assembler.insert(4, [NewInstr("NOP", None, 5000), NewInstr("NOP", None, 3)])
     lines = [instr.lineno for instr in decode(assembler.assemble()).instructions]
     first = straight.__code__.co_firstlineno
     assert lines == [first + 1] * 4 + [5000, 3] + [first + 2] * 4
@@ -221,17 +221,17 @@ def test_lines_of_new_code():
 def test_stack_size_grows():
     assembler = Assembler(decode(straight.__code__))
     one = assembler.const(1)
-    assembler.insert(4, [Op("LOAD_CONST", one, 1)] * 50 + [Op("BUILD_TUPLE", 50, 1), Op("POP_TOP", None, 1)])
+    assembler.insert(4, [NewInstr("LOAD_CONST", one, 1)] * 50 + [NewInstr("BUILD_TUPLE", 50, 1), NewInstr("POP_TOP", None, 1)])
     code = assembler.assemble()
     assert code.co_stacksize == 50
     assert with_code(straight, code)(3) == 3
 
 
 @pytest.mark.parametrize("items, message", [
-    ([Op("JUMP_ABSOLUTE", Label("lost"), 1)], "<Label lost> is placed in front of no instruction"),
-    ([Op("JUMP_ABSOLUTE", 3, 1)], "argument of the wrong kind"),
-    ([Op("LOAD_CONST", None, 1)], "argument of the wrong kind"),
-    ([Op("POP_TOP", 1, 1)], "argument of the wrong kind"),
+    ([NewInstr("JUMP_ABSOLUTE", Label("lost"), 1)], "<Label lost> is placed in front of no instruction"),
+    ([NewInstr("JUMP_ABSOLUTE", 3, 1)], "argument of the wrong kind"),
+    ([NewInstr("LOAD_CONST", None, 1)], "argument of the wrong kind"),
+    ([NewInstr("POP_TOP", 1, 1)], "argument of the wrong kind"),
 ])
 def test_refusals(items, message):
     assembler = Assembler(decode(while_else.__code__))
@@ -243,13 +243,13 @@ def test_refusals(items, message):
 def test_refuses_what_cannot_be_placed():
     assembler = Assembler(decode(while_else.__code__))
     label = Label("twice")
-    assembler.insert(0, [label, Op("NOP"), label])
+    assembler.insert(0, [label, NewInstr("NOP"), label])
     with pytest.raises(ValueError, match="<Label twice> is placed twice"):
         assembler.assemble()
     with pytest.raises(IndexError):
-        assembler.insert(len(assembler.function.instructions), [Op("NOP")])
+        assembler.insert(len(assembler.function.instructions), [NewInstr("NOP")])
     backwards = Assembler(decode(while_else.__code__))
-    backwards.append([Op("JUMP_FORWARD", backwards.original(0))])
+    backwards.append([NewInstr("JUMP_FORWARD", backwards.original(0))])
     with pytest.raises(ValueError, match="JUMP_FORWARD cannot jump backwards"):
         backwards.assemble()
 

@@ -6,7 +6,7 @@ from bytecode_samples import NAMES, SAMPLES, executed, for_else, nested_finally,
 
 from pijit.core.bytecode.analysis.blocks import build_cfg, innermost_handler
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Op, replace_code
+from pijit.core.bytecode.codec.encode import Assembler, NewInstr, replace_code
 from pijit.core.bytecode.flow.control_flow import BlockEntry, trace_flow
 
 BEFORE_38 = sys.version_info < (3, 8)
@@ -120,7 +120,7 @@ def test_unreachable_code_has_no_entry():
         return x
 
     assembler = Assembler(decode(f.__code__))
-    assembler.append([Op("LOAD_FAST", 0), Op("RETURN_VALUE")])
+    assembler.append([NewInstr("LOAD_FAST", 0), NewInstr("RETURN_VALUE")])
     function = decode(assembler.assemble())
     flow = trace_flow(function)
     assert flow.block_stack[:2] == [(), ()] and flow.block_stack[2:] == [None, None]

@@ -16,7 +16,7 @@ if sys.version_info < (3, 11):
 from link_samples_311 import cfg_of, leaving, made
 
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Op
+from pijit.core.bytecode.codec.encode import Assembler, NewInstr
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, delegating, only_yield, plan, resumed
 from pijit.core.bytecode.rewrite.generator_to_loop import (
@@ -46,7 +46,7 @@ def with_values(code, values):
     assembler = Assembler(decode(code))
     line = code.co_firstlineno
     items = [item for name, value in values.items() for item in (
-        Op("LOAD_CONST", assembler.const(value), line), Op("STORE_FAST", assembler.local(name), line))]
+        NewInstr("LOAD_CONST", assembler.const(value), line), NewInstr("STORE_FAST", assembler.local(name), line))]
     assembler.insert(assembler.first_place(), items, redirect=False)
     return assembler.assemble()
 

@@ -13,7 +13,7 @@ if sys.version_info < (3, 11):
 from bytecode_samples import NAMES, NUMBERS, SAMPLES, conditional, fail, for_else, outcome, straight, try_everything
 
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Label, Op
+from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr
 
 
 def with_code(function, code):
@@ -148,7 +148,7 @@ def spread(function, count=1):
     places = []
     for instr in assembler.function.instructions:
         if assembler.may_insert(instr.index):
-            assembler.insert(instr.index, [Op("NOP", None, instr.lineno)] * count)
+            assembler.insert(instr.index, [NewInstr("NOP", None, instr.lineno)] * count)
         places.append(assembler.original(instr.index))
     code = assembler.assemble()
     return code, assembler.function.instructions, [assembler.offset(label) for label in places]
@@ -187,7 +187,7 @@ def test_one_nop_at_a_time(function, calls):
             assembler = Assembler(decoded)
             if not assembler.may_insert(instr.index):
                 continue
-            assembler.insert(instr.index, [Op("NOP", None, instr.lineno)], redirect)
+            assembler.insert(instr.index, [NewInstr("NOP", None, instr.lineno)], redirect)
             edited = with_code(function, assembler.assemble())
             assert [result(edited, args) for args in calls] == expected
 
@@ -200,7 +200,7 @@ def test_refused_places(function, calls):
         "RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "POP_TOP", "END_FOR", "POP_ITER", "CALL", "PRECALL", "YIELD_VALUE"}
     for instr in refused:
         with pytest.raises(ValueError, match="nothing can be inserted in front of <{} ".format(instr.index)):
-            assembler.insert(instr.index, [Op("NOP")])
+            assembler.insert(instr.index, [NewInstr("NOP")])
 
 
 def test_generators_in_use(monkeypatch):
@@ -256,10 +256,10 @@ def test_new_code_has_the_handler_of_its_site():
     assembler = Assembler(decoded)
     zero = assembler.const(0)
     away, back = Label("away"), assembler.original(call.index)
-    division = [Op("LOAD_CONST", zero, call.lineno), Op("LOAD_CONST", zero, call.lineno), Op("BINARY_OP", 11, call.lineno),
-                Op("POP_TOP", None, call.lineno)]
-    assembler.insert(call.index, [Op("JUMP", away, call.lineno)])
-    assembler.append([away] + division + [Op("JUMP", back, call.lineno)], site=call.index)
+    division = [NewInstr("LOAD_CONST", zero, call.lineno), NewInstr("LOAD_CONST", zero, call.lineno), NewInstr("BINARY_OP", 11, call.lineno),
+                NewInstr("POP_TOP", None, call.lineno)]
+    assembler.insert(call.index, [NewInstr("JUMP", away, call.lineno)])
+    assembler.append([away] + division + [NewInstr("JUMP", back, call.lineno)], site=call.index)
     edited = with_code(try_everything, assembler.assemble())
     kind, error, text, lines = outcome(edited, (5,))
     assert (error, lines[:1]) == (ZeroDivisionError, [call.lineno])
@@ -275,8 +275,8 @@ def test_skip_a_segment():
     assembler = Assembler(decoded)
     test = ["POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_IF_NONE"]["POP_JUMP_IF_NONE" in dis.opmap]
     assembler.insert(head, [
-        Op("LOAD_FAST", assembler.local("y"), 1), Op(test, assembler.original(head), 1),
-        Op("LOAD_CONST", assembler.const(1000), 1), Op("STORE_FAST", assembler.local("z"), 1), Op("JUMP", assembler.inserted(done), 1)])
+        NewInstr("LOAD_FAST", assembler.local("y"), 1), NewInstr(test, assembler.original(head), 1),
+        NewInstr("LOAD_CONST", assembler.const(1000), 1), NewInstr("STORE_FAST", assembler.local("z"), 1), NewInstr("JUMP", assembler.inserted(done), 1)])
     edited = with_code(straight, assembler.assemble())
     assert edited(100) == 900
     with pytest.raises(TypeError):
@@ -298,8 +298,8 @@ def test_new_locals_move_the_slots_of_cells():
     first = next(instr.index for instr in assembler.function.instructions if assembler.may_insert(instr.index))
     free = next(instr.raw for instr in assembler.function.instructions if instr.opname == "MAKE_CELL" and instr.value == "y")
     slot = assembler.fresh_local()
-    assembler.insert(first, [Op("LOAD_CONST", 0, 1), Op("STORE_FAST", slot, 1), Op("LOAD_CONST", assembler.const(9), 1),
-                             Op("STORE_DEREF", free, 1)])
+    assembler.insert(first, [NewInstr("LOAD_CONST", 0, 1), NewInstr("STORE_FAST", slot, 1), NewInstr("LOAD_CONST", assembler.const(9), 1),
+                             NewInstr("STORE_DEREF", free, 1)])
     assembler.fresh_local()
     edited = assembler.assemble()
     assert edited.co_varnames == add.__code__.co_varnames + ("$s1", "$s2")
@@ -310,7 +310,7 @@ def test_new_locals_move_the_slots_of_cells():
 def test_stack_size_grows():
     assembler = Assembler(decode(straight.__code__))
     one = assembler.const(1)
-    assembler.insert(4, [Op("LOAD_CONST", one, 1)] * 50 + [Op("BUILD_TUPLE", 50, 1), Op("POP_TOP", None, 1)])
+    assembler.insert(4, [NewInstr("LOAD_CONST", one, 1)] * 50 + [NewInstr("BUILD_TUPLE", 50, 1), NewInstr("POP_TOP", None, 1)])
     code = assembler.assemble()
     assert code.co_stacksize >= 50 and with_code(straight, code)(3) == 3
 
@@ -323,13 +323,13 @@ def test_refusals():
         return assembler.assemble()
 
     with pytest.raises(ValueError, match="JUMP_FORWARD cannot jump backwards"):
-        assembled(straight, lambda made: Op("JUMP_FORWARD", made.original(0)), index=3)
+        assembled(straight, lambda made: NewInstr("JUMP_FORWARD", made.original(0)), index=3)
     with pytest.raises(ValueError, match="JUMP_BACKWARD cannot jump forwards"):
-        assembled(straight, lambda made: Op("JUMP_BACKWARD", made.original(4)))
+        assembled(straight, lambda made: NewInstr("JUMP_BACKWARD", made.original(4)))
     with pytest.raises(ValueError, match="argument of the wrong kind"):
-        assembled(conditional, lambda made: Op("JUMP", 3))
+        assembled(conditional, lambda made: NewInstr("JUMP", 3))
     with pytest.raises(ValueError, match="different stacks"):
-        assembled(for_else, lambda made: Op("LOAD_CONST", 0), index=-12)
+        assembled(for_else, lambda made: NewInstr("LOAD_CONST", 0), index=-12)
 
 
 @pytest.mark.skipif("END_FOR" not in dis.opmap, reason="FOR_ITER skips nothing")

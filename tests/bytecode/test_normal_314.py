@@ -17,7 +17,7 @@ from link_samples_311 import Launch, cfg_of, index_of, linked, local
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Op
+from pijit.core.bytecode.codec.encode import Assembler, NewInstr
 from pijit.core.bytecode.instructions import names_311
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site
@@ -140,7 +140,7 @@ def test_handlers_of_with_statements_are_left_alone():
     assert [cfg.function.instructions[index].opname for index in refused] == [
         "PUSH_EXC_INFO", "WITH_EXCEPT_START", "TO_BOOL", "POP_JUMP_IF_TRUE", "NOP", "RERAISE", "POP_TOP", "POP_EXCEPT", "POP_TOP"]
     with pytest.raises(ValueError, match="an item of the operand stack is no object"):
-        assembler.insert(refused[0], [Op("NOP")])
+        assembler.insert(refused[0], [NewInstr("NOP")])
     assert min(refused) >= begin
 
 
@@ -199,7 +199,7 @@ def test_ends_of_asynchronous_loops_name_an_instruction():
         assembler = Assembler(form)
         for instr in form.instructions:
             if assembler.may_insert(instr.index):
-                assembler.insert(instr.index, [Op("NOP", None, instr.lineno)] * 300)
+                assembler.insert(instr.index, [NewInstr("NOP", None, instr.lineno)] * 300)
         code = assembler.assemble()
         again = decode(code).instructions
         (end,) = [instr for instr in again if instr.opname == "END_ASYNC_FOR"]

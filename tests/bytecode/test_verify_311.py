@@ -13,7 +13,7 @@ from link_samples_311 import Launch, cfg_of, index_of
 
 from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound, unproved_loads
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Label, Op, replace_code
+from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr, replace_code
 from pijit.core.bytecode.instructions.exception_table import read_exception_table, write_exception_table
 from pijit.core.bytecode.linker import verify, verify_311
 from pijit.core.bytecode.linker.link import MISS, Call, ExitPlan, Site, link
@@ -74,7 +74,7 @@ def test_right_code_is_right():
 
 
 def other_line(assembler):
-    assembler.insert(0, [Op("NOP", None, PLAIN.co_firstlineno + 500)])
+    assembler.insert(0, [NewInstr("NOP", None, PLAIN.co_firstlineno + 500)])
 
 
 WRONG = [
@@ -131,9 +131,9 @@ def test_a_stack_that_is_too_low_for_the_handler():
     line = cfg.function.instructions[store].lineno
     slot, one = assembler.fresh_local(), assembler.fresh_local()
     # The iterator is off the stack while something may raise.
-    load = Op("LOAD_GLOBAL", assembler.name("print") << 1, line)
-    assembler.insert(store, [Op("STORE_FAST", one, line), Op("STORE_FAST", slot, line), load, Op("POP_TOP", None, line),
-                             Op("LOAD_FAST", slot, line), Op("LOAD_FAST", one, line)])
+    load = NewInstr("LOAD_GLOBAL", assembler.name("print") << 1, line)
+    assembler.insert(store, [NewInstr("STORE_FAST", one, line), NewInstr("STORE_FAST", slot, line), load, NewInstr("POP_TOP", None, line),
+                             NewInstr("LOAD_FAST", slot, line), NewInstr("LOAD_FAST", one, line)])
     assert "has 0 items on the stack, its handler expects 1" in why_wrong(assembler.assemble(), cfg.function)
 
 
@@ -144,8 +144,8 @@ def test_a_load_without_a_proof():
     slot, line = assembler.fresh_local(), PLAIN.co_firstlineno + 1
     skip = Label("skip")
     assembler.insert(0, [
-        Op("LOAD_CONST", 0, line), Op("POP_JUMP_IF_NONE", skip, line), Op("LOAD_CONST", 0, line), Op("STORE_FAST", slot, line),
-        skip, Op("LOAD_FAST", slot, line), Op("POP_TOP", None, line)])
+        NewInstr("LOAD_CONST", 0, line), NewInstr("POP_JUMP_IF_NONE", skip, line), NewInstr("LOAD_CONST", 0, line), NewInstr("STORE_FAST", slot, line),
+        skip, NewInstr("LOAD_FAST", slot, line), NewInstr("POP_TOP", None, line)])
     code = assembler.assemble()
     assert "reads a variable that may have no value" in why_wrong(code, CFG.function)
     assert why_wrong(checked(code), CFG.function) is None
@@ -202,8 +202,8 @@ def test_loads_of_the_standard_library_are_proved():
 def test_pairs_of_loads_cannot_look():
     assembler = Assembler(decode(maybe.__code__))
     line, slot = maybe.__code__.co_firstlineno, assembler.local("w")
-    drop = Op("POP_TOP", None, line)
-    assembler.insert(assembler.first_place(), [Op("LOAD_FAST_LOAD_FAST", slot, line), drop, drop])
+    drop = NewInstr("POP_TOP", None, line)
+    assembler.insert(assembler.first_place(), [NewInstr("LOAD_FAST_LOAD_FAST", slot, line), drop, drop])
     with pytest.raises(ValueError, match="may have no value"):
         checked(assembler.assemble())
 

@@ -11,7 +11,7 @@ import pytest
 import pijit
 from pijit.core import entries, errors
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Label, Op, replace_code
+from pijit.core.bytecode.codec.encode import Assembler, Label, NewInstr, replace_code
 from pijit.core.bytecode.linker import verify, verify_37
 from pijit.core.bytecode.linker.verify import why_wrong
 from tests.bytecode import bytecode_samples
@@ -36,7 +36,7 @@ def edited(edit=lambda assembler: None):
     """The sample with code in front of its first instruction and behind the last, which ``edit`` adds."""
     assembler = Assembler(decode(sample.__code__))
     slot, line = assembler.fresh_local(), sample.__code__.co_firstlineno + 1
-    assembler.insert(0, [Op("LOAD_CONST", assembler.const(3.5), line), Op("STORE_FAST", slot, line)])
+    assembler.insert(0, [NewInstr("LOAD_CONST", assembler.const(3.5), line), NewInstr("STORE_FAST", slot, line)])
     edit(assembler)
     return assembler.assemble()
 
@@ -52,22 +52,22 @@ def with_unit(code, opname, nth=0, opcode=None, arg=None):
 
 def other_lines(code):
     assembler = Assembler(decode(code))
-    assembler.append([Op("LOAD_CONST", 0, code.co_firstlineno + 500), Op("RETURN_VALUE", None, None)])
+    assembler.append([NewInstr("LOAD_CONST", 0, code.co_firstlineno + 500), NewInstr("RETURN_VALUE", None, None)])
     return assembler.assemble()
 
 
 def runs_off_the_end(code):
     def add(assembler):
         end, line = Label("end"), code.co_firstlineno + 1
-        assembler.insert(0, [Op("LOAD_CONST", 0, line), Op("POP_JUMP_IF_TRUE", end, line)])
-        assembler.append([end, Op("LOAD_CONST", 0, line), Op("RETURN_VALUE", None, line)])
+        assembler.insert(0, [NewInstr("LOAD_CONST", 0, line), NewInstr("POP_JUMP_IF_TRUE", end, line)])
+        assembler.append([end, NewInstr("LOAD_CONST", 0, line), NewInstr("RETURN_VALUE", None, line)])
     return with_unit(edited(add), "RETURN_VALUE", nth=-1, opcode="POP_TOP")
 
 
 def branch_with_another_depth(code):
     def add(assembler):
         on, line = Label("on"), code.co_firstlineno + 1
-        assembler.insert(0, [Op("LOAD_CONST", 0, line), Op("POP_JUMP_IF_TRUE", on, line), Op("NOP", None, line), on])
+        assembler.insert(0, [NewInstr("LOAD_CONST", 0, line), NewInstr("POP_JUMP_IF_TRUE", on, line), NewInstr("NOP", None, line), on])
     return replace_code(with_unit(edited(add), "NOP", opcode="LOAD_CONST", arg=0), co_stacksize=9)
 
 
@@ -94,7 +94,7 @@ def test_what_the_assembler_writes_is_right(function):
     assembler = Assembler(before)
     line = before.instructions[0].lineno
     for index in range(0, len(before.instructions), 3):
-        assembler.insert(index, [Op("LOAD_CONST", assembler.const(verify), line), Op("POP_TOP", None, line)])
+        assembler.insert(index, [NewInstr("LOAD_CONST", assembler.const(verify), line), NewInstr("POP_TOP", None, line)])
     assert why_wrong(before.code, before) is None and why_wrong(assembler.assemble(), before) is None
 
 

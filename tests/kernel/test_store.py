@@ -31,8 +31,8 @@ def kept(tmp_path, monkeypatch):
     """A store of the test's own, which is also the default one; what was noted before is forgotten."""
     monkeypatch.setenv("PIJIT_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setattr(disk_cache, "_noted", set())
-    monkeypatch.setattr(disk_cache.Store, "_written", disk_cache.SIZE_CAP)
-    return disk_cache.Store()
+    monkeypatch.setattr(disk_cache.DiskCache, "_written", disk_cache.SIZE_CAP)
+    return disk_cache.DiskCache()
 
 
 def file_of(kept, key=KEY):
@@ -124,7 +124,7 @@ def users(kept, monkeypatch):
     """A store in a folder of that user's, below one that it can reach."""
     with tempfile.TemporaryDirectory() as above:
         os.chmod(above, 0o755)
-        users = disk_cache.Store(os.path.join(above, "kernels"))
+        users = disk_cache.DiskCache(os.path.join(above, "kernels"))
         users.save(KEY, b"code")
         for path in (users.path, file_of(users)):
             os.chown(path, *(NOBODY, NOBODY) if os.geteuid() == 0 else (-1, -1))
@@ -176,7 +176,7 @@ def test_a_folder_of_root_is_not_the_users(users, caplog, mode):
 @pytest.mark.parametrize("path", ["/proc/pijit", os.path.join(os.path.abspath(__file__), "below")])
 def test_a_folder_that_cannot_be_made_is_done_without(kept, caplog, path):
     caplog.set_level(logging.DEBUG)
-    nowhere = disk_cache.Store(path)
+    nowhere = disk_cache.DiskCache(path)
     nowhere.save(KEY, b"code")
     nowhere.save(OTHER, b"code")
     assert nowhere.load(KEY) is None and len(lines(caplog)) == 1

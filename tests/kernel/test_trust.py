@@ -21,7 +21,7 @@ def noted(monkeypatch, caplog):
 
 
 def kept_in(folder):
-    kept = disk_cache.Store(str(folder))
+    kept = disk_cache.DiskCache(str(folder))
     kept.save(KEY, b"code")
     return kept
 
@@ -69,7 +69,7 @@ def test_links_are_followed(tmp_path, noted):
     kept = kept_in(tmp_path / "there" / "kernels")
     (tmp_path / "open" / "link").symlink_to(os.path.join(os.pardir, "there"))
     (tmp_path / "here" / "link").symlink_to(tmp_path / "open" / "link" / "kernels")
-    found = disk_cache.Store(str(tmp_path / "here" / "link"))
+    found = disk_cache.DiskCache(str(tmp_path / "here" / "link"))
     assert found.load(KEY) == b"code"
     for name in ("here", "open", "there"):
         os.chmod(str(tmp_path / name), 0o777)
@@ -83,7 +83,7 @@ def test_links_of_others_are_not_followed(tmp_path, noted):
     kept_in(tmp_path / "there")
     os.chmod(str(tmp_path), 0o1777)
     os.symlink(str(tmp_path / "there"), str(tmp_path / "link"))
-    found = disk_cache.Store(str(tmp_path / "link"))
+    found = disk_cache.DiskCache(str(tmp_path / "link"))
     assert found.load(KEY) == b"code"
     os.lchown(str(tmp_path / "link"), NOBODY, NOBODY)
     assert found.load(KEY) is None and "the link %s on the way" % (tmp_path / "link") in noted()[0]
@@ -98,7 +98,7 @@ def test_steps_up_are_those_of_the_system(tmp_path, noted):
     found = kept_in(os.path.join(str(tmp_path / "link"), os.pardir, "kernels"))
     assert found.load(KEY) == b"code" and (tmp_path / "safe" / "kernels").is_dir()
     (tmp_path / "second").symlink_to(tmp_path / "open")
-    assert disk_cache.Store(os.path.join(str(tmp_path / "second"), os.pardir, "safe", "kernels")).load(KEY) is None
+    assert disk_cache.DiskCache(os.path.join(str(tmp_path / "second"), os.pardir, "safe", "kernels")).load(KEY) is None
 
 
 def test_links_without_end(tmp_path, noted):

@@ -7,7 +7,7 @@ import pytest
 from pijit.core._hook import Rest
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.linker.continuation import Rest as Plan
+from pijit.core.bytecode.linker.continuation import Continuation as Plan
 from pijit.core.bytecode.linker.continuation import _native
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 from typing import Any, Iterable, List, Optional, Sequence
 
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 from pijit.core.bytecode.codec.read_311 import slot_names
 from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT
 from pijit.core.bytecode.instructions.units_311 import JUMP_NO_INTERRUPT, SKIPPED_BY_FOR_ITER
@@ -65,26 +65,26 @@ class Emit:
             index = inner.index = entry.target
         return inner
 
-    def op(self, opname: str, arg: Any = None) -> Op:
+    def op(self, opname: str, arg: Any = None) -> NewInstr:
         """An instruction that all versions have."""
-        return Op(opname, arg, self.line, self.index, self.columns)
+        return NewInstr(opname, arg, self.line, self.index, self.columns)
 
-    def const(self, value: Any) -> Op:
+    def const(self, value: Any) -> NewInstr:
         """Push a constant."""
         return self.op("LOAD_CONST", self.assembler.const(value))
 
-    def value_of(self, name: str) -> Op:
+    def value_of(self, name: str) -> NewInstr:
         """Push the value of a local variable of the function, which may be in a cell."""
         cells = self.assembler.function.cellvars
         if name in cells:
             return self.op("LOAD_DEREF", cell_slot(self.assembler, cells.index(name)))
         return self.op("LOAD_FAST", self.assembler.local(name))
 
-    def cell(self, number: int) -> Op:
+    def cell(self, number: int) -> NewInstr:
         """Push a cell object; cells and free variables are numbered together."""
         return self.op("LOAD_SLOT", cell_slot(self.assembler, number))
 
-    def content(self, number: int) -> Op:
+    def content(self, number: int) -> NewInstr:
         """Push the content of a cell."""
         return self.op("LOAD_DEREF", cell_slot(self.assembler, number))
 
@@ -128,15 +128,15 @@ class Emit:
         """Call the item that an instruction pushes, with one or more arguments; the slot beside it gets the first."""
         return [callable, *arguments, *self._call(len(arguments) - 1)]
 
-    def swap(self) -> Op:
+    def swap(self) -> NewInstr:
         """Exchange the two top items."""
         return self.op("SWAP", 2)
 
-    def binary(self, opname: str) -> Op:
+    def binary(self, opname: str) -> NewInstr:
         """A binary operation, by its name in the normal form."""
         return self.op("BINARY_OP", _OPERATORS[opname])
 
-    def compare(self, symbol: str) -> Op:
+    def compare(self, symbol: str) -> NewInstr:
         """Compare two items; a jump follows."""
         return self.op("IS_OP", 0) if symbol == "is" else self.op("COMPARE_OP", _compared(symbol))
 
@@ -153,11 +153,11 @@ class Emit:
         top = (operands.depths[behind] or 0) - 1
         return [self.op("COPY", 1 + (top in operands.nulls[behind])), *self.call_on_top(observer), self.op("POP_TOP")]
 
-    def jump(self, label: Label) -> Op:
+    def jump(self, label: Label) -> NewInstr:
         """Jump without a check of the eval breaker."""
         return self.op(JUMP_NO_INTERRUPT, label)
 
-    def jump_over(self, label: Label) -> Op:
+    def jump_over(self, label: Label) -> NewInstr:
         """Jump forwards."""
         return self.op("JUMP_FORWARD", label)
 
@@ -177,7 +177,7 @@ class Emit:
         """Pop the top item, a bool; jump if it is false."""
         return [self.op(_FORWARD + "FALSE", label)]
 
-    def operand(self, slot: int) -> Op:
+    def operand(self, slot: int) -> NewInstr:
         """Push an operand from a local. The load is checked, because the item beside a method may be an empty slot."""
         return self.op("LOAD_FAST_CHECK" if _CLEARS else "LOAD_FAST", slot)
 

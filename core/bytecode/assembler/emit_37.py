@@ -8,7 +8,7 @@ from __future__ import annotations
 import dis
 from typing import Any, Iterable, List, Optional, Sequence
 
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 
 USUAL_EXIT = False
 """The launcher's number of the usual exit. It is the only false number, so linked code tests for it with a jump."""
@@ -31,25 +31,25 @@ class Emit:
         self.index = index
         self.line: Optional[int] = None if index is None else assembler.function.instructions[index].lineno
 
-    def op(self, opname: str, arg: Any = None) -> Op:
+    def op(self, opname: str, arg: Any = None) -> NewInstr:
         """An instruction that all versions have."""
-        return Op(opname, arg, self.line)
+        return NewInstr(opname, arg, self.line)
 
-    def const(self, value: Any) -> Op:
+    def const(self, value: Any) -> NewInstr:
         """Push a constant."""
         return self.op("LOAD_CONST", self.assembler.const(value))
 
-    def value_of(self, name: str) -> Op:
+    def value_of(self, name: str) -> NewInstr:
         """Push the value of a local variable of the function, which may be in a cell."""
         cells = self.assembler.function.cellvars
         return (self.op("LOAD_DEREF", cells.index(name)) if name in cells
                 else self.op("LOAD_FAST", self.assembler.local(name)))
 
-    def cell(self, number: int) -> Op:
+    def cell(self, number: int) -> NewInstr:
         """Push a cell object; cells and free variables are numbered together."""
         return self.op("LOAD_CLOSURE", number)
 
-    def content(self, number: int) -> Op:
+    def content(self, number: int) -> NewInstr:
         """Push the content of a cell."""
         return self.op("LOAD_DEREF", number)
 
@@ -70,15 +70,15 @@ class Emit:
         """Call the item that an instruction pushes, with one or more arguments."""
         return [callable, *arguments, self.op("CALL_FUNCTION", len(arguments))]
 
-    def swap(self) -> Op:
+    def swap(self) -> NewInstr:
         """Exchange the two top items."""
         return self.op("ROT_TWO")
 
-    def binary(self, opname: str) -> Op:
+    def binary(self, opname: str) -> NewInstr:
         """A binary operation, by its name."""
         return self.op(opname)
 
-    def compare(self, symbol: str) -> Op:
+    def compare(self, symbol: str) -> NewInstr:
         """Compare two items; a jump follows."""
         if symbol == "is" and "IS_OP" in dis.opmap:
             return self.op("IS_OP", 0)
@@ -92,11 +92,11 @@ class Emit:
         """Call a constant with the top item, which stays."""
         return [self.op("DUP_TOP"), *self.call_on_top(observer), self.op("POP_TOP")]
 
-    def jump(self, label: Label) -> Op:
+    def jump(self, label: Label) -> NewInstr:
         """Jump."""
         return self.op("JUMP_ABSOLUTE", label)
 
-    def jump_over(self, label: Label) -> Op:
+    def jump_over(self, label: Label) -> NewInstr:
         """Jump forwards."""
         return self.op("JUMP_FORWARD", label)
 
@@ -113,7 +113,7 @@ class Emit:
         """Jump if the top item, which stays, is None; other items are true."""
         return [self.op("DUP_TOP"), self.op("POP_JUMP_IF_FALSE", label)]
 
-    def operand(self, slot: int) -> Op:
+    def operand(self, slot: int) -> NewInstr:
         """Push an operand from a local."""
         return self.op("LOAD_FAST", slot)
 

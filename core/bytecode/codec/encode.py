@@ -24,7 +24,7 @@ class Label:
         return "<Label {}>".format(self.name or hex(id(self)))
 
 
-class Op:
+class NewInstr:
     """A new instruction.
 
     Args:
@@ -51,7 +51,7 @@ class Op:
         return "<Op {} {}, line {}>".format(self.opname, "" if self.arg is None else self.arg, self.lineno)
 
 
-Item = Union[Op, Label]
+Item = Union[NewInstr, Label]
 
 
 class Assembler:

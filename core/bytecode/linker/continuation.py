@@ -27,7 +27,7 @@ Announce = Callable[[Tuple[Tuple[CodeType, str], ...]], Any]
 """Takes functions that are compiled on their own; returns the callable to call right before their call, or None."""
 
 
-class Rest(NamedTuple):
+class Continuation(NamedTuple):
     """Continuation in a callee at ``target``, with these variables and ``stack`` stack items, after that of ``inner``.
 
     ``cfg`` is that of the code as it runs, with cell variables in cells. ``given`` lists the stack items that are
@@ -40,7 +40,7 @@ class Rest(NamedTuple):
     target: int
     locals: Tuple[str, ...]
     stack: int
-    inner: Optional["Rest"]
+    inner: Optional["Continuation"]
     given: Tuple[Tuple[int, Any], ...] = ()
     dicts: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
     calls: Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...] = ()
@@ -55,12 +55,12 @@ def call_and_drop(emit: Emit, callable: Any) -> List[Item]:
     return [*emit.call(callable), emit.op("POP_TOP")]
 
 
-def call_rest(emit: Emit, rest: Rest, announce: Announce) -> List[Item]:
+def call_rest(emit: Emit, rest: Continuation, announce: Announce) -> List[Item]:
     """Code that runs a continuation on the tuple on top of the stack, which the result replaces."""
     return emit.call_on_top(_native(rest, announce))
 
 
-def _native(rest: Rest, announce: Announce) -> Any:
+def _native(rest: Continuation, announce: Announce) -> Any:
     """The callable that linked code calls. It owns a code object of its own and holds no reference to the callee's."""
     assembler = Assembler(rest.cfg.function)
     dicts = [(name, keys, [assembler.fresh_local() for _ in keys]) for name, keys in rest.dicts]

@@ -22,7 +22,7 @@ from pijit.core.bytecode.assembler.emit import (
     handled_at,
 )
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
-from pijit.core.bytecode.linker.continuation import Announce, Rest, call_and_drop, call_rest
+from pijit.core.bytecode.linker.continuation import Announce, Continuation, call_and_drop, call_rest
 from pijit.core.bytecode.linker.deferred_warning import Report, call_report
 from pijit.core.bytecode.linker.osr import Given, add_mover, add_start
 
@@ -47,7 +47,7 @@ class ExitPlan(NamedTuple):
     side: bool
     poll: bool = False
     way: Any = None
-    rest: Union[Rest, Report, None] = None
+    rest: Union[Continuation, Report, None] = None
     given: Tuple[Given, ...] = ()
     deleted: Tuple[str, ...] = ()
     empty: Tuple[int, ...] = ()
@@ -259,7 +259,7 @@ class _Writer:
                 self.op("STORE_FAST", self.assembler.local(name))
         for name in plan.deleted:
             self.items += self.emit.unset(self.assembler.local(name))
-        stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), isinstance(plan.rest, Rest), plan.empty)
+        stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), isinstance(plan.rest, Continuation), plan.empty)
         self.items += stack.arrange()
         self.items += self.stack.let_go(self.taken)
         if isinstance(plan.rest, Report):

@@ -18,7 +18,7 @@ from typing import Dict, List, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.codec.decode import Instr, decode
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 from pijit.core.bytecode.flow.control_flow import Blocks
 
 COPIED_BY_COMPILER = "END_FINALLY" not in dis.opmap
@@ -76,7 +76,7 @@ class _Copier:
             if behind in self.cfg.flow.handlers:
                 return self._body(behind, None)
             on = self.assembler.original(index + 4)
-            return self._cleanup(instr.lineno) + [Op("JUMP_ABSOLUTE", on, instr.lineno)]
+            return self._cleanup(instr.lineno) + [NewInstr("JUMP_ABSOLUTE", on, instr.lineno)]
         if instr.opname == "LOAD_CONST" and self._falls_in(index):
             return self._body(behind, None)
         return self._way_out(instr) if instr.opname in LEAVES else None
@@ -93,7 +93,7 @@ class _Copier:
         if end is None or behind is None:
             return None
         line = self.instructions[end].lineno
-        return self._copy(handler, end) + [Op("JUMP_ABSOLUTE", self.assembler.inserted(behind), line)]
+        return self._copy(handler, end) + [NewInstr("JUMP_ABSOLUTE", self.assembler.inserted(behind), line)]
 
     def _copy(self, start: int, end: int) -> List[Item]:
         """The instructions; jumps to ``end`` lead to the end of the copy."""
@@ -106,19 +106,19 @@ class _Copier:
             if instr.index in labels:
                 items.append(labels[instr.index])
             items.append(self._op(instr, labels))
-        return items + ([labels[end], Op("NOP", None, self.instructions[end].lineno)] if end in labels else [])
+        return items + ([labels[end], NewInstr("NOP", None, self.instructions[end].lineno)] if end in labels else [])
 
-    def _op(self, instr: Instr, labels: Dict[Optional[int], Label]) -> Op:
+    def _op(self, instr: Instr, labels: Dict[Optional[int], Label]) -> NewInstr:
         if instr.opname == "POP_FINALLY":  # the copy has no items that tell how it was entered
-            return Op("NOP", None, instr.lineno)
+            return NewInstr("NOP", None, instr.lineno)
         if instr.target is not None:
-            return Op(instr.opname, labels.get(instr.target) or self.assembler.inserted(instr.target), instr.lineno)
-        return Op(instr.opname, instr.raw if instr.opcode >= dis.HAVE_ARGUMENT else None, instr.lineno)
+            return NewInstr(instr.opname, labels.get(instr.target) or self.assembler.inserted(instr.target), instr.lineno)
+        return NewInstr(instr.opname, instr.raw if instr.opcode >= dis.HAVE_ARGUMENT else None, instr.lineno)
 
     def _cleanup(self, line: Optional[int]) -> List[Item]:
         """Call the ``__exit__`` on the stack, as code of 3.9 and later does."""
-        return [Op("LOAD_CONST", self.assembler.const(None), line), Op("DUP_TOP", None, line),
-                Op("DUP_TOP", None, line), Op("CALL_FUNCTION", 3, line), Op("POP_TOP", None, line)]
+        return [NewInstr("LOAD_CONST", self.assembler.const(None), line), NewInstr("DUP_TOP", None, line),
+                NewInstr("DUP_TOP", None, line), NewInstr("CALL_FUNCTION", 3, line), NewInstr("POP_TOP", None, line)]
 
     def _way_out(self, instr: Instr) -> Optional[List[Item]]:
         """3.7: leave the blocks one by one and run their bodies, instead of unwinding."""
@@ -130,20 +130,20 @@ class _Copier:
         items: List[Item] = []
         result = self.assembler.local(RESULT) if returning else None
         if returning:
-            items.append(Op("STORE_FAST", result, line))
+            items.append(NewInstr("STORE_FAST", result, line))
         for block in way:
-            items.append(Op("POP_BLOCK", None, line))
+            items.append(NewInstr("POP_BLOCK", None, line))
             if block.kind in ("finally", "with"):
                 end = self.ends.get(block.handler)
                 if end is None:
                     return None
                 items += self._copy(block.handler, end)
         if returning:
-            return items + [Op("LOAD_FAST", result, line), Op("DELETE_FAST", result, line),
-                            Op("RETURN_VALUE", None, line)]
+            return items + [NewInstr("LOAD_FAST", result, line), NewInstr("DELETE_FAST", result, line),
+                            NewInstr("RETURN_VALUE", None, line)]
         if instr.opname == "BREAK_LOOP":
-            return items + [Op("BREAK_LOOP", None, line)]
-        return items + [Op("JUMP_ABSOLUTE", self.assembler.inserted(instr.target or 0), line)]
+            return items + [NewInstr("BREAK_LOOP", None, line)]
+        return items + [NewInstr("JUMP_ABSOLUTE", self.assembler.inserted(instr.target or 0), line)]
 
 
 def _unwound(blocks: Blocks, returning: bool) -> Optional[Blocks]:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple
 
 from pijit.core.bytecode.assembler.emit import Emit
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 from pijit.core.bytecode.rewrite.compensated_sum import COMPENSATES, add_item, with_lost
 
 if sys.version_info >= (3, 11):
@@ -60,19 +60,19 @@ class Writer:
         self.assembler = assembler
         self.emit = Emit(assembler, None)
 
-    def load(self, name: str) -> Op:
+    def load(self, name: str) -> NewInstr:
         return self.emit.op("LOAD_FAST", self.assembler.local(variable(name)))
 
-    def store(self, name: str) -> Op:
+    def store(self, name: str) -> NewInstr:
         return self.emit.op("STORE_FAST", self.assembler.local(variable(name)))
 
-    def const(self, value: Any) -> Op:
+    def const(self, value: Any) -> NewInstr:
         return self.emit.const(value)
 
-    def returned(self, value: Op) -> Items:
+    def returned(self, value: NewInstr) -> Items:
         return [value, self.emit.op("RETURN_VALUE")]
 
-    def raised(self) -> Op:
+    def raised(self) -> NewInstr:
         """Raise without an exception, the mark for an empty generator."""
         return self.emit.op("RAISE_VARARGS", 0)
 

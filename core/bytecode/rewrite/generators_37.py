@@ -12,7 +12,7 @@ from typing import List, Sequence, Tuple
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.assembler.frames_37 import setup_of
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, Item, Label, Op, replace_code
+from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr, replace_code
 
 GENERATOR = 0x20
 START = -1
@@ -55,11 +55,11 @@ def on_stack(assembler: Assembler, cfg: CFG, point: int, names: Sequence[str]) -
     blocks = list(cfg.block_stack[point] or ())
     for position in range(len(names) + 1):
         while blocks and blocks[0].level == position:
-            items.append(Op(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))
+            items.append(NewInstr(setup_of(cfg, blocks[0]), assembler.inserted(blocks.pop(0).handler), line))
         if position < len(names):
-            items.append(Op("LOAD_FAST", assembler.local(names[position]), line))
-    return items + [Op("LOAD_CONST", assembler.const(None), line),
-                    Op("JUMP_ABSOLUTE", assembler.original(point + 1), line)]
+            items.append(NewInstr("LOAD_FAST", assembler.local(names[position]), line))
+    return items + [NewInstr("LOAD_CONST", assembler.const(None), line),
+                    NewInstr("JUMP_ABSOLUTE", assembler.original(point + 1), line)]
 
 
 def delegating(code: CodeType) -> CodeType:
@@ -84,8 +84,8 @@ def delegating(code: CodeType) -> CodeType:
     for index in found:
         following, end, line = Label("next"), Label("end"), function.instructions[index].lineno
         assembler.insert(index, [
-            following, Op("FOR_ITER", end, line), Op("YIELD_VALUE", None, line), Op("POP_TOP", None, line),
-            Op("JUMP_ABSOLUTE", following, line), end, Op("LOAD_CONST", assembler.const(None), line)])
+            following, NewInstr("FOR_ITER", end, line), NewInstr("YIELD_VALUE", None, line), NewInstr("POP_TOP", None, line),
+            NewInstr("JUMP_ABSOLUTE", following, line), end, NewInstr("LOAD_CONST", assembler.const(None), line)])
     return assembler.assemble()
 
 

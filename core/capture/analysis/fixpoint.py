@@ -15,8 +15,8 @@ from pijit.core.bytecode.analysis.use_def import UseDef
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.bytecode.instructions.opcodes import LOCAL_LOADS
-from pijit.core.capture.analysis.frame_readers import Onlookers
-from pijit.core.capture.context import Facts
+from pijit.core.capture.analysis.frame_readers import FrameReaders
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges, way_edges, without_raised
 from pijit.core.capture.interpreter.interpreter import Interpreter
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
@@ -28,7 +28,7 @@ from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.cold_paths import long_behind
 from pijit.core.capture.state.edges import edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import (
-    State,
+    FrameState,
     forget_items,
     forget_iterators,
     is_confined,
@@ -38,7 +38,7 @@ from pijit.core.capture.state.frame_state import (
     same_values,
 )
 from pijit.core.capture.state.heap_locations import after_bytecode, identity_of, is_place, stored_by
-from pijit.core.capture.state.return_kinds import Cut, Outcomes
+from pijit.core.capture.state.return_kinds import CallOutcomes, Cut
 from pijit.core.capture.state.uncaptured_effects import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.values.base import Raised, raised_in
 from pijit.core.capture.values.generator_frame import is_at_start, is_generating, kept_apart, points_of
@@ -69,7 +69,7 @@ class Analysis:
 
     propagator = TypePropagator
 
-    def __init__(self, cfg: CFG, liveness: Liveness, facts: Facts, entry: State,
+    def __init__(self, cfg: CFG, liveness: Liveness, facts: CaptureContext, entry: FrameState,
                  forced: FrozenSet[int] = frozenset()) -> None:
         self.cfg, self.function = cfg, cfg.function
         self.liveness = liveness
@@ -80,14 +80,14 @@ class Analysis:
         self.known_rarely: FrozenSet[int] = frozenset()
         self.refused: Dict[int, Break] = {}
         self.unhandled: Set[int] = set()
-        self.parted: Dict[int, Outcomes] = {}
+        self.parted: Dict[int, CallOutcomes] = {}
         self.peeled: Set[int] = set()
-        self.onlookers = Onlookers(cfg)
+        self.onlookers = FrameReaders(cfg)
         self.made: Dict[Any, Optional[Abstract]] = {}
         self.wanted, self.entry = 0, entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
-        self.behind: Dict[Version, Dict[int, Tuple[int, State]]] = {}
+        self.behind: Dict[Version, Dict[int, Tuple[int, FrameState]]] = {}
         self.likely = True
         self.interpreter = self.propagator(cfg.function, facts, cfg, liveness)
         self.interpreter.unhandled = self.unhandled
@@ -137,11 +137,11 @@ class Analysis:
         """Drop all versions and their states, so that no object of the user's is kept until the garbage collector runs.
         """
         for version in self.versions:
-            version.state = State({}, [])
+            version.state = FrameState({}, [])
             version.edges, version.breaks, version.causes = {}, {}, []
             version.predecessors, version.states = [], {}
         self.versions, self.by_block, self.made, self.parted = [], {}, {}, {}
-        self.interpreter.state = State({}, [])
+        self.interpreter.state = FrameState({}, [])
 
     def _propagate_all(self) -> None:
         entry = self.entry.copy()
@@ -178,17 +178,17 @@ class Analysis:
         return loop is None or loop.header != version.block.index or any(
             version in other.edges.values() for other in self.versions if other.block.index in loop.body)
 
-    def _new_version(self, block: Block, state: State) -> Version:
+    def _new_version(self, block: Block, state: FrameState) -> Version:
         version = Version(block, len(self.versions), state)
         version.likely = self.likely
         self.versions.append(version)
         self.by_block.setdefault(block.index, []).append(version)
         return version
 
-    def _prune(self, state: State, index: int) -> State:
+    def _prune(self, state: FrameState, index: int) -> FrameState:
         """The state without dead variables."""
         live = self.liveness.live_in(index)
-        pruned = State({name: value for name, value in state.locals.items() if name in live or is_place(name)},
+        pruned = FrameState({name: value for name, value in state.locals.items() if name in live or is_place(name)},
                        list(state.stack))
         return numbered(pruned, not self.facts.depth)
 
@@ -238,7 +238,7 @@ class Analysis:
             # CPython 3.7 returns while the iterators of enclosing loops are still on the stack.
             read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
             if self.facts.depth or len(self.facts.objects) == self.wanted:
-                self.poison(State({}, stranded(instr, read)), broken, version.likely)
+                self.poison(FrameState({}, stranded(instr, read)), broken, version.likely)
             else:  # all is analysed again, with functions as objects
                 self.facts.objects.update(value.code for value in read if may_be_object(value))
             if _raises(instr, interpreter.state):
@@ -261,7 +261,7 @@ class Analysis:
             self.unhandled.add(raised.born)
         return raised is not None
 
-    def _why_forced(self, index: int, state: State, likely: bool) -> Optional[Break]:
+    def _why_forced(self, index: int, state: FrameState, likely: bool) -> Optional[Break]:
         instr = self.function.instructions[index]
         if instr.opname in MAKERS and self.interpreter.makes_object(instr):  # the poisoned value was no object
             return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
@@ -286,7 +286,7 @@ class Analysis:
             return Break("PJ217")
         return None
 
-    def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
+    def poison(self, state: FrameState, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Make bytecode create the values of ``state`` that cannot leave a kernel. Returns whether there were any."""
         if self._is_unhandled(raised_in(state.stack)):
             return True
@@ -303,7 +303,7 @@ class Analysis:
             (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
         return bool(confined)
 
-    def _after_break(self, instr: Instr, state: State, depth: int) -> State:
+    def _after_break(self, instr: Instr, state: FrameState, depth: int) -> FrameState:
         result = self.facts.feedback.get(instr.index) or self.facts.said.found.get(instr.index)
         if instr.opname in MADE_KNOWN and self.facts.inliner is not None:
             result = self._made_by(instr, state.stack[-1]) or result
@@ -324,7 +324,7 @@ class Analysis:
             self.made[key] = MADE_KNOWN[instr.opname](self.function, self.facts, instr, top)
         return self.made[key]
 
-    def _write_places(self, instr: Instr, state: State, after: State) -> None:
+    def _write_places(self, instr: Instr, state: FrameState, after: FrameState) -> None:
         """Invalidate all places, because bytecode may have written them; ``instr`` is known to write its own."""
         stored = stored_by(instr, state, self.facts)
         if stored is not None:
@@ -356,7 +356,7 @@ class Analysis:
                 changed += self._reach(version, slot, target, state)
         return changed
 
-    def _leads_elsewhere(self, version: Version, last: Instr, state: State) -> bool:
+    def _leads_elsewhere(self, version: Version, last: Instr, state: FrameState) -> bool:
         """Whether this version of a loop's header must be kept apart from later steps of a generator. That holds for a
         first step that other versions take with other types, or one to another yield, because loops have one entry."""
         if last.opname != "FOR_ITER" or last.index in version.breaks or last.index != version.block.start:
@@ -371,13 +371,13 @@ class Analysis:
         """Whether segments begin after a call that kernels leave in the middle, because long-running code follows."""
         return long_behind(self.cfg, self.facts.looping, index)
 
-    def _land(self, version: Version, instr: Instr, before: State) -> List[Version]:
+    def _land(self, version: Version, instr: Instr, before: FrameState) -> List[Version]:
         """Bytecode also continues after a call that a kernel has left in the middle, with results of the same types."""
         if version.block.end != instr.index + 1:
             raise Cut(self.cfg, instr.index + 1)
         changed = []
         for target, state in self._edges(version, instr, self.interpreter).values():
-            after = State(dict(state.locals), state.stack[:-1] + [after_bytecode(state.stack[-1])])
+            after = FrameState(dict(state.locals), state.stack[:-1] + [after_bytecode(state.stack[-1])])
             forget_managers(after)
             self._write_places(instr, before, after)
             forget_items(after)
@@ -386,24 +386,24 @@ class Analysis:
             changed += self._enter_at(self.cfg.blocks[self.cfg.block_of[target]], self._prune(after, target))
         return changed
 
-    def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, State]]:
+    def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, FrameState]]:
         state = interpreter.state
         if last.index in version.breaks:
             if last.opname in UNWINDING:
                 level = unwound_level(self.cfg.block_stack[last.index] or (), last.opname, True)
-                state = State(state.locals, state.stack[:level or 0])
+                state = FrameState(state.locals, state.stack[:level or 0])
             return {slot: (target, self._after_break(last, state, self.cfg.stack_depth[target] or 0))
                     for slot, target in enumerate(self.cfg.successors[last.index] or [])}
         ways = way_edges(interpreter)
         top = state.stack[-1] if state.stack else None
-        if isinstance(top, Outcomes):
+        if isinstance(top, CallOutcomes):
             self.parted[last.index] = top
             return {**caught_edges(interpreter, outcome_edges(top, last, state)), **ways}
         if last.opname == "BREAK_LOOP":
             return {1: (self.cfg.successors[last.index][0], state)}
         return {**edges_of(interpreter.flow, last, state), **ways}
 
-    def _is_handled(self, block: Block, instr: Instr, state: State, handled: Optional[State]) -> bool:
+    def _is_handled(self, block: Block, instr: Instr, state: FrameState, handled: Optional[FrameState]) -> bool:
         """Whether an exception of an instruction needs no new edge to the handler.
 
         ``handled`` is the state with which an earlier instruction of the block has reached the handler.
@@ -415,7 +415,7 @@ class Analysis:
         names = [name for name in state.locals if name in live or is_place(name)]
         return handled is not None and same_values(handled, state, names, entry.level if entry is not None else None)
 
-    def _reach_handler(self, block: Block, state: State) -> List[Version]:
+    def _reach_handler(self, block: Block, state: FrameState) -> List[Version]:
         """Propagate to the handler: it sees these locals, and the stack below its block.
 
         It has a version for each combination of their types. Guards check them, so the states at which an exception of
@@ -426,7 +426,7 @@ class Analysis:
         forget_iterators(pruned)
         return self._enter_at(handler, pruned)
 
-    def _enter_at(self, block: Block, state: State) -> List[Version]:
+    def _enter_at(self, block: Block, state: FrameState) -> List[Version]:
         """Note that bytecode leads to a block."""
         version = self._choose(block, state)
         if version is None:
@@ -436,17 +436,17 @@ class Analysis:
         version.is_entry = True
         return self._join_into(version, state)
 
-    def _as_handler(self, state: State, target: int) -> State:
+    def _as_handler(self, state: FrameState, target: int) -> FrameState:
         """The state at the start of a handler or finally body. Nothing is known above its stack level."""
         entry = self.cfg.flow.handlers.get(target)
         if entry is None or raised_in(state.stack[entry.level:]) is not None:
             return state
         unknown = [Unknown("PJ206", target) for _ in range((self.cfg.stack_depth[target] or 0) - entry.level)]
-        entered = State(state.locals, state.stack[:entry.level] + unknown)
+        entered = FrameState(state.locals, state.stack[:entry.level] + unknown)
         forget_managers(entered)
         return entered
 
-    def _reach(self, version: Version, slot: int, target: int, state: State) -> List[Version]:
+    def _reach(self, version: Version, slot: int, target: int, state: FrameState) -> List[Version]:
         state = self._as_handler(self._prune(state, target), target)
         if self.function.instructions[target].opname == "FOR_ITER":
             state.stack[-1] = kept_apart(state.stack[-1], False)
@@ -466,20 +466,20 @@ class Analysis:
             return []
         return self._join_into(successor, state)
 
-    def _choose(self, block: Block, state: State) -> Optional[Version]:
+    def _choose(self, block: Block, state: FrameState) -> Optional[Version]:
         known = self.by_block.get(block.index, [])
         for version in known:
             if not is_lossy(version.state, state):
                 return version
         if len(known) >= MAX_ROUNDS:
-            self.poison(State({}, state.stack[-1:]))
+            self.poison(FrameState({}, state.stack[-1:]))
             return known[-1]
         rounds = _rounds(state)
         alike = [version for version in known if _rounds(version.state) == rounds]
         parted = self.cfg.cuts or any(is_generating(one) or isinstance(one, Manager) for one in state.stack)
         return alike[-1] if len(alike) >= (PARTED_VERSIONS if parted else MAX_VERSIONS) else None
 
-    def _join_into(self, version: Version, state: State) -> List[Version]:
+    def _join_into(self, version: Version, state: FrameState) -> List[Version]:
         joined = join_states(version.state, state)
         version.lossy = version.lossy or is_lossy(version.state, state)
         if joined == version.state:
@@ -488,11 +488,11 @@ class Analysis:
         return [version]
 
 
-def _raises(instr: Instr, state: State) -> bool:
+def _raises(instr: Instr, state: FrameState) -> bool:
     """Whether an instruction reads a local variable that is certainly unbound, so that no later instruction is reached.
     """
     return instr.opname in LOCAL_LOADS and isinstance(state.locals.get(instr.value), Unbound)
 
 
-def _rounds(state: State) -> List[Any]:
+def _rounds(state: FrameState) -> List[Any]:
     return [rounds_of(value) for value in state.stack]

@@ -90,7 +90,7 @@ PASSED_ON = (types.FunctionType, staticmethod, classmethod, types.MemberDescript
 """Descriptors that run no code of the program when an attribute is read."""
 
 
-class Onlookers:
+class FrameReaders:
     """The instructions of one function that may run code which reads its frame.
 
     Attributes:

@@ -10,12 +10,12 @@ from types import ModuleType
 from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Set
 
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.capture.build.segment import Access, Captured, Pair
-from pijit.core.capture.context import Facts
+from pijit.core.capture.build.segment import Access, AliasedPair, Captured
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.state.heap_locations import CellPlace, OwnedPlace
-from pijit.core.capture.values.lattice import Abstract, Opaque, Typed
+from pijit.core.capture.values.lattice import Abstract, OpaqueObject, TypedValue
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.virtual_object import Record, has_dict, is_cell
+from pijit.core.capture.values.virtual_object import VirtualObject, has_dict, is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Value
 from pijit.guards._evaluate import present_dict
@@ -37,7 +37,7 @@ class Aliases:
     accessed, with the id of their dict.
     """
 
-    facts: Facts
+    facts: CaptureContext
     function: Function
     graph: Graph
     captured: Captured
@@ -46,9 +46,9 @@ class Aliases:
     with_dict: Dict[Any, Optional[int]]
 
     def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
-        identity = id(owner.sample) if isinstance(owner, Opaque) else None
-        value = owner.value if owner.root is None and isinstance(owner, Typed) else None
-        if isinstance(owner, Opaque) and owner.root is not None and type(place) is str:
+        identity = id(owner.sample) if isinstance(owner, OpaqueObject) else None
+        value = owner.value if owner.root is None and isinstance(owner, TypedValue) else None
+        if isinstance(owner, OpaqueObject) and owner.root is not None and type(place) is str:
             kind = type(owner.sample)
             if not issubclass(kind, (type, ModuleType)) and has_dict(kind):
                 own = present_dict(owner.sample)  # creating the dict would slow all later attribute reads (3.11)
@@ -68,28 +68,28 @@ class Aliases:
     def note_closure(self, found: Any, late: Iterable[Optional[int]]) -> None:
         """Note that the function in a variable must belong to this call: its cells are those in the frame."""
         for number, cell in enumerate(late):
-            pair = Pair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
+            pair = AliasedPair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
             if cell is not None and pair not in self.captured.pairs:
                 self.captured.pairs.append(pair)
 
-    def note_found(self, record: Record) -> None:
+    def note_found(self, record: VirtualObject) -> None:
         """Note that an object that captured code made before is identical with exactly those with which it was
         identical."""
         found = self.captured.found
         for root, other in found.items():
             if other.python is record.python and root != record.root:
-                pair = Pair(root, record.root, None, None, other.token == record.token)
+                pair = AliasedPair(root, record.root, None, None, other.token == record.token)
                 if pair not in self.captured.pairs:
                     self.captured.pairs.append(pair)
         found[record.root] = record
         if is_cell(record):
             self._access(CellPlace, record.root, Access(None, ("cell", record.token), True, True))
 
-    def same_object(self, left: Opaque, right: Opaque) -> bool:
+    def same_object(self, left: OpaqueObject, right: OpaqueObject) -> bool:
         same = super().same_object(left, right)  # type: ignore[misc]
         if left.root is None or right.root is None:
             raise Break("PJ218")
-        pair = Pair(left.root, right.root, left.source, right.source, same)
+        pair = AliasedPair(left.root, right.root, left.source, right.source, same)
         if left.root != right.root and pair not in self.captured.pairs:
             self.captured.pairs.append(pair)
         return same  # type: ignore[no-any-return]
@@ -116,7 +116,7 @@ class Aliases:
                 if (same or one.changes or two.changes) and (one.relied or two.relied):
                     if root is None or other is None:
                         raise Break("PJ219")
-                    self.captured.pairs.append(Pair(root, other, one.source, two.source, same))
+                    self.captured.pairs.append(AliasedPair(root, other, one.source, two.source, same))
 
     def _note_instance_dicts(self) -> None:
         """Require that a dict that the segment changes is not the dict of an object whose attributes are known."""
@@ -127,7 +127,7 @@ class Aliases:
             for owner, own in {**dict.fromkeys(made), **self.with_dict}.items():
                 if own is not None and own == identity:
                     raise Break("PJ219")
-                self.captured.pairs.append(Pair(Inner(owner, "present_dict"), root, None, None, False))
+                self.captured.pairs.append(AliasedPair(Inner(owner, "present_dict"), root, None, None, False))
 
     def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
         """Treat objects that are known only by SSA values as written. The segment reads them natively.

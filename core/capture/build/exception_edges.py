@@ -10,9 +10,9 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.segment import Unhandled
-from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, Way, way_edges
-from pijit.core.capture.state.frame_state import State
-from pijit.core.capture.state.return_kinds import Outcome, Outcomes
+from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, ExceptionEdge, way_edges
+from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
 from pijit.core.capture.values.base import raised_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
@@ -31,12 +31,12 @@ class Catching:
     instr: Instr
     version: int
     wrote: bool
-    ways: List[Way]
-    resume: Optional[Tuple[int, State]]
-    resumptions: Dict[Any, Optional[Tuple[int, State]]]
-    state: State
+    ways: List[ExceptionEdge]
+    resume: Optional[Tuple[int, FrameState]]
+    resumptions: Dict[Any, Optional[Tuple[int, FrameState]]]
+    state: FrameState
     blocks: Dict[Piece, Block]
-    ended: Dict[Piece, Tuple[Optional[Tuple[int, State]], bool]]
+    ended: Dict[Piece, Tuple[Optional[Tuple[int, FrameState]], bool]]
     has_fragile: Callable[[], bool]
     _arm: Callable[..., Any]
 
@@ -46,13 +46,13 @@ class Catching:
         self.block = blocks[0]
         return blocks[1]
 
-    def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
+    def either(self, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
         """The outcomes of a call, each in a block of its own."""
         blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
         self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
         return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
 
-    def resumption_of(self, piece: Piece) -> Tuple[Optional[Tuple[int, State]], bool]:
+    def resumption_of(self, piece: Piece) -> Tuple[Optional[Tuple[int, FrameState]], bool]:
         """The resume point of side exits at the start of a piece, and whether an effect has followed it.
 
         While an exception is handled whose object was not made, it lies before the raise. While a method is pending, it
@@ -81,7 +81,7 @@ class Catching:
             self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
             self.block = here
 
-    def note_outcomes(self, outcomes: Outcomes) -> None:
+    def note_outcomes(self, outcomes: CallOutcomes) -> None:
         """Note that a call has several outcomes, some of which may be exceptions."""
         if outcomes.raises():
             self._note_resumption()

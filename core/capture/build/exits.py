@@ -9,7 +9,7 @@ from typing import Any, Callable, Collection, Container, List, Optional, Set, Tu
 
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.bytecode.linker.continuation import Rest
+from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import Report
 from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
 from pijit.core.capture.build.segment import Refusal, Unhandled
@@ -17,30 +17,30 @@ from pijit.core.capture.models.iteration.generators import function_output, susp
 from pijit.core.capture.models.iteration.iterators import ITERATOR_OUTPUTS, UNROLLED_OUTPUTS, moving_words
 from pijit.core.capture.models.objects.materialize import record_output
 from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_place
-from pijit.core.capture.values.base import Parted, Raised
-from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.base import Composite, Raised
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     FRAGILE,
     UNBOUND,
     Abstract,
     Const,
-    Known,
+    KnownContainer,
+    ListElement,
     LoopIterator,
-    Made,
     Number,
     Range,
     Sequence,
     SliceDisplay,
-    Thing,
-    Typed,
+    TypedValue,
     Unbound,
+    UnescapedFunction,
     Unknown,
     Unrolled,
     class_of,
 )
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Graph, Op, Output, SideExit, Value
 from pijit.core.graph.types import FLAG, INT, SKIP, Type
@@ -64,32 +64,32 @@ class Exits:
     block: Block
     emit: Callable[..., Any]
     number_value: Callable[[Abstract], Value]
-    head: State
+    head: FrameState
     depth: int
-    state: State
+    state: FrameState
     instr: Instr
-    resume: Optional[Tuple[int, State]]
+    resume: Optional[Tuple[int, FrameState]]
     leaving: Set[int]
     wrote: bool
     gives_result: Callable[[], bool]
     use: Callable[[Abstract], Any]
     _input: Callable[[Any, Type], Value]
 
-    def resumption(self, index: int) -> Tuple[int, State]:
+    def resumption(self, index: int) -> Tuple[int, FrameState]:
         """The resume point of side exits from now on."""
         return again_at(self.cfg, index), self.state.copy()
 
-    def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         """An exit to ``target``. Dead variables drop the objects that they held."""
         return self._exit(target, self.liveness.live_in(target), state, side=side, poll=poll, way=way)
 
-    def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
+    def exit_inside(self, rest: Continuation, packed: Output) -> SideExit:
         """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
         call."""
         target = self._behind_call()
         return self._exit(target, self.live_around(target), self.state, (packed,), side=True, poll=True, rest=rest)
 
-    def _exit(self, target: int, live: Collection[str], state: State, top: Tuple[Output, ...] = (),
+    def _exit(self, target: int, live: Collection[str], state: FrameState, top: Tuple[Output, ...] = (),
               **how: Any) -> SideExit:
         """An exit with these values of variables, and the operand stack below ``top``."""
         cold = how["side"] or how.get("poll", False)
@@ -139,7 +139,7 @@ class Exits:
         in the frame during a call."""
         return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
 
-    def _seen_in_traceback(self, live: Collection[str], state: State, target: int) -> Set[str]:
+    def _seen_in_traceback(self, live: Collection[str], state: FrameState, target: int) -> Set[str]:
         """The live variables, and dead variables that hold numbers, because a traceback shows them.
 
         Dead numbers are left out in loops, where they would occupy a register in each iteration.
@@ -148,7 +148,7 @@ class Exits:
             return set(live)
         return {name for name, value in state.locals.items() if isinstance(value, Number)}.union(live)
 
-    def _left(self, live: Container[str], state: State,
+    def _left(self, live: Container[str], state: FrameState,
               deleted: Container[str] = ()) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
         """The changed locals, their values, and the operand stack above the part that the region does not touch."""
         self.leaving = set()
@@ -158,7 +158,7 @@ class Exits:
                 continue
             if name in live and isinstance(value, Unbound):
                 continue
-            if name in live or name == ROUNDS or isinstance(value, Thing):  # its deletion may have effects
+            if name in live or name == ROUNDS or isinstance(value, ListElement):  # its deletion may have effects
                 names.append(name)
                 outputs.append(self._output(value))
             elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
@@ -169,7 +169,7 @@ class Exits:
         held = [value for value in state.stack[self.depth:] if not isinstance(value, Unbound)]
         return tuple(names), outputs, stack_outputs(self, held)[::-1]
 
-    def _is_deleted(self, name: str, live: Container[str], state: State, cold: bool) -> bool:
+    def _is_deleted(self, name: str, live: Container[str], state: FrameState, cold: bool) -> bool:
         """Whether a variable is left unbound: captured code has deleted it, or its value is not available.
 
         The second applies where a traceback may show the frame, in which an older value would be wrong.
@@ -179,7 +179,7 @@ class Exits:
             return False
         if name in live:
             return isinstance(value, Unbound)
-        if not cold or value is not None and value is before or isinstance(value, (Const, Thing)):
+        if not cold or value is not None and value is before or isinstance(value, (Const, ListElement)):
             return False
         return name != ROUNDS and name in self.function.varnames
 
@@ -188,30 +188,30 @@ class Exits:
             raise Unhandled(value.born, Break("PJ206"))
         if isinstance(value, Unbound) and value.born >= 0:
             raise Refusal(value.born, Break("PJ212"))
-        if isinstance(value, Made) and value.name is not None and value.root is None:
+        if isinstance(value, UnescapedFunction) and value.name is not None and value.root is None:
             self._leave_once(value)
             return function_output(self, value)
-        if isinstance(value, Made) and value.root is not None:
+        if isinstance(value, UnescapedFunction) and value.root is not None:
             return Output("value", self._input(value.root, SKIP))
         if isinstance(value, SliceDisplay) or isinstance(value, Range) and value.parts:
             self._leave_once(value)
             return Output("called", None, [Output("const", class_of(value))] + list(map(self._output, value.parts)))
         if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
             raise Break("PJ202", value=repr(value))
-        if isinstance(value, Typed) and not (isinstance(value, Known) and value.value is None):
+        if isinstance(value, TypedValue) and not (isinstance(value, KnownContainer) and value.value is None):
             value = self.use(value)
             return Output("value", value.value)
         if isinstance(value, LoopIterator):
             return self._iterator_output(self.use(value))
-        if isinstance(value, Suspended):
+        if isinstance(value, GeneratorFrame):
             return suspended_output(self, value)
         if isinstance(value, Unrolled):
             return Output(UNROLLED_OUTPUTS[value.what], value.position, [self._output(value.owner)])
         if value.root is not None:
             return Output("value", self._input(value.root, SKIP))
-        if isinstance(value, (Sequence, Parted)) and value.value is not None:
+        if isinstance(value, (Sequence, Composite)) and value.value is not None:
             return Output("value", value.value)
-        if isinstance(value, Record):
+        if isinstance(value, VirtualObject):
             return record_output(self, value)
         if isinstance(value, Sequence):
             self._leave_once(value)
@@ -224,7 +224,7 @@ class Exits:
         """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
         if value.born in self.leaving and not (isinstance(value, Sequence) and not value.items):
             maker = value.born if value.born not in self.analysis.refused else self.instr.index
-            kind = "function" if isinstance(value, Made) else type_name(class_of(value))  # type: ignore[arg-type]
+            kind = "function" if isinstance(value, UnescapedFunction) else type_name(class_of(value))  # type: ignore[arg-type]
             because = "the %s is in two places" % kind
             raise Refusal(maker, Break("PJ216", because=because))
         self.leaving.add(value.born)

@@ -18,42 +18,42 @@ from pijit.core.capture.build.exception_edges import Catching, arm_alone
 from pijit.core.capture.build.exits import Exits
 from pijit.core.capture.build.pending_calls import waiting_parameters, waiting_values
 from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
-from pijit.core.capture.context import Facts
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges
 from pijit.core.capture.interpreter.interpreter import Interpreter
-from pijit.core.capture.models.functions.function_values import Closure, named_function
+from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
 from pijit.core.capture.models.iteration.iterators import iterator_input
 from pijit.core.capture.models.objects.composites import found_parted, made_slice, parted_parameters, parted_values
 from pijit.core.capture.models.objects.materialize import made_object, record_parameters, record_parts
 from pijit.core.capture.state.edges import edges_of, outcome_edges
-from pijit.core.capture.state.frame_state import State, forgotten, has_generator
+from pijit.core.capture.state.frame_state import FrameState, forgotten, has_generator
 from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
-from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.state.uncaptured_effects import reach
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.base import Composite
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     WAITING,
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     LoopIterator,
-    Made,
     Number,
-    Opaque,
+    OpaqueObject,
     Range,
     Sequence,
     SliceDisplay,
     Tensor,
-    Typed,
+    TypedValue,
+    UnescapedFunction,
     Unknown,
     Unrolled,
     number_type,
     object_type,
 )
 from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
-from pijit.core.capture.values.virtual_object import Display, Record, may_be_stored_into, records_in, renumbered
+from pijit.core.capture.values.virtual_object import Display, VirtualObject, may_be_stored_into, records_in, renumbered
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE
@@ -84,22 +84,22 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.depth = depth = self.untouched_depth() if depth is None else depth
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
         self.block: Block = self.graph.new_block()
-        self.resume: Optional[Tuple[int, State]] = None
-        self.ended: Dict[Piece, Tuple[Optional[Tuple[int, State]], bool]] = {}
+        self.resume: Optional[Tuple[int, FrameState]] = None
+        self.ended: Dict[Piece, Tuple[Optional[Tuple[int, FrameState]], bool]] = {}
         self.unhandled, self.wrote = analysis.unhandled, False
-        self.resumptions: Dict[Any, Optional[Tuple[int, State]]] = {}
+        self.resumptions: Dict[Any, Optional[Tuple[int, FrameState]]] = {}
         self.leaving: Set[int] = set()
         self.blocks: Dict[Piece, Block] = {}
-        self.entry: Dict[Piece, State] = {}
-        self.pending: List[Tuple[Jump, Piece, State, Block]] = []
+        self.entry: Dict[Piece, FrameState] = {}
+        self.pending: List[Tuple[Jump, Piece, FrameState, Block]] = []
 
     # states
 
-    def _head_state(self) -> State:
+    def _head_state(self) -> FrameState:
         piece = self.region.head
         state = without_dead(state_at(self.analysis, piece), self.liveness.live_in(piece.start))
         self.roots = find_places(self.facts.places, state, len(self.function.varnames))
-        return State({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
+        return FrameState({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
                       for name, value in state.locals.items()},
                      rooted_stack(state.stack, self.analysis.usedef.empty_operands(piece.start)))
 
@@ -114,7 +114,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
                 depths.append(unwound_level(self.cfg.block_stack[index], instr.opname) or 0)
         return min(depths)
 
-    def _state_for(self, piece: Piece) -> State:
+    def _state_for(self, piece: Piece) -> FrameState:
         """The state of a piece where edges of the region meet. Values that may differ become block parameters."""
         joined = self._state_at_join(piece)
         block = self.blocks[piece]
@@ -131,27 +131,27 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         for position in range(self.depth, len(joined.stack)):
             like = self.use(sample.stack[position]) if sample is not None else None
             stack.append(self._parameters(joined.stack[position], block, "", like))
-        return State(locals, stack)
+        return FrameState(locals, stack)
 
     def _carries(self, name: str, value: Abstract) -> bool:
         """Whether a variable, or a virtual object in it, may change in the region."""
         return name in self.stored or any(map(may_be_stored_into, records_in(value)))
 
-    def _state_at_join(self, piece: Piece) -> State:
+    def _state_at_join(self, piece: Piece) -> FrameState:
         """The joined state where all edges to a piece meet."""
         return piece.version.state
 
     def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
         """A copy of ``value`` whose parts are parameters of ``block``."""
-        if isinstance(value, Record):
+        if isinstance(value, VirtualObject):
             return record_parameters(self, value, block, hint, like)
-        if isinstance(value, Known):
+        if isinstance(value, KnownContainer):
             block.params.append(self.graph.new_value(value.type, hint))
             made = block.params[-1]
-            likes = like.items if isinstance(like, Known) else [None] * len(value.items)
+            likes = like.items if isinstance(like, KnownContainer) else [None] * len(value.items)
             return value.like([self._parameters(item, block, hint, item_like)
                                for item, item_like in zip(value.items, likes)], made)
-        if isinstance(value, Typed):
+        if isinstance(value, TypedValue):
             copy = type(value)(value.type, self.graph.new_value(value.type, hint), None, value.born)
             block.params.append(copy.value)
             return copy
@@ -161,7 +161,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             block.params += [] if isinstance(value, Display) else [made]
             items = [self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
             return type(value)(items, None, value.born, None if isinstance(value, Display) else made)
-        if isinstance(value, Parted):
+        if isinstance(value, Composite):
             return parted_parameters(self, value, block, hint, like)
         if isinstance(value, Range):
             return Range(self._word_parameters(("start", "step", "length"), block), value.born)
@@ -174,21 +174,21 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         if isinstance(value, Unrolled):
             owner = like.owner if isinstance(like, Unrolled) else None
             return value.over(self._parameters(value.owner, block, hint, owner), value.position)
-        if isinstance(value, Made):
-            likes = like.free if isinstance(like, Made) else [None] * len(value.free)
+        if isinstance(value, UnescapedFunction):
+            likes = like.free if isinstance(like, UnescapedFunction) else [None] * len(value.free)
             return value.with_free(tuple(self._parameters(part, block, hint, part_like)
                                          for part, part_like in zip(value.free, likes)))
-        if isinstance(value, Suspended):
-            likes = like.parts if isinstance(like, Suspended) else [None] * len(value.parts)
-            maker = like.maker if isinstance(like, Suspended) else None
-            if isinstance(value.maker, Made):
+        if isinstance(value, GeneratorFrame):
+            likes = like.parts if isinstance(like, GeneratorFrame) else [None] * len(value.parts)
+            maker = like.maker if isinstance(like, GeneratorFrame) else None
+            if isinstance(value.maker, UnescapedFunction):
                 maker = self._parameters(value.maker, block, hint, maker)
             return value.like(tuple(self._parameters(part, block, hint, part_like)
                                     for part, part_like in zip(value.parts, likes)), maker)
         if isinstance(value, WAITING):
             return waiting_parameters(self, value, block, hint, like)
-        if isinstance(value, (Const, Opaque)):
-            return rooted(value, like.root if isinstance(like, Opaque) else None)
+        if isinstance(value, (Const, OpaqueObject)):
+            return rooted(value, like.root if isinstance(like, OpaqueObject) else None)
         return value
 
     def _word_parameters(self, names: Tuple[str, ...], block: Block) -> Tuple[Value, ...]:
@@ -208,12 +208,12 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         first.params = self.graph.inputs
         return self.captured
 
-    def _run_pieces(self) -> Dict[Piece, State]:
+    def _run_pieces(self) -> Dict[Piece, FrameState]:
         """Build all pieces; returns the states of those whose blocks have parameters."""
         for piece in self.region.pieces:
             self.blocks[piece] = self.graph.new_block(self.function.instructions[piece.start].lineno or 0)
         self.entry[self.region.head] = self.head
-        params: Dict[Piece, State] = {}
+        params: Dict[Piece, FrameState] = {}
         for piece in self.region.pieces:
             incoming = [p for p in piece.predecessors if p in self.blocks]
             if piece is self.region.head and not incoming:
@@ -233,7 +233,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         """Whether one predecessor reaches the piece over two edges."""
         return bool(incoming) and sum(s is piece for s in incoming[0].successors.values()) > 1
 
-    def _start(self, block: Block, params: Dict[Piece, State]) -> None:
+    def _start(self, block: Block, params: Dict[Piece, FrameState]) -> None:
         """Jump from ``block`` to the block of the region's head."""
         self.block = block
         jump = Jump(self.blocks[self.region.head], [])
@@ -241,14 +241,14 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         if self.region.head in params:
             jump.args = tuple(self._arguments(params[self.region.head], self.head))
 
-    def _connect(self, params: Dict[Piece, State]) -> None:
+    def _connect(self, params: Dict[Piece, FrameState]) -> None:
         """Pass arguments along all edges between pieces."""
         for jump, piece, state, block in self.pending:
             if piece in params:
                 self.block = block
                 jump.args = tuple(self._arguments(params[piece], state))
 
-    def _arguments(self, target: State, state: State) -> List[Value]:
+    def _arguments(self, target: FrameState, state: FrameState) -> List[Value]:
         """The values of the edge's state for the parameters that were made for ``target``."""
         arguments: List[Value] = []
         self.state = state.copy()
@@ -260,13 +260,13 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         return arguments
 
     def _parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
-        if isinstance(wanted, Record):
+        if isinstance(wanted, VirtualObject):
             return record_parts(self, wanted, given)
         if isinstance(wanted, Number):
             return [self.number_value(self.use(given))]
         if isinstance(wanted, Instance):
             parts = [self.object_value(given)]  # type: ignore[arg-type]
-            if isinstance(wanted, Known):
+            if isinstance(wanted, KnownContainer):
                 given = self.use(given)
                 parts += [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
             return parts
@@ -276,7 +276,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             given = self.use(given)
             parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
             return parts if isinstance(wanted, Display) else [self.object_value(given)] + parts
-        if isinstance(wanted, Parted):
+        if isinstance(wanted, Composite):
             return parted_values(self, wanted, self.use(given))
         if isinstance(wanted, Range):
             return list(given.words)
@@ -286,24 +286,24 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             return list(given.words) + parts
         if isinstance(wanted, Unrolled):
             return self._parts(wanted.owner, given.owner)
-        if isinstance(wanted, Made):
+        if isinstance(wanted, UnescapedFunction):
             given = self.use(given)
             return [part for want, have in zip(wanted.free, given.free) for part in self._parts(want, have)]
-        if isinstance(wanted, Suspended):
+        if isinstance(wanted, GeneratorFrame):
             given = self.use(given)
-            maker = self._parts(wanted.maker, given.maker) if isinstance(wanted.maker, Made) else []
-            if not isinstance(wanted.maker, Made) and wanted.maker.place.root != given.maker.place.root:
+            maker = self._parts(wanted.maker, given.maker) if isinstance(wanted.maker, UnescapedFunction) else []
+            if not isinstance(wanted.maker, UnescapedFunction) and wanted.maker.place.root != given.maker.place.root:
                 raise Break("PJ213")
             return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
         if isinstance(wanted, WAITING):
             return waiting_values(self, wanted, given)
-        if isinstance(wanted, Opaque) and (given is None or wanted.root != given.root):
+        if isinstance(wanted, OpaqueObject) and (given is None or wanted.root != given.root):
             raise Break("PJ213")
         if isinstance(wanted, Const):
             self.use(given)
         return []
 
-    def _run(self, piece: Piece, state: State) -> None:
+    def _run(self, piece: Piece, state: FrameState) -> None:
         self.block = self.blocks[piece]
         self.state = state.copy()
         self.version = piece.version.number
@@ -334,7 +334,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         if self.flow == "raise":
             return
         top = self.state.stack[-1] if self.state.stack else None
-        if isinstance(top, Outcomes):
+        if isinstance(top, CallOutcomes):
             self.note_outcomes(top)
             for slot, (target, after) in caught_edges(self, outcome_edges(top, last, self.state)).items():
                 self.block = top.ways[slot].block  # type: ignore[assignment]
@@ -355,13 +355,13 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.block = self.graph.new_block(last.lineno or 0)
         header.terminator = Branch(more, Jump(self.block, []), ended)
         self.block.terminator = arm_alone(
-            self._arm(piece, 0, last.index + 1, State(state.locals, state.stack + enter())))
+            self._arm(piece, 0, last.index + 1, FrameState(state.locals, state.stack + enter())))
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         """The exception to raise for an instruction that cannot be built."""
         return Refusal(instr.index, error)
 
-    def not_inlined(self, callee: Made, error: Break) -> Break:
+    def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
         """The exception if ``callee`` is not inlined. A function that a variable holds is then made by bytecode."""
         named = not self.facts.depth and self.function.instructions[callee.born + 1].opname == "STORE_FAST"
         known = isinstance(error, Refusal) or not named or callee.born in self.analysis.refused
@@ -370,7 +370,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
     def _return(self, piece: Piece) -> None:
         raise AssertionError("only callees return")
 
-    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
         """Build the body of an inlined callee; returns the result of the call."""
         return analysis.build_into(self, facts, entry)  # type: ignore[no-any-return]
 
@@ -380,7 +380,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         _, flag, _ = self.flow
         return Branch(flag, arms[1], arms[0])
 
-    def _arm(self, piece: Piece, slot: int, target: int, state: State) -> Any:
+    def _arm(self, piece: Piece, slot: int, target: int, state: FrameState) -> Any:
         successor = piece.successors.get(slot)
         if successor is None or successor not in self.blocks:
             way = successor.key if successor in self.region.beyond else None
@@ -392,12 +392,12 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.pending.append((jump, successor, state, self.block))
         return jump
 
-    def _poll(self, header: Piece, state: State) -> Jump:
+    def _poll(self, header: Piece, state: FrameState) -> Jump:
         """The back edge to a loop's header, through a block that exits when the interpreter's eval breaker is set."""
         alone = {"signals": True} if has_generator(state) else {}
         return self._polled(header, state, self.exit_to(header.start, state, False, True, header.key), alone)
 
-    def _polled(self, header: Piece, state: State, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
+    def _polled(self, header: Piece, state: FrameState, exit: SideExit, attrs: Dict[str, Any]) -> Jump:
         block = self.graph.new_block(self.function.instructions[header.start].lineno or 0)
         block.ops.append(Op("poll", [], attrs, None, exit, block.lineno))
         block.terminator = Jump(self.blocks[header], [])
@@ -429,11 +429,11 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
 
     def object_value(self, value: Abstract) -> Value:
         value = self.use(value)
-        if isinstance(value, Record):
+        if isinstance(value, VirtualObject):
             return made_object(self, value)
         if isinstance(value, SliceDisplay):
             value = made_slice(self, value)
-        if isinstance(value, (Instance, Sequence, Parted)) and value.value is not None:
+        if isinstance(value, (Instance, Sequence, Composite)) and value.value is not None:
             return value.value
         if isinstance(value, Sequence) and value.root is None:
             parts = [self.stored_value(self.use(item)) for item in value.items]
@@ -449,16 +449,16 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
             self._note(value, value)
-        if isinstance(value, Made) and value.root is not None:
+        if isinstance(value, UnescapedFunction) and value.root is not None:
             self.note_closure(value, named_function(value).shape.late)
-        if isinstance(value, Closure) and value.root is not None:
+        if isinstance(value, FunctionValue) and value.root is not None:
             self.note_closure(value, value.shape.late)
-        if isinstance(value, Known):
+        if isinstance(value, KnownContainer):
             return with_items(value) if value.value is None else value
-        if isinstance(value, Record) and value.root is not None:
+        if isinstance(value, VirtualObject) and value.root is not None:
             self.note_found(value)
             return with_attributes(value)
-        if isinstance(value, Typed) and value.value is None:
+        if isinstance(value, TypedValue) and value.value is None:
             if value.root is None:
                 raise Break("PJ218")
             return with_value(value, self._input(value.root, value.type))
@@ -473,7 +473,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             return copy
         if isinstance(value, LoopIterator) and value.root is not None:
             return iterator_input(self, value)
-        if isinstance(value, Parted) and value.root is not None and value.value is None:
+        if isinstance(value, Composite) and value.root is not None and value.value is None:
             return found_parted(self, value)
         return value
 
@@ -505,7 +505,7 @@ def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
     return renumbered(forgotten(value) if forgotten(joined) is joined else value, joined)
 
 
-def state_at(analysis: Analysis, piece: Piece) -> State:
+def state_at(analysis: Analysis, piece: Piece) -> FrameState:
     """The state at the start of a piece. Analysis steps through the block again from the nearest state in the cache."""
     interpreter, version = analysis.interpreter, piece.version
     nearest = max([start for start in version.states if start <= piece.start], default=version.block.start)

@@ -12,24 +12,24 @@ from typing import Sequence as SequenceType
 import numpy as np
 
 from pijit.core.capture.build.segment import Captured
-from pijit.core.capture.models.functions.function_values import Closure
+from pijit.core.capture.models.functions.function_values import FunctionValue
 from pijit.core.capture.models.functions.partials import Partial
 from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     LoopIterator,
-    Made,
     Number,
-    Opaque,
+    OpaqueObject,
     Sequence,
     Slice,
     Tensor,
+    UnescapedFunction,
 )
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.virtual_object import Record, has_dict, is_row, names_in_dict
+from pijit.core.capture.values.virtual_object import VirtualObject, has_dict, is_row, names_in_dict
 from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
@@ -57,7 +57,7 @@ def guards_for(source: Any, value: Any) -> List[Any]:
         if value.type == INT:
             return [kinds.IntRange(source)]
         return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
-    if isinstance(value, Known):
+    if isinstance(value, KnownContainer):
         return [kinds.IsType(source, value.type.python), kinds.LengthIs(source, len(value.items))]
     if isinstance(value, Instance) and value.type.python is None:  # each read checks the class
         return []
@@ -66,13 +66,13 @@ def guards_for(source: Any, value: Any) -> List[Any]:
     if isinstance(value, Const):
         by_value = is_exactly(value.object, BY_VALUE)
         return [kinds.Equals(source, value.object) if by_value else kinds.IsIdentical(source, value.object)]
-    if isinstance(value, Opaque):
+    if isinstance(value, OpaqueObject):
         return [kinds.IsType(source, type(value.sample))]
-    if isinstance(value, Record):
+    if isinstance(value, VirtualObject):
         own = kinds.OwnCountIs(source, len(names_in_dict(value)))
         items = kinds.LengthIs(source, len(value.items))
         return [kinds.IsType(source, value.python)] + [items] * is_row(value) + [own] * has_dict(value.python)
-    if isinstance(value, Made):
+    if isinstance(value, UnescapedFunction):
         return [kinds.FunctionCode(source, value.code)]
     if isinstance(value, Sequence):
         return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(value.items))]
@@ -83,7 +83,7 @@ def guards_for(source: Any, value: Any) -> List[Any]:
     if isinstance(value, Partial):
         held = (("args", value.count), ("keywords", len(value.names)))
         return [kinds.IsType(source, value.python)] + [kinds.LengthIs(Attr(source, part), n) for part, n in held]
-    if isinstance(value, Closure):
+    if isinstance(value, FunctionValue):
         return [kinds.FunctionCode(source, value.shape.code)]
     if isinstance(value, Slice):
         return [kinds.IsType(source, slice)]
@@ -100,10 +100,10 @@ def type_guards(source: Any, value: Any) -> List[Any]:
     sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
     if type(sample) is np.ndarray and sample.dtype.isnative:
         return [kinds.IsArray(source, sample.dtype, sample.ndim, "A", None, None)]
-    if isinstance(value, Opaque) and type(sample) is types.FunctionType:
+    if isinstance(value, OpaqueObject) and type(sample) is types.FunctionType:
         is_local = isinstance(closure_of(source)[0], Local)
         return [kinds.FunctionCode(source, sample.__code__)] if is_local else []
-    if isinstance(value, Opaque) or isinstance(value, Const) and isinstance(closure_of(source)[0], Local):
+    if isinstance(value, OpaqueObject) or isinstance(value, Const) and isinstance(closure_of(source)[0], Local):
         return [kinds.IsType(source, type(sample))]
     return []
 

@@ -11,19 +11,19 @@ from typing import Sequence as Items
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.bytecode.linker.continuation import Rest
+from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.rewrite.cells import running_function
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.build.pending_calls import stack_outputs
 from pijit.core.capture.build.segment import InlinedCall, Unhandled
-from pijit.core.capture.context import Facts
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.stdlib.context_managers import Errors, given
-from pijit.core.capture.state.frame_state import State, parts_of
+from pijit.core.capture.state.frame_state import FrameState, parts_of
 from pijit.core.capture.state.heap_locations import is_place
-from pijit.core.capture.state.return_kinds import Outcome, Outcomes
-from pijit.core.capture.values.base import Parted, Thrown
-from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
+from pijit.core.capture.values.base import Composite, Thrown
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -31,12 +31,12 @@ from pijit.core.capture.values.lattice import (
     LoopIterator,
     Range,
     Sequence,
-    Typed,
+    TypedValue,
     Unbound,
     Unrolled,
 )
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, SideExit
 from pijit.core.graph.ops import EFFECTS
@@ -57,7 +57,7 @@ class InlineBuilder(GraphBuilder):
         inside: the exits that lead into this callee, or through it into callees of its own.
     """
 
-    def __init__(self, parent: GraphBuilder, analysis: Any, facts: Facts, entry: State) -> None:
+    def __init__(self, parent: GraphBuilder, analysis: Any, facts: CaptureContext, entry: FrameState) -> None:
         self.parent = parent
         self.head = entry
         super().__init__(analysis, analysis.region, "", 0)
@@ -71,10 +71,10 @@ class InlineBuilder(GraphBuilder):
         self.origin = Origin(analysis.name, here if here != self.home else "")
         self.returns: Dict[int, List[Tuple[Block, List[Abstract]]]] = {}
         self.returned: Any = None
-        self.points: Dict[SideExit, Tuple[int, State]] = {}
+        self.points: Dict[SideExit, Tuple[int, FrameState]] = {}
         self.inside: Set[SideExit] = set()
 
-    def _head_state(self) -> State:
+    def _head_state(self) -> FrameState:
         return self.head
 
     def inline(self) -> Abstract:
@@ -115,16 +115,16 @@ class InlineBuilder(GraphBuilder):
 
     def _continue(self) -> Abstract:
         """Join the returning paths, one join for each outcome."""
-        ways: Dict[int, Outcome] = {}
+        ways: Dict[int, CallOutcome] = {}
         for slot, returns in sorted(self.returns.items()):
             values = self._values(returns, self.analysis.outcomes[slot])
-            ways[slot] = Outcome(values[0], dict(zip(self.analysis.written, values[1:])), self.parent.block)
+            ways[slot] = CallOutcome(values[0], dict(zip(self.analysis.written, values[1:])), self.parent.block)
         if len(self.analysis.outcomes) > 1:
-            return Outcomes(ways, self.analysis.name)
+            return CallOutcomes(ways, self.analysis.name)
         self.parent.state.locals.update(ways[0].written)
         return ways[0].result
 
-    def _values(self, returns: List[Tuple[Block, List[Abstract]]], outcome: Outcome) -> List[Abstract]:
+    def _values(self, returns: List[Tuple[Block, List[Abstract]]], outcome: CallOutcome) -> List[Abstract]:
         """The result and the values of the written places, joined where returning paths meet."""
         if len(returns) == 1:
             self.parent.block, values = returns[0]
@@ -140,11 +140,11 @@ class InlineBuilder(GraphBuilder):
 
     def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
         """One value for the results of all paths. Typed parts become parameters of ``block``."""
-        if isinstance(like, Record):
+        if isinstance(like, VirtualObject):
             return self._parameters(like, block, "", values[0])
-        if isinstance(like, (Typed, Range, Parted, LoopIterator, Unrolled)):
+        if isinstance(like, (TypedValue, Range, Composite, LoopIterator, Unrolled)):
             return self._parameters(like, block, "", None)
-        if isinstance(like, Suspended):
+        if isinstance(like, GeneratorFrame):
             columns = zip(*[value.parts for value in values])  # type: ignore[attr-defined]
             return like.like(tuple(self._joined(list(column), part, block)
                                    for column, part in zip(columns, like.parts)))
@@ -173,14 +173,14 @@ class InlineBuilder(GraphBuilder):
 
     # exits
 
-    def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         """An exit from the callee is the side exit of the call, unless the target is left to bytecode inside the
         callee."""
         if self.analysis.leaves_at(target):
             return self._leave_inside(target, self.liveness.live_in(target), state)
         return self.side_exit()
 
-    def _poll(self, header: Piece, state: State) -> Jump:
+    def _poll(self, header: Piece, state: FrameState) -> Jump:
         """Poll for signals alone, because leaving repeats the call in bytecode. There is no poll where it cannot be
         repeated."""
         try:
@@ -202,11 +202,11 @@ class InlineBuilder(GraphBuilder):
     def errors_around(self) -> Errors:
         return self.parent.errors()
 
-    def exit_inside(self, rest: Rest, packed: Output) -> SideExit:
+    def exit_inside(self, rest: Continuation, packed: Output) -> SideExit:
         target = self._behind_call()
         return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])
 
-    def _leave_inside(self, target: int, live: Container[str], state: State, inner: Optional[Rest] = None,
+    def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,
                       packed: Items[Output] = ()) -> SideExit:
         """An exit to ``target`` in this callee, with its live variables."""
         callee = getattr(self.facts, "callee", None)
@@ -217,7 +217,7 @@ class InlineBuilder(GraphBuilder):
         held = {name: value for name, value in state.locals.items()
                 if name in live and not is_place(name) and not isinstance(value, Unbound) and name not in free}
         self.leaving = set()
-        if any(isinstance(value, (LoopIterator, Suspended)) for value in held.values()):
+        if any(isinstance(value, (LoopIterator, GeneratorFrame)) for value in held.values()):
             raise Break("PJ231")
         dicts = {name: held.pop(name).items for name, value in list(held.items()) if isinstance(value, Keywords)}
         if not set(callee.function.__code__.co_cellvars).isdisjoint(dicts):
@@ -226,7 +226,7 @@ class InlineBuilder(GraphBuilder):
         outputs += [self._output(value) for value in held.values()]
         outputs += [self._output(value) for items in dicts.values() for value in items.values()]
         outputs += stack_outputs(self, state.stack)
-        rest = Rest(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
+        rest = Continuation(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
                     inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()),
                     self.facts.inliner.recursion.calls_in(self.facts))
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))

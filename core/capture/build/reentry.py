@@ -7,7 +7,7 @@ from typing import Any, Dict
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.exits import ROUNDS
 from pijit.core.capture.build.graph_builder import GraphBuilder
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Number
 from pijit.core.graph.ir import Block, Jump, SideExit
 from pijit.core.graph.types import WORD
@@ -17,30 +17,30 @@ class ReentryBuilder(GraphBuilder):
     """Builder of one re-entry, used once. All exits except polls pass on the iteration count, if there was an
     iteration."""
 
-    def _head_state(self) -> State:
+    def _head_state(self) -> FrameState:
         state = super()._head_state()
         state.locals[ROUNDS] = Number(WORD)
         self.stored.add(ROUNDS)
         return state
 
-    def _state_at_join(self, piece: Piece) -> State:
+    def _state_at_join(self, piece: Piece) -> FrameState:
         state = super()._state_at_join(piece).copy()
         state.locals[ROUNDS] = Number(WORD)
         return state
 
-    def _start(self, block: Block, params: Dict[Piece, State]) -> None:
+    def _start(self, block: Block, params: Dict[Piece, FrameState]) -> None:
         self.block = block
         self.head.locals[ROUNDS].value = self.emit("const", [], WORD, {"value": 0})  # type: ignore[attr-defined]
         super()._start(block, params)
 
-    def _poll(self, header: Piece, state: State) -> Jump:
+    def _poll(self, header: Piece, state: FrameState) -> Jump:
         state = state.copy()
         one = self.emit("const", [], WORD, {"value": 1})
         count = self.emit("add", [state.locals[ROUNDS].value, one], WORD)  # type: ignore[attr-defined]
         state.locals[ROUNDS] = Number(WORD, count)
         return super()._poll(header, state)
 
-    def exit_to(self, target: int, state: State, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
         if poll:
             state = state.copy()
             del state.locals[ROUNDS]

@@ -9,7 +9,7 @@ from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.analysis.regions import Region
 from pijit.core.capture.values.budgets import check_size, size_of
 from pijit.core.capture.values.lattice import Const
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Op
 
@@ -50,7 +50,7 @@ class Access(NamedTuple):
     relied: bool
 
 
-class Pair(NamedTuple):
+class AliasedPair(NamedTuple):
     """Two paths that must lead to one object, or to two: from segment start, and from function entry (or None)."""
 
     root: Any
@@ -87,7 +87,7 @@ class Captured:
         self.depth = depth
         self.head_depth = head_depth
         self.inputs: List[Any] = []
-        self.pairs: List[Pair] = []
+        self.pairs: List[AliasedPair] = []
         self.facts: Dict[Tuple[Any, ...], Fact] = {}
         self.unsure: FrozenSet[str] = frozenset()
         self.has_loop = region.has_loop
@@ -96,7 +96,7 @@ class Captured:
         self.unwinding: FrozenSet[int] = frozenset()
         self.running: Dict[CFG, CFG] = {}
         self.classes: Dict[int, Const] = {}
-        self.found: Dict[Any, Record] = {}
+        self.found: Dict[Any, VirtualObject] = {}
         self.number = 0
         self.calls: Dict[InlinedCall, None] = {}
 

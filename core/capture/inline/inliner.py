@@ -20,35 +20,43 @@ from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, c
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Region, whole_region
 from pijit.core.capture.build.inlined_graph import InlineBuilder
-from pijit.core.capture.context import Facts, MadeFacts
+from pijit.core.capture.context import CaptureContext, MadeFunctionContext
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
 from pijit.core.capture.models.containers.known_stores import Kinds, expect_behind_call, lists_left
 from pijit.core.capture.models.functions.callees import (
     Callee,
-    CalleeFacts,
+    CalleeContext,
     called_function,
     calls_unknown,
     default_of,
     find_callee,
     may_compile_alone,
 )
-from pijit.core.capture.models.functions.function_values import Closure, ClosureFacts
+from pijit.core.capture.models.functions.function_values import ClosureContext, FunctionValue
 from pijit.core.capture.models.functions.recursion import Recursion
 from pijit.core.capture.models.functions.shared_cells import cells_of, shared_names
 from pijit.core.capture.models.iteration.generators import generator_of
-from pijit.core.capture.models.objects.instances import Lent
+from pijit.core.capture.models.objects.instances import BorrowedObjects
 from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
 from pijit.core.capture.state.argument_binding import bind, with_dicts
 from pijit.core.capture.state.block_version import Version
-from pijit.core.capture.state.cold_paths import Aside, is_aside, long_behind
+from pijit.core.capture.state.cold_paths import ColdPath, is_aside, long_behind
 from pijit.core.capture.state.entry_state import why_not_captured
-from pijit.core.capture.state.frame_state import State, is_confined, parts_of
+from pijit.core.capture.state.frame_state import FrameState, is_confined, parts_of
 from pijit.core.capture.state.heap_locations import is_place
 from pijit.core.capture.state.inlined_bodies import Body, body_of, body_with
-from pijit.core.capture.state.return_kinds import MAX_OUTCOMES, MIXED, Cut, Outcome, Outcomes, part, sort_outcomes
+from pijit.core.capture.state.return_kinds import (
+    MAX_OUTCOMES,
+    MIXED,
+    CallOutcome,
+    CallOutcomes,
+    Cut,
+    part,
+    sort_outcomes,
+)
 from pijit.core.capture.values.base import Thrown, raised_in
-from pijit.core.capture.values.generator_frame import Suspended
-from pijit.core.capture.values.lattice import UNBOUND, Abstract, Made
+from pijit.core.capture.values.generator_frame import GeneratorFrame
+from pijit.core.capture.values.lattice import UNBOUND, Abstract, UnescapedFunction
 from pijit.core.capture.values.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.values.predicates import HasCode
 from pijit.core.capture.values.value_specialisation import STEERING
@@ -64,10 +72,10 @@ class CalleePropagator(TypePropagator):
     returned: Abstract
     yields: Optional[Dict[int, int]] = None
     foreseen: Dict[int, bool]
-    thrown: Dict[Tuple[int, int, type], Outcome]
+    thrown: Dict[Tuple[int, int, type], CallOutcome]
 
     def throw(self, cls: type, block: Any) -> None:
-        self.thrown[self.version, self.instr.index, cls] = Outcome(
+        self.thrown[self.version, self.instr.index, cls] = CallOutcome(
             Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
 
     def _conditional(self, when: bool, keep: Optional[bool]) -> None:
@@ -98,15 +106,15 @@ class CalleeAnalysis(Analysis):
 
     propagator = CalleePropagator
     region: Region
-    outcomes: List[Outcome]
+    outcomes: List[CallOutcome]
     written: List[str]
 
-    def __init__(self, body: Body, facts: Facts, entry: State, name: str) -> None:
+    def __init__(self, body: Body, facts: CaptureContext, entry: FrameState, name: str) -> None:
         super().__init__(body.cfg, body.liveness, facts, entry)
         self.name = name
         self.doomed = body.doomed
         self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
-        self.returned: Dict[Version, Outcome] = {}
+        self.returned: Dict[Version, CallOutcome] = {}
         self.lists: Dict[Version, Kinds] = {}
         self.way_of: Dict[Any, int] = {}
         self.left: Dict[Version, Break] = {}
@@ -196,30 +204,30 @@ class CalleeAnalysis(Analysis):
 
     def _sort(self, versions: List[Version]) -> None:
         """Set the outcomes of the call if these versions return."""
-        thrown: Dict[Any, Outcome] = self.interpreter.thrown  # type: ignore[attr-defined]
+        thrown: Dict[Any, CallOutcome] = self.interpreter.thrown  # type: ignore[attr-defined]
         keys = [*versions, *thrown]
-        found = [Outcome(result, {name: places[name] for name in self.written})
+        found = [CallOutcome(result, {name: places[name] for name in self.written})
                  for result, places, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
         ways = sort_outcomes(found)
         self.way_of = {keys[position]: slot for slot, members in ways.items() for position in members}
-        self.outcomes = [functools.reduce(Outcome.covering, [found[position] for position in members])
+        self.outcomes = [functools.reduce(CallOutcome.covering, [found[position] for position in members])
                          for members in ways.values()]
 
-    def build_into(self, parent: Any, facts: Facts, entry: State) -> Abstract:
+    def build_into(self, parent: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
         """Build the body into a caller's graph; returns the result of the call."""
         return InlineBuilder(parent, self, facts, entry).inline()
 
-    def poison(self, state: State, cause: Optional[Break] = None, likely: bool = True) -> bool:
+    def poison(self, state: FrameState, cause: Optional[Break] = None, likely: bool = True) -> bool:
         """Break: the callee is not inlined, unless no path returns from here."""
         index = self.interpreter.instr.index
         if self.cfg.block_of[index] in self.doomed:
             return False
         refusal = self._refusal(index, cause or Break("PJ202"))
-        raise Aside(refusal) if cause is not None and self._may_leave(index, cause) else refusal
+        raise ColdPath(refusal) if cause is not None and self._may_leave(index, cause) else refusal
 
     def _may_leave(self, index: int, cause: Break) -> bool:
         """Whether an uncaptured instruction is on a cold path that is not taken, as far as is known."""
-        inside = isinstance(self.facts, CalleeFacts) and self.yields is None
+        inside = isinstance(self.facts, CalleeContext) and self.yields is None
         if cause.leaves or not inside:
             return inside
         own = self.cfg.block_of[index]
@@ -236,7 +244,7 @@ class CalleeAnalysis(Analysis):
             del thrown[key]
         try:
             return super()._interpret(version)
-        except Aside as aside:
+        except ColdPath as aside:
             self.left[version] = aside.args[0].without_frames()
             version.edges.clear()
             return []
@@ -252,18 +260,18 @@ class CalleeAnalysis(Analysis):
         refusal.passing = error.passing
         return refusal
 
-    def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, State]]:
+    def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, FrameState]]:
         if interpreter.flow == "return":
             handling = any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ())
             if handling and raised_in(interpreter.state.stack) is None:  # finally bodies of 3.7
                 raise self._refusal(last.index, Break("PJ206", opcode=last.opname))
             self.lists[version] = lists_left(self.entry, interpreter.state, self.function.instructions)
-            self.returned[version] = Outcome(interpreter.returned, {
+            self.returned[version] = CallOutcome(interpreter.returned, {
                 name: value for name, value in interpreter.state.locals.items() if is_place(name)})
             return {}
         return super()._edges(version, last, interpreter)
 
-    def _reach_handler(self, block: Block, state: State) -> List[Version]:
+    def _reach_handler(self, block: Block, state: FrameState) -> List[Version]:
         """Exceptions leave the kernel: handlers in callees are executed by bytecode."""
         return []
 
@@ -314,7 +322,7 @@ class Inliner:
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         locals.update(cells_of(interpreter, names, bound))
-        inner = CalleeFacts(body.cfg.function, callee, facts, names)
+        inner = CalleeContext(body.cfg.function, callee, facts, names)
         return _at_home(interpreter, self._enter(interpreter, body, callee.name, inner, locals))
 
     def why_not(self, function: FunctionType) -> Optional[str]:
@@ -329,7 +337,7 @@ class Inliner:
         skip = why_not_captured(function.__code__)
         return REASONS[skip].title if skip not in (None, "PJ101") else None
 
-    def note(self, facts: Facts, instr: Instr, stack: List[Abstract]) -> None:
+    def note(self, facts: CaptureContext, instr: Instr, stack: List[Abstract]) -> None:
         """Note the function that a call left to bytecode runs. If it is not known, the first calls show it."""
         function = called_function(instr, stack) if not facts.depth else None
         if function is not None and self.compiles_alone(function):
@@ -353,7 +361,7 @@ class Inliner:
             self.bodies[key] = body_of(plain, globals, free, shared)
         return self.bodies[key]
 
-    def run(self, interpreter: Any, made: Made, locals: Dict[str, Abstract],
+    def run(self, interpreter: Any, made: UnescapedFunction, locals: Dict[str, Abstract],
             consumer: Optional[Consumer] = None) -> Abstract:
         """The result of a call of a function that the caller makes; of a generator's, what ``consumer`` makes of its
         items.
@@ -365,10 +373,10 @@ class Inliner:
         body = self._body_of(code, code.co_freevars, names, made.facts.globals, consumer)
         entry = {name: locals.get(name, UNBOUND) for name in body.cfg.function.varnames}
         entry.update(zip(code.co_freevars, made.free))
-        inner = MadeFacts(body.cfg.function, made.facts, facts.depth + 1, names)
+        inner = MadeFunctionContext(body.cfg.function, made.facts, facts.depth + 1, names)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
-    def call_closure(self, interpreter: Any, closure: Closure, arguments: List[Abstract],
+    def call_closure(self, interpreter: Any, closure: FunctionValue, arguments: List[Abstract],
                      keywords: Dict[str, Abstract]) -> Abstract:
         """The result of a call of a function that captured code makes and that may be an object. Raises Break if not
         inlined."""
@@ -383,37 +391,37 @@ class Inliner:
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         locals.update(zip(shape.own, closure.contents), **cells_of(interpreter, own, bound))
-        inner = ClosureFacts(body.cfg.function, closure, facts, names)
+        inner = ClosureContext(body.cfg.function, closure, facts, names)
         return _at_home(interpreter, self._enter(interpreter, body, shape.name, inner, locals))
 
-    def resume(self, interpreter: Any, value: Suspended) -> Abstract:
+    def resume(self, interpreter: Any, value: GeneratorFrame) -> Abstract:
         """The result of one step of a generator: a Suspended with an item, `ENDED`, or Outcomes. Raises Break if not
         inlined."""
         facts, maker = interpreter.facts, value.maker
-        code = maker.code if isinstance(maker, Made) else maker.function.__code__
+        code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
         if facts.depth >= self.max_depth:
             raise Break("PJ230", callee=code.co_name, because=self.recursion.because)
         key = (code, value.point)
         if key not in self.steps:
             code = delegating(code)
             self.steps[key] = step = resumed(code, value.point)
-            globals = maker.facts.globals if isinstance(maker, Made) else maker.function.__globals__
-            free = code.co_freevars if isinstance(maker, Made) else ()
+            globals = maker.facts.globals if isinstance(maker, UnescapedFunction) else maker.function.__globals__
+            free = code.co_freevars if isinstance(maker, UnescapedFunction) else ()
             liveness = StepLiveness(decode_with_locals(readable(code), free), step)
             self.bodies[key] = body_of(step.code, globals, free)._replace(yields=step.yields, liveness=liveness)
         body = self.bodies[key]
         entry: Dict[str, Abstract] = dict.fromkeys(body.cfg.function.varnames, UNBOUND)
         entry.update(zip(value.names + self.steps[key].stack, value.parts))
-        if isinstance(maker, Made):
+        if isinstance(maker, UnescapedFunction):
             entry.update(zip(code.co_freevars, maker.free))
-            inner: Facts = MadeFacts(body.cfg.function, maker.facts, facts.depth + 1)
+            inner: CaptureContext = MadeFunctionContext(body.cfg.function, maker.facts, facts.depth + 1)
         else:
-            inner = CalleeFacts(body.cfg.function, maker, facts)
+            inner = CalleeContext(body.cfg.function, maker, facts)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
-    def _enter(self, interpreter: Any, body: Body, name: str, facts: Facts, locals: Dict[str, Abstract]) -> Abstract:
+    def _enter(self, interpreter: Any, body: Body, name: str, facts: CaptureContext, locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables. An exception that the caller handles is an outcome."""
-        if not isinstance(facts, CalleeFacts) or not interpreter.may_catch():
+        if not isinstance(facts, CalleeContext) or not interpreter.may_catch():
             return self._enter_body(interpreter, body, name, facts, locals)
         before, catching = interpreter.state.copy(), copy.copy(facts)
         catching.catches = interpreter.named()
@@ -424,12 +432,12 @@ class Inliner:
             interpreter.state = before
             return self._enter_body(interpreter, body, name, facts, locals)
 
-    def _enter_body(self, interpreter: Any, body: Body, name: str, facts: Facts,
+    def _enter_body(self, interpreter: Any, body: Body, name: str, facts: CaptureContext,
                     locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables; places are variables of both."""
         outer = interpreter.state.locals
-        entry = State(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
-        lent = Lent(interpreter, entry)
+        entry = FrameState(dict(locals, **{name: value for name, value in outer.items() if is_place(name)}), [])
+        lent = BorrowedObjects(interpreter, entry)
         analysis = self.recursion.analyse(interpreter, facts, lambda: self.analyse(body, name, facts, entry))
         why = analysis.why_left()
         if why is not None:
@@ -442,7 +450,7 @@ class Inliner:
             interpreter.facts.stores.setdefault(interpreter.instr.index, set()).update(
                 name for name in analysis.written if not name.startswith(LENT))
         if len(analysis.outcomes) > 1:
-            outcomes = Outcomes(dict(enumerate(analysis.outcomes)), name)
+            outcomes = CallOutcomes(dict(enumerate(analysis.outcomes)), name)
             if any(name.startswith(LENT) for name in analysis.written):
                 raise outcomes.why_not()
             part(interpreter, outcomes)
@@ -452,7 +460,7 @@ class Inliner:
             expect_behind_call(interpreter.state, entry, list(analysis.lists.values()))
         return result  # type: ignore[no-any-return]
 
-    def analyse(self, body: Body, name: str, facts: Facts, entry: State) -> CalleeAnalysis:
+    def analyse(self, body: Body, name: str, facts: CaptureContext, entry: FrameState) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""
         values = tuple(entry.locals.values())
         key = (id(body), facts.identity(), facts.depth, facts.catches, len(facts.changed), len(facts.base.objects),
@@ -489,7 +497,7 @@ def _at_home(interpreter: Any, result: Abstract) -> Abstract:
             value.born = interpreter.instr.index
         return value
 
-    return result.map(at_home) if isinstance(result, Outcomes) else at_home(result)
+    return result.map(at_home) if isinstance(result, CallOutcomes) else at_home(result)
 
 
 def sources_of(value: Abstract) -> Any:

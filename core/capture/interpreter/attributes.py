@@ -30,18 +30,18 @@ from pijit.core.capture.models.scalars.complex import is_complex, part_of
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
+    ListElement,
     Method,
     Null,
     Number,
-    Opaque,
+    OpaqueObject,
     Slice,
     Super,
     Tensor,
-    Thing,
     class_of,
 )
 from pijit.core.capture.values.predicates import ClassHolds, IsObject
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
@@ -112,9 +112,9 @@ class Attributes:
             if class_of(owner) is Counter:
                 rely_on_method(self, owner, name)
             return Method(owner, name)
-        if isinstance(owner, Thing):
+        if isinstance(owner, ListElement):
             return thing_attribute(self, owner, name)
-        if isinstance(owner, Record):
+        if isinstance(owner, VirtualObject):
             return record_attribute(self, owner, name)
         fields = named_items(self, owner)
         if fields is not None:
@@ -125,7 +125,7 @@ class Attributes:
             return super_attribute(self, owner, name)
         if isinstance(owner, Slice) and name in owner.NAMES:
             return self.use(owner).parts[owner.NAMES.index(name)]  # type: ignore[attr-defined,no-any-return]
-        if isinstance(owner, (Const, Opaque)) and not is_complex(owner):
+        if isinstance(owner, (Const, OpaqueObject)) and not is_complex(owner):
             return self._object_attribute(owner, name)
         if isinstance(owner, (Number, Const)):
             return self._scalar_attribute(owner, name)
@@ -210,10 +210,10 @@ class Attributes:
             return Const(constant)
         if name == "__name__" and has_plain_name(sample):
             return self.known_object(sample.__name__, *place_of(owner).then(Inner, name))
-        if name == "__class__" and isinstance(owner, Opaque) and read_class_attribute(sample, name) is CLASS:
+        if name == "__class__" and isinstance(owner, OpaqueObject) and read_class_attribute(sample, name) is CLASS:
             self.rely(place_of(owner).then(ClassAttr, name), IsObject(CLASS))
             return class_object(self, owner)
-        if isinstance(owner, Opaque) and is_plain_tuple(sample):
+        if isinstance(owner, OpaqueObject) and is_plain_tuple(sample):
             position = field_position(read_attribute(type(sample), name))
             if position is not None:
                 self.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))

@@ -16,7 +16,7 @@ from pijit.core.capture.models.containers.heaps import HEAP_CALLS
 from pijit.core.capture.models.containers.sorting import SORTING_CALLS
 from pijit.core.capture.models.containers.strings import TEXT_CALLS
 from pijit.core.capture.models.functions.callees import find_callee, partial_parts
-from pijit.core.capture.models.functions.function_values import Closure
+from pijit.core.capture.models.functions.function_values import FunctionValue
 from pijit.core.capture.models.functions.higher_order import GETTER_CALLS, call_held_getter
 from pijit.core.capture.models.functions.partials import FUNCTIONS_BY_CODE, PARTIAL_CALLS, Partial
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
@@ -42,7 +42,7 @@ from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.environment import ENVIRONMENT_CALLS
 from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS, ready
 from pijit.core.capture.profile.hints import HINT_CALLS, heed
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import (
@@ -50,17 +50,17 @@ from pijit.core.capture.values.lattice import (
     Bound,
     Const,
     Keywords,
-    Known,
-    Made,
+    KnownContainer,
     Method,
     Null,
-    Opaque,
+    OpaqueObject,
     Tensor,
+    UnescapedFunction,
     class_of,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.library import Function
+from pijit.core.graph.library import LibraryFunction
 from pijit.guards.facts import type_module, type_name
 
 CALLS: Dict[int, Handler] = {
@@ -81,7 +81,7 @@ class Calls:
 
     emit: Callable[..., Optional[Value]]
     facts: Any
-    state: State
+    state: FrameState
     items_of: Callable[..., Any]
     use: Callable[[Abstract], Abstract]
     pop: Callable[[], Abstract]
@@ -154,9 +154,9 @@ class Calls:
         """The items of a dict of keywords, or of a short dict with string keys; else None."""
         if isinstance(value, Keywords):
             return value.items
-        if isinstance(value, Known) and value.keys is not None and all(type(key) is str for key in value.keys):
+        if isinstance(value, KnownContainer) and value.keys is not None and all(type(key) is str for key in value.keys):
             return dict(zip(value.keys, value.items))
-        if not isinstance(value, Opaque) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
+        if not isinstance(value, OpaqueObject) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
             return None
         keys = [self.use(self.key_at(value, position)) for position in range(self.length_of(value))]
         if any(type(key.object) is not str for key in keys):
@@ -188,9 +188,9 @@ class Calls:
             return self.call(self.use(callee.function), [callee.owner] + arguments, keywords)
         if isinstance(callee, HeldMethod):
             return self._call_method(Method(callee.parts[0], callee.name), arguments, keywords)
-        if isinstance(callee, Closure):
+        if isinstance(callee, FunctionValue):
             return self.call_closure(callee, *self._as_objects(arguments, keywords))
-        if isinstance(callee, Made):
+        if isinstance(callee, UnescapedFunction):
             return self.call_made(callee, *self._as_objects(arguments, keywords))
         parts = callee.taken_apart() if isinstance(callee, Partial) else partial_parts(callee, self)
         if parts is not None:
@@ -231,7 +231,7 @@ class Calls:
         """The arguments in the form in which variables of a callee hold them."""
         return list(map(self.as_object, arguments)), {name: self.as_object(value) for name, value in keywords.items()}
 
-    def _call_known(self, handler: Optional[Handler], row: Optional[Function], arguments: List[Abstract],
+    def _call_known(self, handler: Optional[Handler], row: Optional[LibraryFunction], arguments: List[Abstract],
                     keywords: Arguments) -> Abstract:
         """Call a known function by its handler, or else by the library function itself."""
         if handler is not None:
@@ -246,7 +246,7 @@ class Calls:
         return call_into(self, row, out, arguments, keywords,  # type: ignore[arg-type]
                          lambda: self._call_known(handler, row, arguments, keywords))
 
-    def call_row(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call_row(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """Call a library function itself, with an output if one is given."""
         return self._call_known(None, row, arguments, keywords)
 

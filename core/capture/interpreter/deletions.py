@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import HeapPlace
 from pijit.core.capture.values.lattice import Abstract, Const, Unbound
 from pijit.core.errors import Break
@@ -20,7 +20,7 @@ class Deletions:
     """
 
     facts: Any
-    state: State
+    state: FrameState
     instr: Instr
     emit: Callable[..., Optional[Value]]
     pop: Callable[[], Abstract]

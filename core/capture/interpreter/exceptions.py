@@ -43,7 +43,7 @@ BASES = (Exception, BaseException, object)
 MAKING = ("__new__", "__init__", "__del__")
 
 
-class Way(NamedTuple):
+class ExceptionEdge(NamedTuple):
     """An edge to a handler: the class that is raised, the block of the graph from which it leaves, and the exception if
     it is raised again."""
 
@@ -75,7 +75,7 @@ class Handlers:
     function: Any
     block: Any = None
     version: int
-    ways: List[Way]
+    ways: List[ExceptionEdge]
     unhandled: Set[int]
     take: Callable[[], Abstract]
     pop: Callable[[], Abstract]
@@ -107,7 +107,7 @@ class Handlers:
         if self.leads_out():
             self.throw(cls, block)
         else:
-            self.ways.append(Way(cls, block))
+            self.ways.append(ExceptionEdge(cls, block))
 
     def end_block(self) -> None:
         """Make sure that the instruction is the last of its block, because it has several edges."""
@@ -154,7 +154,7 @@ class Handlers:
         if self.leads_out():
             self.throw(cls, self.block)
         else:
-            self.ways.append(Way(cls, self.block))
+            self.ways.append(ExceptionEdge(cls, self.block))
         self.block = on
 
     def may_catch(self) -> bool:
@@ -189,7 +189,7 @@ class Handlers:
             self.returned = Thrown(cls, instr.index)  # type: ignore[arg-type]
             self.flow = "return"
             return
-        self.ways.append(Way(cls))  # type: ignore[arg-type]
+        self.ways.append(ExceptionEdge(cls))  # type: ignore[arg-type]
         self.flow = "raise"
 
     def op_RERAISE(self, instr: Instr) -> None:
@@ -197,7 +197,7 @@ class Handlers:
         raised, outer = self.state.stack[-1], _innermost(self.cfg, instr.index, True)
         if not isinstance(raised, Raised) or outer is None or outer.kind != "except":
             raise Break("PJ206", opcode=instr.opname)
-        self.ways.append(Way(raised.cls, None, raised))
+        self.ways.append(ExceptionEdge(raised.cls, None, raised))
         self.flow = "raise"
 
     op_END_FINALLY = op_RERAISE

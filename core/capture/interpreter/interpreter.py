@@ -14,11 +14,11 @@ from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.bytecode.instructions.opcodes import BINARY, CLASS_OF_NAME, INPLACE, PRESENT, TRY_AND_WITH, UNARY
-from pijit.core.capture.context import Facts
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.attributes import Attributes
 from pijit.core.capture.interpreter.calls import Calls
 from pijit.core.capture.interpreter.deletions import Deletions
-from pijit.core.capture.interpreter.exceptions import Handlers, Way
+from pijit.core.capture.interpreter.exceptions import ExceptionEdge, Handlers
 from pijit.core.capture.interpreter.loops import Iteration
 from pijit.core.capture.interpreter.match import Matching
 from pijit.core.capture.interpreter.stack_moves import ROTATIONS, StackMoves
@@ -40,10 +40,10 @@ from pijit.core.capture.models.operators import Operators, describe
 from pijit.core.capture.models.predicted_exceptions import foresee
 from pijit.core.capture.models.stdlib.context_managers import Managers
 from pijit.core.capture.models.stdlib.modules import Imports
-from pijit.core.capture.state.frame_state import State, rounds_of
-from pijit.core.capture.state.return_kinds import Outcome
+from pijit.core.capture.state.frame_state import FrameState, rounds_of
+from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.base import Raised, raised_in
-from pijit.core.capture.values.generator_frame import Suspended, is_generating, worn
+from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generating, worn
 from pijit.core.capture.values.lattice import (
     FRAGILE,
     IMMUTABLE_BY_VALUE,
@@ -51,14 +51,14 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Borrowed,
     Const,
-    Known,
+    KnownContainer,
     LoopIterator,
-    Made,
     Number,
-    Opaque,
+    OpaqueObject,
     Sequence,
     Tensor,
     Unbound,
+    UnescapedFunction,
     Unknown,
     Unrolled,
     known_of,
@@ -94,13 +94,13 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     stack, else at the target. ``derived``: a call is being made whose result is not that of the instruction.
     """
 
-    def __init__(self, function: Function, facts: Facts) -> None:
+    def __init__(self, function: Function, facts: CaptureContext) -> None:
         self.function = function
         self.facts = facts
-        self.state = State({}, [])
+        self.state = FrameState({}, [])
         self.instr: Instr = function.instructions[0]
         self.flow: Any = "fall"
-        self.ways: List[Way] = []
+        self.ways: List[ExceptionEdge] = []
         self.before = self.state
         self.unhandled: Set[int] = set()
         self.derived = False
@@ -137,11 +137,11 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         """The class by the path at which the segment found it first. One path is enough to guard its attributes."""
         return cls
 
-    def same_object(self, left: Opaque, right: Opaque) -> bool:
+    def same_object(self, left: OpaqueObject, right: OpaqueObject) -> bool:
         """Whether two objects from outside are identical; a guard ensures it."""
         return left.sample is right.sample
 
-    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
         """The result of an inlined call of ``analysis``'s function, with context ``facts`` and entry state ``entry``.
         """
         raise NotImplementedError
@@ -202,7 +202,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def rehearse(self, later: Callable[[], Any]) -> None:
         """Run the code of an edge during analysis, so that a Break on it is one of the instruction."""
 
-    def either(self, flag: Value, one: Outcome, other: Outcome) -> Dict[int, Outcome]:
+    def either(self, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
         """The outcomes of a call, by slot: ``one`` if the FLAG is true, else ``other``."""
         return {0: other, 1: one}
 
@@ -255,7 +255,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     def alone(self, value: Abstract) -> Abstract:
         """``value`` for a second use. Iterators have one user, because a second one would see the steps of the first.
         """
-        if isinstance(value, (LoopIterator, Unrolled, Suspended)):
+        if isinstance(value, (LoopIterator, Unrolled, GeneratorFrame)):
             raise Break("PJ209", type=describe(value))
         return value
 
@@ -273,7 +273,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             raise Break("PJ212", name=instr.value)
         if isinstance(value, Unknown):
             raise Break(value.reason, name=instr.value)
-        is_iterator = isinstance(value, (LoopIterator, Unrolled, Suspended))
+        is_iterator = isinstance(value, (LoopIterator, Unrolled, GeneratorFrame))
         if is_iterator and instr.value not in self.liveness.live_in(instr.index + 1):
             self.state.locals[instr.value] = UNBOUND  # it moves to its only user
             self.state.stack.append(value)
@@ -285,9 +285,9 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
 
     def op_STORE_FAST(self, instr: Instr) -> None:
         value = self.as_object(self.take())
-        if isinstance(value, Made) and value.name is not None and not self.facts.depth:
+        if isinstance(value, UnescapedFunction) and value.name is not None and not self.facts.depth:
             value = worn(value)
-        elif isinstance(value, Made):
+        elif isinstance(value, UnescapedFunction):
             self.want_object(value)
         elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or rounds_of(value) or is_generating(value):
             value = self.named_iterator(value)
@@ -383,7 +383,7 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
             return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
         if isinstance(value, Sequence):
             return bool(value.items)
-        if not (isinstance(value, Known) or is_object(value)) or self.is_changing(value) or self.asks_anew(value):
+        if not (isinstance(value, KnownContainer) or is_object(value)) or self.is_changing(value) or self.asks_anew(value):
             return None
         return self.is_true(value)
 

@@ -9,9 +9,9 @@ from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.rewrite.generator_steps import START
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, step_of
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.frame_state import State, is_confined
-from pijit.core.capture.values.generator_frame import Suspended, begun, is_generating
-from pijit.core.capture.values.lattice import Abstract, Const, Lazy, Made
+from pijit.core.capture.state.frame_state import FrameState, is_confined
+from pijit.core.capture.values.generator_frame import GeneratorFrame, begun, is_generating
+from pijit.core.capture.values.lattice import Abstract, Const, Lazy, UnescapedFunction
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG
 
@@ -26,7 +26,7 @@ class Iteration:
     facts: Any
     function: Function
     flow: Any
-    state: State
+    state: FrameState
     handler: Callable[[], Any]
     raise_where: Callable[..., None]
     end_block: Callable[[], None]
@@ -59,7 +59,7 @@ class Iteration:
 
     def named_iterator(self, value: Abstract) -> Abstract:
         """The value of a variable to which a new generator, ``map`` or ``filter`` is assigned; Break for others."""
-        called = isinstance(value, Suspended) and not isinstance(value.maker, Made)
+        called = isinstance(value, GeneratorFrame) and not isinstance(value.maker, UnescapedFunction)
         if called and value.point == START and not self.facts.depth:  # type: ignore[attr-defined]
             return value
         if (self.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM

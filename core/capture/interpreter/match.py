@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Abstract, Const, Sequence, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
@@ -26,7 +26,7 @@ _flags_of = type.__dict__["__flags__"].__get__
 class Matching:
     """Mixin of the interpreter: MATCH_SEQUENCE, MATCH_MAPPING, MATCH_KEYS, MATCH_CLASS, GET_LEN."""
 
-    state: State
+    state: FrameState
     use: Callable[[Abstract], Abstract]
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]

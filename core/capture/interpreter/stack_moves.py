@@ -6,8 +6,8 @@ from typing import Callable, List
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.objects.composites import is_unmade
-from pijit.core.capture.state.frame_state import State
-from pijit.core.capture.values.base import Parted
+from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import Abstract, Unknown
 from pijit.core.errors import Break
 
@@ -17,7 +17,7 @@ ROTATIONS = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 class StackMoves:
     """Mixin of the interpreter: POP_TOP, DUP_TOP, ROT_TWO and similar instructions."""
 
-    state: State
+    state: FrameState
     use: Callable[[Abstract], Abstract]
     take: Callable[[], Abstract]
     take_many: Callable[[int], List[Abstract]]
@@ -37,7 +37,7 @@ class StackMoves:
 
     def _twice(self, value: Abstract) -> Abstract:
         """A value that is on the stack twice. The index of ``x[index] += ...`` need not become an object for that."""
-        value = self.use(value) if isinstance(value, Parted) else self.alone(value)
+        value = self.use(value) if isinstance(value, Composite) else self.alone(value)
         return value if is_unmade(value) else self.as_object(value)
 
     def op_ROT_N(self, instr: Instr) -> None:

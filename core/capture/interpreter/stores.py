@@ -20,24 +20,24 @@ from pijit.core.capture.models.objects.method_binding import set_by_property
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.state.class_attributes import as_owner, is_plain_value, searched_for, why_not_shared
-from pijit.core.capture.state.frame_state import State, expect_items, loosen
+from pijit.core.capture.state.frame_state import FrameState, expect_items, loosen
 from pijit.core.capture.state.heap_locations import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
-from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
     LoopIterator,
-    Made,
-    Opaque,
+    OpaqueObject,
     Range,
     Sequence,
     Tensor,
     Unbound,
+    UnescapedFunction,
     Unknown,
     number_type,
 )
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.guards import source as sources
@@ -53,7 +53,7 @@ class Effects:
     """Mixin of the interpreter: STORE_ATTR, STORE_GLOBAL, STORE_DEREF, stores into lists, and what effects share."""
 
     facts: Any
-    state: State
+    state: FrameState
     instr: Instr
     emit: Callable[..., Optional[Value]]
     pop: Callable[[], Abstract]
@@ -62,7 +62,7 @@ class Effects:
     object_value: Callable[[Abstract], Value]
     cell_value: Callable[[Any], Value]
     constant: Callable[[Abstract], Any]
-    want_object: Callable[[Made], None]
+    want_object: Callable[[UnescapedFunction], None]
     word: Callable[[Abstract], Value]
     moving: Callable[[Abstract], None]
 
@@ -73,7 +73,7 @@ class Effects:
 
         ``relied`` says that the new content of the place is known.
         """
-        if isinstance(owner, Opaque):
+        if isinstance(owner, OpaqueObject):
             if place is dict and self._is_namespace(owner.sample):
                 raise Break("PJ220", object=describe(owner), because="global variables are in it")
             self.facts.changed.add((place, identity_of(owner)))
@@ -110,8 +110,8 @@ class Effects:
 
         Only the classes of such virtual objects and list elements are known.
         """
-        changed, kind = self.facts.changed, type(owner.sample) if isinstance(owner, Opaque) else None
-        if kind is not None and (((Record, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
+        changed, kind = self.facts.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
+        if kind is not None and (((VirtualObject, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
             raise Break("PJ219", object=describe(owner))
         self.apart_from_classes(place, searched_for(owner))
 
@@ -165,7 +165,7 @@ class Effects:
         """``owner.name = value``."""
         if set_by_property(self, owner, name, value):
             return
-        if isinstance(owner, Record):
+        if isinstance(owner, VirtualObject):
             store_in_record(self, owner, name, value)
             return
         if isinstance(owner, Tensor):
@@ -208,7 +208,7 @@ class Effects:
         positions."""
         identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
         position = self.constant(index) if anywhere not in self.facts.changed else None
-        if not (isinstance(owner, Opaque) and type(position) is int and 0 <= position < len(owner.sample)):
+        if not (isinstance(owner, OpaqueObject) and type(position) is int and 0 <= position < len(owner.sample)):
             loosen(self.state, owner, value)
             self.moving(owner)
             self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None,
@@ -247,10 +247,10 @@ class Effects:
             return value.value  # type: ignore[return-value]
         if isinstance(value, Range):
             return made_range(self, value).value  # type: ignore[return-value]
-        if isinstance(value, Made):
+        if isinstance(value, UnescapedFunction):
             self.want_object(value)
         found = value.root is not None and not isinstance(value, LoopIterator)
-        if found or isinstance(value, (Instance, Opaque, Sequence, Parted, Record)):
+        if found or isinstance(value, (Instance, OpaqueObject, Sequence, Composite, VirtualObject)):
             return self.object_value(value)
         if number_type(value) is not None:
             return self.number_value(value)
@@ -264,7 +264,7 @@ def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:
 
     The store may run code of the user's, or the object is not known.
     """
-    if not isinstance(owner, Opaque) or owner.source is None:
+    if not isinstance(owner, OpaqueObject) or owner.source is None:
         return "the object is made here"
     kind = type(owner.sample)
     if attribute_rule(owner.sample) != "instance" or issubclass(kind, (types.ModuleType, np.ndarray)):

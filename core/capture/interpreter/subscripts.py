@@ -17,12 +17,12 @@ from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.numpy.library_effects import held_by, set_items
 from pijit.core.capture.models.objects.special_methods import ask_special, call_special
 from pijit.core.capture.models.operators import describe, operand_of
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
-    Known,
+    KnownContainer,
     Number,
     Sequence,
     Slice,
@@ -47,7 +47,7 @@ class Subscripts:
 
     function: Function
     instr: Instr
-    state: State
+    state: FrameState
     emit: Callable[..., Optional[Value]]
     pop: Callable[[], Abstract]
     pop_many: Callable[[int], List[Abstract]]
@@ -86,7 +86,7 @@ class Subscripts:
         if pointer_class(owner) is list and isinstance(index, Slice):
             store_part(self, owner, index, value)
             return
-        if isinstance(owner, Known) and store_into_known(self, owner, index, value):
+        if isinstance(owner, KnownContainer) and store_into_known(self, owner, index, value):
             return
         if pointer_class(owner) is list:
             self.store_item(owner, index, value)

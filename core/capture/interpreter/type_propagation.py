@@ -7,15 +7,15 @@ from typing import Any, Callable, Dict, List, Optional
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.capture.context import Facts
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.interpreter import Interpreter
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.objects.materialize import made_object
-from pijit.core.capture.state.frame_state import State
-from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.base import raised_in
 from pijit.core.capture.values.lattice import Abstract, Sequence, number_type, object_type
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type
@@ -24,7 +24,7 @@ from pijit.core.graph.types import CELL, Type
 class TypePropagator(Interpreter):
     """The interpreter that only propagates types: operations become typed placeholders."""
 
-    def __init__(self, function: Function, facts: Facts, cfg: CFG, liveness: Liveness) -> None:
+    def __init__(self, function: Function, facts: CaptureContext, cfg: CFG, liveness: Liveness) -> None:
         super().__init__(function, facts)
         self.cfg = cfg
         self.liveness = liveness
@@ -47,7 +47,7 @@ class TypePropagator(Interpreter):
         return Value(-1, kind)
 
     def object_value(self, value: Abstract) -> Value:
-        if isinstance(value, Record):
+        if isinstance(value, VirtualObject):
             return made_object(self, value)
         if isinstance(value, Sequence):
             shared(self, list(value.items))
@@ -59,9 +59,9 @@ class TypePropagator(Interpreter):
     def _input(self, root: Any, type: Type) -> Value:
         return Value(-1, type)
 
-    def enter(self, analysis: Any, facts: Facts, entry: State) -> Abstract:
+    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
         outcomes = analysis.outcomes
         if len(outcomes) > 1:
-            return Outcomes(dict(enumerate(outcomes)), analysis.name)
+            return CallOutcomes(dict(enumerate(outcomes)), analysis.name)
         self.state.locals.update(outcomes[0].written)
         return outcomes[0].result  # type: ignore[no-any-return]

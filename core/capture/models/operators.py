@@ -28,7 +28,7 @@ from pijit.core.capture.models.scalars.complex import (
     require_plain_products,
     require_quiet_products,
 )
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.typing.operand_reuse import computed_into
 from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
@@ -36,16 +36,16 @@ from pijit.core.capture.values.lattice import (
     BY_IDENTITY,
     Abstract,
     Const,
+    ListElement,
     Number,
-    Opaque,
+    OpaqueObject,
     Tensor,
-    Thing,
     class_of,
     has_class,
     number_type,
     pointer_class,
 )
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
@@ -107,7 +107,7 @@ class Operators:
     Uses ``self.emit(name, args, type, attrs, exits)`` and ``self.number_value(value)`` of the interpreter.
     """
 
-    state: State
+    state: FrameState
     report: Callable[[Report, Abstract], None]
     emit: Callable[..., Optional[Value]]
     number_value: Callable[[Abstract], Value]
@@ -127,7 +127,7 @@ class Operators:
     contains: Callable[[Abstract, Abstract], Abstract]
     negated: Callable[[Abstract], Abstract]
     compare_objects: Callable[..., Optional[Abstract]]
-    same_object: Callable[[Opaque, Opaque], bool]
+    same_object: Callable[[OpaqueObject, OpaqueObject], bool]
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -380,7 +380,7 @@ class Operators:
 
     def _identity(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         known = _identical(left, right)
-        if known is None and isinstance(left, Opaque) and isinstance(right, Opaque):
+        if known is None and isinstance(left, OpaqueObject) and isinstance(right, OpaqueObject):
             known = self.same_object(left, right)
         if known is None:
             flag = self._identical_now(left, right)
@@ -396,7 +396,7 @@ class Operators:
         objects in long lists and truth values; else None."""
         if isinstance(left, Tensor) and isinstance(right, Tensor):
             return self.emit("identical", [left.value, right.value], FLAG)
-        if any(isinstance(value, Thing) for value in (left, right)) and has_class(left) and has_class(right):
+        if any(isinstance(value, ListElement) for value in (left, right)) and has_class(left) and has_class(right):
             origins = [self.emit("origin", [self.object_value(value)], WORD) for value in (left, right)]
             return self.emit("compare", origins, FLAG, {"operator": "=="})
         if is_among(class_of(left), TRUTHS):
@@ -430,7 +430,7 @@ def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract
 
 def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
     """Whether two values are one object, if that is certain: one is known by identity, or their types differ."""
-    if isinstance(left, Record) and isinstance(right, Record):
+    if isinstance(left, VirtualObject) and isinstance(right, VirtualObject):
         return left.token == right.token
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const):

@@ -14,7 +14,7 @@ from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
-    Known,
+    KnownContainer,
     Number,
     Sequence,
     Tensor,
@@ -87,7 +87,7 @@ def check_division(self: Any) -> None:
 def check_subscript(self: Any) -> None:
     """A key that a dict lacks, or an index that is out of range."""
     owner, index = (self.use(value) for value in self.state.stack[-2:])
-    if isinstance(owner, Known) or isinstance(index, Const):
+    if isinstance(owner, KnownContainer) or isinstance(index, Const):
         return
     if pointer_class(owner) is dict:
         if number_type(self.expected(owner, None)) not in UNLIKELY:

@@ -20,7 +20,16 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Opaque, Tensor, Unknown, is_captured
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Number,
+    OpaqueObject,
+    Tensor,
+    Unknown,
+    is_captured,
+)
 from pijit.core.capture.values.lattice import Sequence as Items
 from pijit.core.errors import Break
 from pijit.core.graph.types import PYTHON_SCALARS, Array, Object, numpy_scalar
@@ -112,7 +121,7 @@ def _dtype(kind: Any) -> np.dtype:
     return dtype
 
 
-class Said:
+class HintedTypes:
     """The hints of one capture.
 
     Attributes:
@@ -147,7 +156,7 @@ class Hints:
         self.wrong: Set[int] = set()
         self._shown: Optional[List[Shown]] = None
 
-    def said(self, function: Function, code: CodeType, localsplus: Sequence[Any], globals: Dict[str, Any]) -> Said:
+    def said(self, function: Function, code: CodeType, localsplus: Sequence[Any], globals: Dict[str, Any]) -> HintedTypes:
         """The hints in comments, for a call with these variables. Warns once about hints that cannot be parsed."""
         names = dict(zip(function.varnames, localsplus))
 
@@ -158,7 +167,7 @@ class Hints:
             self._shown = list(_shown(function, code))
             for hint in self._shown:
                 _warn_of(hint, lookup, code.co_filename)
-        said = Said(self.wrong, next((value.ndim for value in localsplus if type(value) is np.ndarray), 1))
+        said = HintedTypes(self.wrong, next((value.ndim for value in localsplus if type(value) is np.ndarray), 1))
         for hint in self._shown:
             try:
                 said.note(hint.index, parsed(hint.text, lookup, said.ndim, hint.index))
@@ -230,7 +239,7 @@ def call_hint(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 
 def _said_by(kind: Abstract, facts: Any, born: int) -> Abstract:
-    said = kind.object if isinstance(kind, Const) else kind.sample if isinstance(kind, Opaque) else None
+    said = kind.object if isinstance(kind, Const) else kind.sample if isinstance(kind, OpaqueObject) else None
     try:
         return parsed(text_of(said), _nothing, facts.said.ndim, born)
     except (TypeError, ValueError):

@@ -15,8 +15,8 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.state.frame_state import parts_of
 from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.element_types import LONGEST_ROW, LOOKED_AT, list_like
-from pijit.core.capture.values.lattice import Abstract, LoopIterator, Thing
-from pijit.core.graph.types import Entries, Holding, ListOf, Things, Type
+from pijit.core.capture.values.lattice import Abstract, ListElement, LoopIterator
+from pijit.core.graph.types import Entries, Holding, ListOf, SampledClass, Type
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards.reading import class_value, dict_item, read_attribute
 from pijit.guards.source import UNBOUND, is_plain_tuple
@@ -41,7 +41,7 @@ class Some(NamedTuple):
     found_by: Hashable
 
 
-class Seen:
+class TypeSamples:
     """The samples of one capture, by number.
 
     ``unlike`` holds the iterations, subscripts and ids of classes whose objects are no longer sampled. ``stored`` holds
@@ -56,20 +56,20 @@ class Seen:
         self.unlike: Set[Hashable] = set()
         self.stored: Dict[Tuple[int, str], Type] = {}
 
-    def things(self, samples: Sequence[Any], found_by: Hashable) -> Optional[Things]:
+    def things(self, samples: Sequence[Any], found_by: Hashable) -> Optional[SampledClass]:
         """The type of list elements like these, or None."""
         some = list(samples[:LOOKED_AT])
         if not some or found_by in self.unlike or not all(map(_is_thing, some)):
             return None
         kind, number = type(some[0]), len(self.some)
         self.some.append(Some(some[:ENOUGH], found_by))
-        return Things(kind if all(type(one) is kind for one in some) else None, number)
+        return SampledClass(kind if all(type(one) is kind for one in some) else None, number)
 
-    def allows(self, kind: Things) -> bool:
+    def allows(self, kind: SampledClass) -> bool:
         """Whether elements like these may still be used."""
         return self._found_by(kind) not in self.unlike
 
-    def _found_by(self, kind: Things) -> Hashable:
+    def _found_by(self, kind: SampledClass) -> Hashable:
         return self.some[kind.seen].found_by if type(kind.seen) is int else id(kind.python)
 
     def entries(self, samples: Sequence[Any], found_by: Hashable) -> Entries:
@@ -82,7 +82,7 @@ class Seen:
         held = [dict_item(one, key) for one in self.some[number].samples]
         return [value for value in held if value is not UNBOUND]
 
-    def attribute(self, kind: Things, name: str) -> Optional[Type]:
+    def attribute(self, kind: SampledClass, name: str) -> Optional[Type]:
         """The type of an attribute of these objects. None where reading it runs code, or where there is no common type.
         """
         if (id(kind.python), name) in self.stored:
@@ -98,7 +98,7 @@ class Seen:
             self.kinds[key] = self._kind_of(held, self.some[number].found_by)
         return self.kinds[key]
 
-    def items(self, kind: Things) -> Optional[List[Type]]:
+    def items(self, kind: SampledClass) -> Optional[List[Type]]:
         """The types of the items of these named tuples. None where an item has no common type, or where lengths differ.
         """
         some = self.some[kind.seen] if type(kind.seen) is int and issubclass(kind.python, tuple) else None
@@ -107,7 +107,7 @@ class Seen:
         kinds = [self._kind_of(list(column), some.found_by) for column in zip(*some.samples)]
         return None if None in kinds else kinds  # type: ignore[return-value]
 
-    def store(self, kind: Things, name: str, stored: Optional[Type]) -> None:
+    def store(self, kind: SampledClass, name: str, stored: Optional[Type]) -> None:
         """Note that captured code stores a value of a type, which later reads find."""
         if stored is not None and kind.python is not None and self.attribute(kind, name) != stored:
             self.stored.setdefault((id(kind.python), name), stored)
@@ -139,12 +139,12 @@ class Seen:
         self.some, self.kinds = [], {}
 
 
-def _things_in(value: Abstract) -> Iterable[Things]:
-    if isinstance(value, Thing):
+def _things_in(value: Abstract) -> Iterable[SampledClass]:
+    if isinstance(value, ListElement):
         yield value.type
     for part in parts_of(value):
         kind = getattr(part, "type", None)
-        if isinstance(value, LoopIterator) and isinstance(kind, Holding) and isinstance(kind.items, Things):
+        if isinstance(value, LoopIterator) and isinstance(kind, Holding) and isinstance(kind.items, SampledClass):
             yield kind.items
         yield from _things_in(part)
 
@@ -158,4 +158,4 @@ def _is_thing(sample: Any) -> bool:
 
 def is_stored_in_things(changed: Any, kind: type, name: Any) -> bool:
     """Whether captured code stores this attribute into list elements that may be of this very class."""
-    return (Thing, name) in changed or ((Thing, name), id(kind)) in changed
+    return (ListElement, name) in changed or ((ListElement, name), id(kind)) in changed

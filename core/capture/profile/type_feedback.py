@@ -27,7 +27,7 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Opaque,
+    OpaqueObject,
     Sequence,
     Tensor,
     Unknown,
@@ -61,7 +61,7 @@ Kinds = Dict[int, Tuple[Abstract, ...]]
 """The observed kinds of values, by instruction."""
 
 
-class Seen(NamedTuple):
+class ObservedKinds(NamedTuple):
     """The kinds that an entry was captured with, and how often it was observed again because no segment fitted."""
 
     kinds: Kinds = {}
@@ -107,7 +107,7 @@ def _forgets(both: Abstract, kind: Abstract, seen: Abstract) -> bool:
 def _like(value: Any, index: int) -> Abstract:
     """The abstract value that is kept for an observed value; a tuple keeps the types of its items."""
     seen, kind = abstract_of(value, born=index), type(value)
-    if not isinstance(seen, Opaque):
+    if not isinstance(seen, OpaqueObject):
         return seen
     if kind is tuple and len(value) <= MAX_ITEMS:
         items = [_like(item, index) for item in value]
@@ -140,9 +140,9 @@ class Pending:
             them would keep objects of the user's alive.
     """
 
-    def __init__(self, on_visit: Optional[Callable[..., Any]] = None, before: Optional[Seen] = None) -> None:
+    def __init__(self, on_visit: Optional[Callable[..., Any]] = None, before: Optional[ObservedKinds] = None) -> None:
         self.entry: Any = None
-        self.used = Seen() if before is None else before._replace(renewals=before.renewals + 1)
+        self.used = ObservedKinds() if before is None else before._replace(renewals=before.renewals + 1)
         self.observed: Kinds = dict(self.used.kinds)
         self.again = frozenset(self.observed)
         self.rounds = 0

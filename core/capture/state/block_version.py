@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Dict, List
 
 from pijit.core.bytecode.analysis.blocks import Block
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.errors import Break
 
@@ -35,7 +35,7 @@ class Version:
     __slots__ = ("block", "number", "state", "lossy", "breaks", "causes", "edges", "is_entry", "unrolled",
                  "likely", "predecessors", "states")
 
-    def __init__(self, block: Block, number: int, state: State) -> None:
+    def __init__(self, block: Block, number: int, state: FrameState) -> None:
         self.block = block
         self.number = number
         self.state = state
@@ -47,7 +47,7 @@ class Version:
         self.unrolled = False
         self.likely = True
         self.predecessors: List["Version"] = []
-        self.states: Dict[int, State] = {}
+        self.states: Dict[int, FrameState] = {}
 
     def __repr__(self) -> str:
         return "v%d(block %d)" % (self.number, self.block.index)

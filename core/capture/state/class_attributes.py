@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 from typing import Any, Optional, Sequence
 
-from pijit.core.capture.values.lattice import Abstract, Const, Opaque, class_of
+from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, class_of
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards.held import is_heap_type
 from pijit.guards.reading import UNBOUND, class_value, mro_of
@@ -21,7 +21,7 @@ def as_owner(value: Abstract) -> Abstract:
     unchanged."""
     if not isinstance(value, Const) or not _is_shared(value.object):
         return value
-    owner = Opaque(value.object, value.source, value.born)
+    owner = OpaqueObject(value.object, value.source, value.born)
     owner.root = value.root
     return owner
 

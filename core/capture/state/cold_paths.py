@@ -12,7 +12,7 @@ from pijit.core.bytecode.analysis.blocks import CFG, Block
 from pijit.core.bytecode.analysis.liveness import Liveness
 
 
-class Aside(Exception):
+class ColdPath(Exception):
     """Raised to leave the block that is being analysed to bytecode."""
 
 

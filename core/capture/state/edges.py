@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any, Dict, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.state.frame_state import State
-from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.generator_frame import has_ended
 
 
-def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
+def outcome_edges(outcomes: CallOutcomes, last: Instr, state: FrameState) -> Dict[int, Tuple[int, FrameState]]:
     """The edges of a call or generator step that has several outcomes: target and state, by slot."""
     edges = {slot: (last.index + 1, after) for slot, after in outcomes.states(state).items()}
     for slot, (_, after) in edges.items() if last.opname == "FOR_ITER" else ():
@@ -25,7 +25,7 @@ def outcome_edges(outcomes: Outcomes, last: Instr, state: State) -> Dict[int, Tu
     return edges
 
 
-def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State]]:
+def edges_of(flow: Any, last: Instr, state: FrameState) -> Dict[int, Tuple[int, FrameState]]:
     """The edges of a captured instruction: target and state, by slot. Slot 0 falls through, slot 1 jumps."""
     target = last.target if last.target is not None else -1
     if flow == "fall":
@@ -36,5 +36,5 @@ def edges_of(flow: Any, last: Instr, state: State) -> Dict[int, Tuple[int, State
         return {1: (target, state)}
     kind, _, kept = flow
     if kind == "branch":
-        return {0: (last.index + 1, state), 1: (target, State(state.locals, state.stack + kept))}
-    return {0: (last.index + 1, State(state.locals, state.stack + kept())), 1: (target, state)}
+        return {0: (last.index + 1, state), 1: (target, FrameState(state.locals, state.stack + kept))}
+    return {0: (last.index + 1, FrameState(state.locals, state.stack + kept())), 1: (target, state)}

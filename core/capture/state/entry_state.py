@@ -6,13 +6,13 @@ import inspect
 from typing import Any, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Function
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, Unknown, known_of
-from pijit.core.capture.values.value_specialisation import Steering
+from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.guards.source import Local
 
 
-def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Steering = Steering()) -> State:
+def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Specialisation = Specialisation()) -> FrameState:
     """The state at function entry: arguments by their types, other locals unbound."""
     locals: Dict[str, Abstract] = {}
     cells = set(function.cellvars)
@@ -22,7 +22,7 @@ def entry_state(function: Function, localsplus: List[Any], unbound: Any, steerin
             locals[name] = Unknown("PJ208") if name in cells else UNBOUND
         else:
             locals[name] = steering.arriving(known_of(value, Local(index, name)))
-    return State(locals, [])
+    return FrameState(locals, [])
 
 
 def why_not_captured(code: Any) -> Optional[str]:

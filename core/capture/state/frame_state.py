@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
-from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.element_types import (
     DEEPEST,
     LONGEST_ROW,
@@ -19,7 +19,7 @@ from pijit.core.capture.values.element_types import (
     nesting,
     type_of,
 )
-from pijit.core.capture.values.generator_frame import Suspended, is_generating
+from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generating
 from pijit.core.capture.values.key_value_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
     FRAGILE,
@@ -28,16 +28,16 @@ from pijit.core.capture.values.lattice import (
     CellRef,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     Lazy,
+    ListElement,
     LoopIterator,
-    Made,
     Number,
     Sequence,
     Tensor,
-    Thing,
-    Typed,
+    TypedValue,
     Unbound,
+    UnescapedFunction,
     Unknown,
     Unrolled,
     class_of,
@@ -46,17 +46,17 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.virtual_object import (
     Display,
-    Record,
+    VirtualObject,
     is_row,
     parts_within,
     with_mapped_parts,
     with_parts,
 )
-from pijit.core.graph.types import Holding, ListOf, Object, Things, Type, Vacant
+from pijit.core.graph.types import Holding, ListOf, Object, SampledClass, Type, Vacant
 from pijit.guards.facts import is_among
 
 
-class State:
+class FrameState:
     """The abstract state before one instruction: locals by name, and the operand stack, bottom first."""
 
     __slots__ = ("locals", "stack")
@@ -65,17 +65,17 @@ class State:
         self.locals = locals
         self.stack = stack
 
-    def copy(self) -> "State":
-        return State(dict(self.locals), list(self.stack))
+    def copy(self) -> "FrameState":
+        return FrameState(dict(self.locals), list(self.stack))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and self.locals == other.locals and self.stack == other.stack
+        return isinstance(other, FrameState) and self.locals == other.locals and self.stack == other.stack
 
     def __repr__(self) -> str:
         return "State(%r, %r)" % (self.locals, self.stack)
 
 
-def same_values(one: State, other: State, names: List[str], level: Optional[int]) -> bool:
+def same_values(one: FrameState, other: FrameState, names: List[str], level: Optional[int]) -> bool:
     """Whether two states have identical values in these variables and in the stack below a level."""
     if any(one.locals.get(name) is not other.locals.get(name) for name in names):
         return False
@@ -90,14 +90,14 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     if isinstance(left, WAITING) and type(left) is type(right):
         return _joined_waiting(left, right)
     if left == right:
-        if isinstance(left, Record):
+        if isinstance(left, VirtualObject):
             return left.covering(right, [join(a, b) for a, b in zip(left.items, right.items)])  # type: ignore
-        if isinstance(left, Known):
+        if isinstance(left, KnownContainer):
             return left.like([join(a, b) for a, b in zip(left.items, right.items)],
                              None)  # type: ignore[attr-defined]
-        if isinstance(left, Typed):
+        if isinstance(left, TypedValue):
             return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
-        if isinstance(left, Parted):
+        if isinstance(left, Composite):
             parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
             return left.like(parts, left.source if left.source == right.source else None)
         return left
@@ -117,20 +117,20 @@ def join(left: Abstract, right: Abstract) -> Abstract:
             owner = join(left.owner, right.owner)
             if not knows_nothing(owner):
                 return left.over(owner, left.position)
-    if isinstance(left, Suspended) and isinstance(right, Suspended) and left.is_like(right):
+    if isinstance(left, GeneratorFrame) and isinstance(right, GeneratorFrame) and left.is_like(right):
         parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
         if not any(map(knows_nothing, parts)):
             return left.like(parts)
-    if isinstance(left, Record) and isinstance(right, Record) and left.is_like(right):
+    if isinstance(left, VirtualObject) and isinstance(right, VirtualObject) and left.is_like(right):
         items = [join(a, b) for a, b in zip(left.items, right.items)]
         if not any(map(knows_nothing, items)):
             return left.covering(right, items)
-    if isinstance(left, Parted) and type(left) is type(right) and left.like(()) == right.like(()):  # type: ignore
+    if isinstance(left, Composite) and type(left) is type(right) and left.like(()) == right.like(()):  # type: ignore
         parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
         if not any(map(knows_nothing, parts)):
             return left.like(parts)
     classes = pointer_class(left), pointer_class(right)
-    if isinstance(left, Known) and isinstance(right, Known) and left.keys == right.keys and classes[0] is classes[1]:
+    if isinstance(left, KnownContainer) and isinstance(right, KnownContainer) and left.keys == right.keys and classes[0] is classes[1]:
         items = [join(a, b) for a, b in zip(left.items, right.items)]
         if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
             return left.like(items, None)
@@ -179,13 +179,13 @@ def item_kind(value: Abstract, depth: int = 0) -> Optional[Type]:
         return value.type
     if isinstance(value, Const) and type(value.object) is tuple:
         value = Sequence(list(map(Const, value.object)))
-    if isinstance(value, (Known, Sequence)):
+    if isinstance(value, (KnownContainer, Sequence)):
         return _kind_of_known(value, depth)
     if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
         return value.type if value.type.python is list and nesting(value.type) + depth < DEEPEST else None
-    if isinstance(value, Record) and not is_row(value) and depth == 0:
-        return Things(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
-    return value.type if isinstance(value, Thing) and depth == 0 else number_type(value)
+    if isinstance(value, VirtualObject) and not is_row(value) and depth == 0:
+        return SampledClass(value.python, dict(zip(value.names, map(kind_of_attribute, value.items))))
+    return value.type if isinstance(value, ListElement) and depth == 0 else number_type(value)
 
 
 def kind_of_attribute(value: Abstract) -> Optional[Type]:
@@ -195,7 +195,7 @@ def kind_of_attribute(value: Abstract) -> Optional[Type]:
 
 def _kind_of_known(value: Abstract, depth: int) -> Optional[Type]:
     """As `item_kind`, for a list or tuple that the function has made."""
-    if depth >= DEEPEST or isinstance(value, Known) and value.keys is not None:
+    if depth >= DEEPEST or isinstance(value, KnownContainer) and value.keys is not None:
         return None
     kinds = [item_kind(item, depth + 1) for item in value.items]  # type: ignore[attr-defined]
     if isinstance(value, Sequence):
@@ -219,7 +219,7 @@ def together(kinds: Iterable[Optional[Type]]) -> Set[Optional[Type]]:
 
 def item_kinds(value: Abstract) -> Set[Optional[Type]]:
     """The known or expected types of the elements of a list. None in the set stands for other types."""
-    if isinstance(value, Known):
+    if isinstance(value, KnownContainer):
         return together(map(item_kind, value.items))
     if isinstance(value, Instance) and isinstance(value.type, Vacant):
         return set()
@@ -234,9 +234,9 @@ def may_be_unbound(value: Optional[Abstract]) -> bool:
 
 def knows_nothing(value: Abstract) -> bool:
     """Whether the value, or a part of it, is Unknown or Unbound."""
-    if isinstance(value, (Sequence, Record)):
+    if isinstance(value, (Sequence, VirtualObject)):
         return any(knows_nothing(item) for item in value.items)
-    if isinstance(value, (LoopIterator, Suspended, Parted)):
+    if isinstance(value, (LoopIterator, GeneratorFrame, Composite)):
         return any(knows_nothing(part) for part in value.parts)
     if isinstance(value, Unrolled):
         return knows_nothing(value.owner)
@@ -247,24 +247,24 @@ def rounds_of(value: Abstract) -> Tuple[int, ...]:
     """The positions of the unrolled iterators in a value."""
     if not value.has_parts:
         return ()
-    if isinstance(value, (LoopIterator, Suspended)):
+    if isinstance(value, (LoopIterator, GeneratorFrame)):
         return tuple(position for part in value.parts for position in rounds_of(part))
     return (value.position,) if isinstance(value, Unrolled) else ()
 
 
 def parts_of(value: Abstract) -> Tuple[Abstract, ...]:
     """The parts of a tuple, an iterator or a function made by captured code."""
-    if isinstance(value, (Sequence, Record)):
+    if isinstance(value, (Sequence, VirtualObject)):
         return value.items
-    if isinstance(value, (LoopIterator, Parted)):
+    if isinstance(value, (LoopIterator, Composite)):
         return value.parts
     if isinstance(value, Unrolled):
         return (value.owner,)
     if isinstance(value, Lazy):
         return (value.made, value.iterator)
-    if isinstance(value, Suspended):
-        return value.parts + ((value.maker,) if isinstance(value.maker, Made) else ())
-    return value.free if isinstance(value, Made) else ()
+    if isinstance(value, GeneratorFrame):
+        return value.parts + ((value.maker,) if isinstance(value.maker, UnescapedFunction) else ())
+    return value.free if isinstance(value, UnescapedFunction) else ()
 
 
 def is_confined(value: Abstract) -> bool:
@@ -278,23 +278,23 @@ def forgotten(value: Abstract) -> Abstract:
     """The value after any list or dict may have changed."""
     if not value.has_parts:
         return value
-    if isinstance(value, Known):
+    if isinstance(value, KnownContainer):
         return value.forgotten()
-    if isinstance(value, Record) and any(forgotten(item) is not item for item in value.items):
+    if isinstance(value, VirtualObject) and any(forgotten(item) is not item for item in value.items):
         return value.like(items=tuple(map(forgotten, value.items)))
     if isinstance(value, Sequence) and any(forgotten(item) is not item for item in value.items):
         copy = type(value)([forgotten(item) for item in value.items], value.source, value.born, value.value)
         copy.root = value.root
         return copy
-    if isinstance(value, Parted) and any(forgotten(part) is not part for part in value.parts):
+    if isinstance(value, Composite) and any(forgotten(part) is not part for part in value.parts):
         return value.like(tuple(map(forgotten, value.parts)), value.source, value.value)
-    if isinstance(value, Made) and any(forgotten(part) is not part for part in value.free):
+    if isinstance(value, UnescapedFunction) and any(forgotten(part) is not part for part in value.free):
         return value.with_free(tuple(map(forgotten, value.free)))
     if isinstance(value, Lazy) and any(forgotten(part) is not part for part in parts_of(value)):
         return Unknown("PJ209", value.born)
-    if isinstance(value, Suspended) and any(forgotten(part) is not part for part in parts_of(value)):
+    if isinstance(value, GeneratorFrame) and any(forgotten(part) is not part for part in parts_of(value)):
         return value.like(tuple(map(forgotten, value.parts)),
-                          forgotten(value.maker) if isinstance(value.maker, Made) else None)
+                          forgotten(value.maker) if isinstance(value.maker, UnescapedFunction) else None)
     if isinstance(value, LoopIterator) and any(forgotten(part) is not part for part in value.parts):
         parts = tuple(map(forgotten, value.parts))
         if any(map(knows_nothing, parts)):
@@ -302,7 +302,7 @@ def forgotten(value: Abstract) -> Abstract:
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
     if isinstance(value, WAITING):
         return with_mapped_parts(value, forgotten)
-    if isinstance(value, Unrolled) and isinstance(value.owner, Known):
+    if isinstance(value, Unrolled) and isinstance(value.owner, KnownContainer):
         return Unknown("PJ209", value.born)  # the remaining number of iterations depends on the list
     return value
 
@@ -317,13 +317,13 @@ def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
     return copy
 
 
-def expect_items(state: State) -> None:
+def expect_items(state: FrameState) -> None:
     """Invalidate contents after captured code has changed an unknown list or dict.
 
     Containers of known contents keep only expected element types.
     """
     def alike(value: Abstract) -> Abstract:
-        if not isinstance(value, Known):
+        if not isinstance(value, KnownContainer):
             return value
         kind = (list_of_kinds(item_kinds(value)) if value.keys is None
                 else type_with_entries(dict, kinds_of_entries(value)))
@@ -335,45 +335,45 @@ def expect_items(state: State) -> None:
     forget_items(state)
 
 
-def change_items(state: State, change: Callable[[Abstract], Abstract]) -> None:
+def change_items(state: FrameState, change: Callable[[Abstract], Abstract]) -> None:
     """Replace the values of variables and the operand stack, including the owners of pending methods."""
     state.locals = {name: change(value) for name, value in state.locals.items()}
     state.stack = [with_mapped_parts(value, change) if isinstance(value, WAITING) else change(value)
                    for value in state.stack]
 
 
-def forget_items(state: State) -> None:
+def forget_items(state: FrameState) -> None:
     """Invalidate the contents of all containers: any list or dict may have changed."""
     state.locals = {name: forgotten(value) if value.has_parts else value for name, value in state.locals.items()}
     state.stack = [forgotten(value) if value.has_parts else value for value in state.stack]
 
 
-def loosen(state: State, owner: Abstract, value: Abstract) -> None:
+def loosen(state: FrameState, owner: Abstract, value: Abstract) -> None:
     """Note that a list gets an item, see `expect`."""
     expect(state, owner, item_kind(value))
 
 
-def expect(state: State, owner: Abstract, kind: Optional[Type]) -> None:
+def expect(state: FrameState, owner: Abstract, kind: Optional[Type]) -> None:
     """Note that a list gets items of a type, None for any type.
 
     A list whose items were known one by one is then expected to have items of these types. A list that had an expected
     type may lose it.
     """
     kinds = item_kinds(owner)
-    known = isinstance(owner, Known) or not kinds
+    known = isinstance(owner, KnownContainer) or not kinds
     if class_of(owner) is not list or None in kinds and not known:
         return
     _become(state, owner, list_of_kinds(together(list(kinds) + [kind])), known)
 
 
-def expect_entry(state: State, owner: Abstract, entry: Kinds) -> None:
+def expect_entry(state: FrameState, owner: Abstract, entry: Kinds) -> None:
     """Note that a dict or set gets an entry of these types, if its entries are known or have expected types."""
     if isinstance(owner, Instance) and kinds_of_entries(owner) is not None:
         new = type_with_entries(owner.type.python, joined_kinds(kinds_of_entries(owner), entry))
-        _become(state, owner, new, isinstance(owner, Known) or isinstance(owner.type, Vacant))
+        _become(state, owner, new, isinstance(owner, KnownContainer) or isinstance(owner.type, Vacant))
 
 
-def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
+def _become(state: FrameState, owner: Abstract, new: Object, known: bool) -> None:
     """Give the type ``new`` to every value that may be the container.
 
     ``known``: the contents were known, so containers made by other instructions are other objects.
@@ -392,43 +392,43 @@ def _become(state: State, owner: Abstract, new: Object, known: bool) -> None:
     change_items(state, loose)
 
 
-def has_generator(state: State) -> bool:
+def has_generator(state: FrameState) -> bool:
     """Whether a variable or the operand stack holds an iterator that runs the body of a generator."""
     return any(map(is_generating, [*state.stack, *state.locals.values()]))
 
 
-def forget_iterators(state: State) -> None:
+def forget_iterators(state: FrameState) -> None:
     """Invalidate iterators in variables: bytecode may have passed them to other code, which may step them."""
     for name, value in state.locals.items():
-        if isinstance(value, (LoopIterator, Suspended)):
+        if isinstance(value, (LoopIterator, GeneratorFrame)):
             state.locals[name] = Unknown("PJ209", value.born)
 
 
-def leaves(value: Abstract) -> Iterator[Typed]:
+def leaves(value: Abstract) -> Iterator[TypedValue]:
     """The typed parts of a value, in order."""
-    if isinstance(value, Typed):
+    if isinstance(value, TypedValue):
         yield value
     elif isinstance(value, Sequence):
         for item in value.items:
             yield from leaves(item)
 
 
-def join_states(left: State, right: State) -> State:
+def join_states(left: FrameState, right: FrameState) -> FrameState:
     """Join two states by variable and stack slot. A variable that one state does not list is dropped. One that is
     unbound in one state only becomes Unknown."""
     locals = {name: join(left.locals[name], right.locals[name]) for name in left.locals if name in right.locals}
-    return State(locals, [join(a, b) for a, b in zip(left.stack, right.stack)])
+    return FrameState(locals, [join(a, b) for a, b in zip(left.stack, right.stack)])
 
 
-def is_lossy(left: State, right: State) -> bool:
+def is_lossy(left: FrameState, right: FrameState) -> bool:
     """Whether joining loses information that one side has."""
     def loses(a: Abstract, b: Abstract) -> bool:
         if a is b or a == b:
             return False
         both = join(a, b)
-        entries = isinstance(a, Known) and isinstance(b, Known) and a.keys == b.keys is not None
+        entries = isinstance(a, KnownContainer) and isinstance(b, KnownContainer) and a.keys == b.keys is not None
         mixed = class_of(both) is list and None in item_kinds(both) and None not in item_kinds(a) | item_kinds(b)
-        return knows_nothing(both) or entries and not isinstance(both, Known) or mixed
+        return knows_nothing(both) or entries and not isinstance(both, KnownContainer) or mixed
 
     others = right.locals
     return (any(loses(value, others[name]) for name, value in left.locals.items()

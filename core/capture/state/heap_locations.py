@@ -1,6 +1,6 @@
 """Heap locations ("places"): the attributes, globals and cells that captured code of a function writes.
 
-Each place is a variable of the segments, under a name in ``State.locals`` that starts with `PREFIX`. So joins, block
+Each place is a variable of the segments, under a name in ``FrameState.locals`` that starts with `PREFIX`. So joins, block
 versions and block parameters treat it as a local variable. A write takes effect at once and replaces the variable's
 value; exits do not store it. Bytecode between segments may write it too, so each segment fetches it again under guards.
 """
@@ -11,16 +11,16 @@ import types
 from typing import Any, Callable, Container, Dict, Iterator, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import (
     UNBOUND,
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     Number,
-    Opaque,
-    Typed,
+    OpaqueObject,
+    TypedValue,
     Unbound,
     Unknown,
     known_of,
@@ -40,28 +40,28 @@ class Keys:
 
 def identity_of(owner: Abstract) -> Optional[int]:
     """Identifies an object during capture; a module is identified by its namespace. None for other values."""
-    if not isinstance(owner, (Const, Opaque)):
+    if not isinstance(owner, (Const, OpaqueObject)):
         return None
     sample = owner.object if isinstance(owner, Const) else owner.sample
     if type(sample) is types.ModuleType:
         return id(sample.__dict__)
-    return id(sample) if isinstance(owner, Opaque) or issubclass(type(sample), type) else None
+    return id(sample) if isinstance(owner, OpaqueObject) or issubclass(type(sample), type) else None
 
 
 PREFIX = "place: "  # no name of a variable has a space; "." and "@" begin those that Python and pytest make
 
 
 def is_place(name: str) -> bool:
-    """Whether a name in ``State.locals`` is that of a place."""
+    """Whether a name in ``FrameState.locals`` is that of a place."""
     return name.startswith(PREFIX)
 
 
-def without_dead(state: State, live: Container[str]) -> State:
+def without_dead(state: FrameState, live: Container[str]) -> FrameState:
     """The state without the values of dead locals. They may be unbound, so a segment must not fetch them."""
     def known(name: str, value: Abstract) -> Abstract:
         return value if name in live or is_place(name) or isinstance(value, (Unbound, Number)) else Unknown("PJ212")
 
-    return State({name: known(name, value) for name, value in state.locals.items()}, state.stack)
+    return FrameState({name: known(name, value) for name, value in state.locals.items()}, state.stack)
 
 
 class HeapPlace:
@@ -74,7 +74,7 @@ class HeapPlace:
 
     @property
     def name(self) -> str:
-        """The name in ``State.locals``."""
+        """The name in ``FrameState.locals``."""
         return PREFIX + str(self.source)
 
     def changed(self, facts: Any) -> Any:
@@ -93,7 +93,7 @@ class HeapPlace:
             return UNBOUND
         return UNBOUND if found is sources.UNBOUND else known_of(found, self.source)
 
-    def root(self, head: State, cells: int) -> Any:
+    def root(self, head: FrameState, cells: int) -> Any:
         """The path by which a segment finds it, or None. ``cells`` is the number of the first cell among the frame's
         variables."""
         return root_of(self.source, head, cells)
@@ -108,7 +108,7 @@ class OwnedPlace(HeapPlace):
 
     __slots__ = ("owner", "family", "step")
 
-    def __init__(self, owner: Opaque, family: Any, step: Callable[[Any], Any]) -> None:
+    def __init__(self, owner: OpaqueObject, family: Any, step: Callable[[Any], Any]) -> None:
         super().__init__(step(owner.source))
         self.owner = owner
         self.family = family
@@ -117,7 +117,7 @@ class OwnedPlace(HeapPlace):
     def changed(self, facts: Any) -> Any:
         return self.family, identity_of(self.owner)
 
-    def root(self, head: State, cells: int) -> Any:
+    def root(self, head: FrameState, cells: int) -> Any:
         for root, value in _variables(head):
             sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
             if sample is self.owner.sample:
@@ -130,7 +130,7 @@ class AttributePlace(OwnedPlace):
 
     __slots__ = ()
 
-    def __init__(self, owner: Opaque, attribute: str) -> None:
+    def __init__(self, owner: OpaqueObject, attribute: str) -> None:
         super().__init__(owner, attribute, lambda path: Attr(path, attribute))
 
     def sample(self, facts: Any) -> Any:
@@ -142,7 +142,7 @@ class ItemPlace(OwnedPlace):
 
     __slots__ = ("position",)
 
-    def __init__(self, owner: Opaque, position: int) -> None:
+    def __init__(self, owner: OpaqueObject, position: int) -> None:
         super().__init__(owner, list, lambda path: Item(path, position))
         self.position = position
 
@@ -187,18 +187,18 @@ class FreePlace(OwnedPlace):
 
     __slots__ = ()
 
-    def __init__(self, cell: Opaque) -> None:
+    def __init__(self, cell: OpaqueObject) -> None:
         super().__init__(cell, CellPlace, lambda path: Inner(path, "cell_contents"))
 
-    def root(self, head: State, cells: int) -> Any:
+    def root(self, head: FrameState, cells: int) -> Any:
         found = super().root(head, cells)
         return found if found is not None else next(self._by_others(head), None)
 
-    def _by_others(self, head: State) -> Iterator[Any]:
+    def _by_others(self, head: FrameState) -> Iterator[Any]:
         """Paths through other functions with that closure variable, in case no variable holds the function that writes
         it."""
         for root, value in _variables(head):
-            if isinstance(value, Opaque) and type(value.sample) is types.FunctionType:
+            if isinstance(value, OpaqueObject) and type(value.sample) is types.FunctionType:
                 for number, cell in enumerate(value.sample.__closure__ or ()):
                     if cell is self.owner.sample:
                         yield self.step(Item(Attr(root, "__closure__"), number))
@@ -214,7 +214,7 @@ Places = Dict[Any, HeapPlace]
 """Globals and cells by source. Places in objects by (name, position or `CellPlace`, id of the object)."""
 
 
-def find_places(places: Places, head: State, cells: int) -> Dict[str, Any]:
+def find_places(places: Places, head: FrameState, cells: int) -> Dict[str, Any]:
     """The path by which a segment finds each place, by name.
 
     If there is no path, no guard can check the place. Then at most its type is kept in ``head``.
@@ -235,13 +235,13 @@ def scope_place(instr: Instr, facts: Any) -> HeapPlace:
     return CellPlace(source, source.index - len(facts.function.varnames))
 
 
-def _variables(head: State) -> Iterator[Tuple[Root, Abstract]]:
+def _variables(head: FrameState) -> Iterator[Tuple[Root, Abstract]]:
     for name, value in head.locals.items():
         if not is_place(name):
             yield Root("local", name), value
 
 
-def root_of(source: Any, head: State, cells: int) -> Any:
+def root_of(source: Any, head: FrameState, cells: int) -> Any:
     """The path from the start of a segment for a path from function entry. None where the local variable that it starts
     from has another value now."""
     if isinstance(source, Local):
@@ -261,14 +261,14 @@ def after_bytecode(value: Abstract) -> Abstract:
     kind = number_type(value)
     if kind is not None and isinstance(value, Const):
         return Number(kind, None, value.source, value.born)
-    if isinstance(value, Known):
+    if isinstance(value, KnownContainer):
         return Instance(value.type, None, value.source, value.born)
-    if isinstance(value, Typed):
+    if isinstance(value, TypedValue):
         return type(value)(value.type, None, value.source, value.born)
     return value
 
 
-def stored_by(instr: Instr, state: State, facts: Any) -> Optional[Tuple[HeapPlace, Abstract]]:
+def stored_by(instr: Instr, state: FrameState, facts: Any) -> Optional[Tuple[HeapPlace, Abstract]]:
     """The place that an instruction which stays bytecode writes, and its value afterwards."""
     kind, _, scope = instr.opname.partition("_")
     value = state.stack[-1] if state.stack else UNBOUND

@@ -11,7 +11,7 @@ from typing import Any, Dict, FrozenSet, List, Optional
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor
 from pijit.guards.facts import is_exactly
 
@@ -26,7 +26,7 @@ def bound_anew(function: Function) -> FrozenSet[str]:
                      and instr.value in arguments)
 
 
-def remembered(function: Function, entry: State) -> Optional[Dict[str, Abstract]]:
+def remembered(function: Function, entry: FrameState) -> Optional[Dict[str, Abstract]]:
     """The abstract values of rebound arguments at entry. None if one of them can only be kept by keeping an object."""
     known = {name: entry.locals[name] for name in bound_anew(function) if name in entry.locals}
     return known if all(map(_is_free_of_objects, known.values())) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.capture.state.frame_state import State, forgotten, join, knows_nothing
+from pijit.core.capture.state.frame_state import FrameState, forgotten, join, knows_nothing
 from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
 from pijit.core.errors import Break
@@ -18,7 +18,7 @@ MAX_OUTCOMES = 3
 MIXED = "the type of what it returns depends on the path"
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """One outcome of a callee: the result, the values of the places that it writes, by name, and the block that
     continues from there."""
 
@@ -26,9 +26,9 @@ class Outcome(NamedTuple):
     written: Dict[str, Abstract]
     block: Optional[Block] = None
 
-    def covering(self, other: "Outcome") -> "Outcome":
+    def covering(self, other: "CallOutcome") -> "CallOutcome":
         """The outcome that covers both."""
-        return Outcome(join(self.result, other.result),
+        return CallOutcome(join(self.result, other.result),
                        {name: join(value, other.written[name]) for name, value in self.written.items()})
 
     def is_known(self) -> bool:
@@ -36,12 +36,12 @@ class Outcome(NamedTuple):
         return not any(map(knows_nothing, [self.result, *left]))
 
 
-class Outcomes(Abstract):
+class CallOutcomes(Abstract):
     """The result of a call at the end of its block; ``ways`` are its outcomes, by the slot of the edge."""
 
     __slots__ = ("ways", "name")
 
-    def __init__(self, ways: Dict[int, Outcome], name: str, born: int = -1) -> None:
+    def __init__(self, ways: Dict[int, CallOutcome], name: str, born: int = -1) -> None:
         super().__init__(None, born)
         self.ways = ways
         self.name = name
@@ -49,13 +49,13 @@ class Outcomes(Abstract):
     def key(self) -> Any:
         return tuple((slot, way.result) for slot, way in self.ways.items())
 
-    def map(self, change: Callable[[Abstract], Abstract]) -> "Outcomes":
+    def map(self, change: Callable[[Abstract], Abstract]) -> "CallOutcomes":
         """The same outcomes with ``change`` applied to each result."""
-        return Outcomes({slot: way._replace(result=change(way.result)) for slot, way in self.ways.items()}, self.name)
+        return CallOutcomes({slot: way._replace(result=change(way.result)) for slot, way in self.ways.items()}, self.name)
 
-    def states(self, state: State) -> Dict[int, State]:
+    def states(self, state: FrameState) -> Dict[int, FrameState]:
         """The abstract states after the call, by slot."""
-        return {slot: State(dict(state.locals, **{name: forgotten(value) for name, value in way.written.items()}),
+        return {slot: FrameState(dict(state.locals, **{name: forgotten(value) for name, value in way.written.items()}),
                             state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
 
     def raises(self) -> bool:
@@ -75,9 +75,9 @@ class Cut(Exception):
         self.index = index
 
 
-def sort_outcomes(found: List[Outcome]) -> Dict[int, List[int]]:
+def sort_outcomes(found: List[CallOutcome]) -> Dict[int, List[int]]:
     """Group outcomes that can be joined: positions in ``found``, by the slot that the group gets."""
-    ways: List[Outcome] = []
+    ways: List[CallOutcome] = []
     members: Dict[int, List[int]] = {}
     for position, outcome in enumerate(found):
         both = [way.covering(outcome) for way in ways]
@@ -87,7 +87,7 @@ def sort_outcomes(found: List[Outcome]) -> Dict[int, List[int]]:
     return members
 
 
-def part(interpreter: Any, outcomes: Outcomes) -> None:
+def part(interpreter: Any, outcomes: CallOutcomes) -> None:
     """Check that the paths can be split by type after the instruction.
 
     Raises:

@@ -11,14 +11,14 @@ from typing import Callable, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import EXCEPTION_ITEMS
-from pijit.core.capture.state.frame_state import State
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like
 from pijit.core.capture.values.lattice import (
     UNBOUND,
     Abstract,
     Instance,
     LoopIterator,
-    Opaque,
+    OpaqueObject,
     Sequence,
     Unknown,
     Unrolled,
@@ -129,7 +129,7 @@ def reach(instr: Instr) -> Optional[int]:
     return pops(instr)
 
 
-def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optional[Abstract]) -> State:
+def apply_fallback(instr: Instr, state: FrameState, depth_after: int, result: Optional[Abstract]) -> FrameState:
     """The state after bytecode has run ``instr``. ``result`` is the observed value that it pushes, if known."""
     exact = _EXACT.get(instr.opname)
     if exact is not None:
@@ -147,12 +147,12 @@ def apply_fallback(instr: Instr, state: State, depth_after: int, result: Optiona
     if result is None and made is not None:
         result = Instance(Object(made), born=instr.index)
     if isinstance(result, Sequence) and len(result.items) == unpacked(instr) == depth_after - kept:
-        return State(dict(state.locals), stack[:kept] + list(reversed(result.items)))
+        return FrameState(dict(state.locals), stack[:kept] + list(reversed(result.items)))
     # below the pushed value: the iterator, or the ``__exit__`` of the block
     pushed = 2 if instr.opname in ("FOR_ITER", "SETUP_WITH") else 1
     if result is not None and depth_after == kept + pushed:
         stack[-1] = result
-    return State(dict(state.locals), stack)
+    return FrameState(dict(state.locals), stack)
 
 
 def _text_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
@@ -169,7 +169,7 @@ def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
     expected = None
     if isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)) and value.type.python is list:
         expected = value.type
-    elif isinstance(value, Opaque) and type(value.sample) is list:
+    elif isinstance(value, OpaqueObject) and type(value.sample) is list:
         expected = list_like(value.sample[:LOOKED_AT])  # type: ignore[assignment]
     if expected is None:
         return None
@@ -179,7 +179,7 @@ def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
 MAKES_LIST = frozenset(["BINARY_ADD", "BINARY_MULTIPLY"])
 
 
-def _list_of_operator(instr: Instr, state: State) -> Optional[type]:
+def _list_of_operator(instr: Instr, state: FrameState) -> Optional[type]:
     """``list`` if an operator makes one from lists, else None."""
     if instr.opname not in MAKES_LIST:
         return None
@@ -195,7 +195,7 @@ def is_shuffle(instr: Instr) -> bool:
     return instr.opname in _EXACT
 
 
-def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
+def causes_of(broken: Break, instr: Instr, state: FrameState) -> List[Abstract]:
     """The operands from outside that may be why ``instr`` stays bytecode. Empty where it always does."""
     count = pops(instr) or 0
     if not count or "opcode" in broken.facts:
@@ -206,53 +206,53 @@ def causes_of(broken: Break, instr: Instr, state: State) -> List[Abstract]:
     return [value for value in operands if value.source is not None]
 
 
-def _load_fast(instr: Instr, state: State) -> None:
+def _load_fast(instr: Instr, state: FrameState) -> None:
     value = state.locals.get(instr.value, UNBOUND)
     if isinstance(value, LoopIterator):
         value = Unknown("PJ209", instr.index)
     state.stack.append(value if value is not UNBOUND else Unknown("PJ212", instr.index))
 
 
-def _store_fast(instr: Instr, state: State) -> None:
+def _store_fast(instr: Instr, state: FrameState) -> None:
     value = state.stack.pop()
     shared = isinstance(value, (LoopIterator, Unrolled))  # kernels allow one user: the loop that has it on the stack
     state.locals[instr.value] = Unknown("PJ209", instr.index) if shared else value
 
 
-def _delete_fast(instr: Instr, state: State) -> None:
+def _delete_fast(instr: Instr, state: FrameState) -> None:
     state.locals[instr.value] = UNBOUND
 
 
-def _pop_top(instr: Instr, state: State) -> None:
+def _pop_top(instr: Instr, state: FrameState) -> None:
     state.stack.pop()
 
 
-def _dup_top(instr: Instr, state: State) -> None:
+def _dup_top(instr: Instr, state: FrameState) -> None:
     state.stack.append(state.stack[-1])
 
 
-def _rotate(instr: Instr, state: State) -> None:
+def _rotate(instr: Instr, state: FrameState) -> None:
     count = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}.get(instr.opname, _arg(instr))
     items = state.stack[-count:]
     state.stack[-count:] = [items[-1]] + items[:-1]
 
 
-def _load_and_clear(instr: Instr, state: State) -> None:
+def _load_and_clear(instr: Instr, state: FrameState) -> None:
     value = state.locals.get(instr.value, UNBOUND)
     state.stack.append(Unknown("PJ209", instr.index) if isinstance(value, LoopIterator) else value)
     state.locals[instr.value] = UNBOUND
 
 
-def _copy(instr: Instr, state: State) -> None:
+def _copy(instr: Instr, state: FrameState) -> None:
     state.stack.append(state.stack[-_arg(instr)])
 
 
-def _swap(instr: Instr, state: State) -> None:
+def _swap(instr: Instr, state: FrameState) -> None:
     below = -_arg(instr)
     state.stack[-1], state.stack[below] = state.stack[below], state.stack[-1]
 
 
-_EXACT: Dict[str, Callable[[Instr, State], None]] = {
+_EXACT: Dict[str, Callable[[Instr, FrameState], None]] = {
     "LOAD_FAST": _load_fast, "STORE_FAST": _store_fast, "DELETE_FAST": _delete_fast, "POP_TOP": _pop_top,
     "DUP_TOP": _dup_top, "ROT_TWO": _rotate, "ROT_THREE": _rotate, "ROT_FOUR": _rotate, "ROT_N": _rotate,
     "COPY": _copy, "SWAP": _swap, "LOAD_FAST_AND_CLEAR": _load_and_clear,

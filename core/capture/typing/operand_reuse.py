@@ -14,7 +14,7 @@ import numpy as np
 
 from pijit.core.bytecode.rewrite.generator_to_loop import RESULT, variable
 from pijit.core.capture.typing.result_types import WEAK_SCALARS, Operand
-from pijit.core.capture.values.lattice import Abstract, Known, Tensor
+from pijit.core.capture.values.lattice import Abstract, KnownContainer, Tensor
 from pijit.core.capture.values.lattice import Sequence as Items
 from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
 from pijit.core.graph.types import Array
@@ -90,5 +90,5 @@ def _arrays_in(value: Abstract) -> Iterator[Tensor]:
     """The arrays among a value and its items."""
     if isinstance(value, Tensor):
         yield value
-    for part in value.items if isinstance(value, (Items, Known)) else ():
+    for part in value.items if isinstance(value, (Items, KnownContainer)) else ():
         yield from _arrays_in(part)

@@ -85,7 +85,7 @@ def raised_in(values: List[Abstract]) -> Optional[Raised]:
     return next((value for value in values if isinstance(value, Raised)), None)
 
 
-class Parted(Abstract):
+class Composite(Abstract):
     """A composite: an immutable object whose parts are known. ``value`` carries the object where the segment makes it.
 
     ``NAMES`` are the attributes of the object that hold its parts.
@@ -112,12 +112,12 @@ class Parted(Abstract):
         """The path to a mutable dict that holds some of the parts; None if there is none."""
         return None
 
-    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Parted":
+    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Composite":
         """The same composite with other parts."""
         return type(self)(parts, self.born, source, value)
 
 
-class Slice(Parted):
+class Slice(Composite):
     """A slice; each part is a Number or a Const."""
 
     __slots__ = ()
@@ -131,7 +131,7 @@ class SliceDisplay(Slice):
     __slots__ = ()
 
 
-class HeldMethod(Parted):
+class HeldMethod(Composite):
     """A method of a list or another container as an object; its part is the container."""
 
     __slots__ = ("name",)

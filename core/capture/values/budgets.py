@@ -31,7 +31,7 @@ class Exhausted(Exception):
     """The budget is used up. It is no Break, since no single instruction is the cause."""
 
 
-class Work:
+class CaptureBudget:
     """The work of one attempt."""
 
     __slots__ = ("steps",)

@@ -12,8 +12,8 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Known,
-    Opaque,
+    KnownContainer,
+    OpaqueObject,
     Sequence,
     Tensor,
     abstract_of,
@@ -40,7 +40,7 @@ def type_of(value: Abstract, depth: int = 0) -> Optional[Type]:
         return kind
     if isinstance(value, Tensor):
         return value.type
-    if isinstance(value, Opaque) and type(value.sample) is tuple and len(value.sample) <= LONGEST_ROW:
+    if isinstance(value, OpaqueObject) and type(value.sample) is tuple and len(value.sample) <= LONGEST_ROW:
         return _row([abstract_of(item) for item in value.sample])
     if isinstance(value, Sequence):
         return _row(value.items)
@@ -49,10 +49,10 @@ def type_of(value: Abstract, depth: int = 0) -> Optional[Type]:
     known = class_of(value)
     if known is list and depth < DEEPEST - 1:
         return list_type(value, depth + 1)
-    if isinstance(value, Opaque) and not (is_among(known, (list, dict)) or is_plain_tuple(value.sample)):
+    if isinstance(value, OpaqueObject) and not (is_among(known, (list, dict)) or is_plain_tuple(value.sample)):
         return None
     return (Object(known)  # type: ignore
-            if isinstance(value, (Opaque, Instance)) and is_among(known, READABLE) else None)
+            if isinstance(value, (OpaqueObject, Instance)) and is_among(known, READABLE) else None)
 
 
 def _row(items: SequenceType[Abstract]) -> Optional[Type]:
@@ -108,12 +108,12 @@ def list_like_values(items: SequenceType[Abstract], depth: int = 0) -> Optional[
 
 def list_type(value: Abstract, depth: int = 0) -> Object:
     """The type of a list, with the known or expected type of its elements."""
-    if isinstance(value, Known):
+    if isinstance(value, KnownContainer):
         return list_like_values(value.items, depth) or Object(list)
     if isinstance(value, Instance):
         return value.type
     some = LOOKED_AT if depth == 0 else LONGEST_ROW
-    return (list_like(value.sample[:some], depth) if isinstance(value, Opaque) else None) or Object(list)
+    return (list_like(value.sample[:some], depth) if isinstance(value, OpaqueObject) else None) or Object(list)
 
 
 def list_of(kind: Optional[Type]) -> Optional[Object]:

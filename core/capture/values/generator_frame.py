@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Tuple
 
 from pijit.core.bytecode.rewrite.generator_steps import START, only_yield
-from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, Made
+from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, UnescapedFunction
 
 
 class Ended:
@@ -20,7 +20,7 @@ class Ended:
 ENDED = Ended()
 
 
-class Suspended(Abstract):
+class GeneratorFrame(Abstract):
     """A generator that is suspended at ``point``, the instruction that has yielded, or that has not begun.
 
     ``maker`` is what was called: the Made of captured code, or a Callee. It is None while only the generator's own body
@@ -44,16 +44,16 @@ class Suspended(Abstract):
 
     def key(self) -> Any:
         maker = self.maker
-        if maker is not None and not isinstance(maker, Made):
+        if maker is not None and not isinstance(maker, UnescapedFunction):
             maker = (id(maker.function), maker.place.source)
         return (maker, self.point, self.names, self.parts, self.has_item, self.apart)
 
-    def like(self, parts: Tuple[Abstract, ...], maker: Any = None) -> "Suspended":
+    def like(self, parts: Tuple[Abstract, ...], maker: Any = None) -> "GeneratorFrame":
         """The same generator with other values for its parts."""
-        return Suspended(maker or self.maker, self.point, self.names, parts, self.has_item, self.born,
+        return GeneratorFrame(maker or self.maker, self.point, self.names, parts, self.has_item, self.born,
                          self.apart)
 
-    def is_like(self, other: "Suspended") -> bool:
+    def is_like(self, other: "GeneratorFrame") -> bool:
         """Whether two generators differ in their parts alone."""
         return self.like(()) == other.like(()) and len(self.parts) == len(other.parts)
 
@@ -62,43 +62,43 @@ class Suspended(Abstract):
         return self.parts[len(self.names):]
 
 
-def changed_makers(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
+def changed_makers(value: Abstract, change: Callable[[UnescapedFunction], UnescapedFunction]) -> Abstract:
     """An iterator or function in which ``change`` has replaced each function that the program defines."""
-    if isinstance(value, Made) and value.name is not None:
+    if isinstance(value, UnescapedFunction) and value.name is not None:
         return change(value)
-    if isinstance(value, Made):
+    if isinstance(value, UnescapedFunction):
         return value.with_free(tuple(changed_makers(part, change) for part in value.free))
     if isinstance(value, LoopIterator) and is_generating(value):
         parts = tuple(changed_makers(part, change) for part in value.parts)
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
-    if isinstance(value, Suspended):
-        maker = changed_makers(value.maker, change) if isinstance(value.maker, Made) else value.maker
+    if isinstance(value, GeneratorFrame):
+        maker = changed_makers(value.maker, change) if isinstance(value.maker, UnescapedFunction) else value.maker
         return value.like(tuple(changed_makers(part, change) for part in value.parts), maker)
     return value
 
 
-def worn(made: Made) -> Made:
+def worn(made: UnescapedFunction) -> UnescapedFunction:
     """The function without the values of its maker's variables, which are looked up at each step."""
     return made.with_free(())
 
 
-def begun(made: Made, iterator: Abstract, born: int) -> Suspended:
+def begun(made: UnescapedFunction, iterator: Abstract, born: int) -> GeneratorFrame:
     """The state of a generator expression, ``map`` or ``filter`` before its first step.
 
     If its code has a single loop, the state is the one after a yield. Then the first step needs no code of its own.
     """
     point = only_yield(made.code)
     made = changed_makers(made, worn)  # type: ignore[assignment]
-    return Suspended(made, point, (".0",) if point == START else (), (iterator,), born=born)
+    return GeneratorFrame(made, point, (".0",) if point == START else (), (iterator,), born=born)
 
 
-def rest_of(value: Abstract, change: Callable[[Made], Made]) -> Abstract:
+def rest_of(value: Abstract, change: Callable[[UnescapedFunction], UnescapedFunction]) -> Abstract:
     """A value that stands for the remaining items of a generator expression, ``map`` or ``filter`` in a variable.
 
     If it is suspended in its initial state, it becomes a `Lazy` over the remaining items, for consumers of all items.
     Otherwise the value itself is returned.
     """
-    if not isinstance(value, Suspended) or not isinstance(value.maker, Made) or len(value.parts) != 1:
+    if not isinstance(value, GeneratorFrame) or not isinstance(value.maker, UnescapedFunction) or len(value.parts) != 1:
         return value
     alike = begun(value.maker, value.parts[0], value.born)
     if (alike.point, alike.names) != (value.point, value.names):
@@ -110,7 +110,7 @@ def is_generating(value: Abstract) -> bool:
     """Whether a step of an iterator runs the body of a generator."""
     if isinstance(value, LoopIterator):
         return any(map(is_generating, value.parts))
-    return isinstance(value, Suspended)
+    return isinstance(value, GeneratorFrame)
 
 
 def has_ended(value: Abstract) -> bool:
@@ -121,21 +121,21 @@ def is_at_start(value: Abstract) -> bool:
     """Whether the next step of an iterator is the first one of a generator."""
     if isinstance(value, LoopIterator):
         return any(map(is_at_start, value.parts))
-    return isinstance(value, Suspended) and value.point == START
+    return isinstance(value, GeneratorFrame) and value.point == START
 
 
 def points_of(value: Abstract) -> Tuple[Any, ...]:
     """The instructions at which the generators of an iterator are suspended."""
     if isinstance(value, LoopIterator):
         return tuple(map(points_of, value.parts))
-    return (value.point,) if isinstance(value, Suspended) else ()
+    return (value.point,) if isinstance(value, GeneratorFrame) else ()
 
 
 def kept_apart(value: Abstract, apart: bool) -> Abstract:
-    """A copy of an iterator with `Suspended.apart` of its generators set or cleared."""
+    """A copy of an iterator with `GeneratorFrame.apart` of its generators set or cleared."""
     if isinstance(value, LoopIterator) and is_generating(value):
         parts = tuple(kept_apart(part, apart) for part in value.parts)
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
-    if not isinstance(value, Suspended) or value.apart == apart:
+    if not isinstance(value, GeneratorFrame) or value.apart == apart:
         return value
-    return Suspended(value.maker, value.point, value.names, value.parts, value.has_item, value.born, apart)
+    return GeneratorFrame(value.maker, value.point, value.names, value.parts, value.has_item, value.born, apart)

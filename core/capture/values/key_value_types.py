@@ -11,7 +11,15 @@ from itertools import islice
 from typing import Any, Iterable, Optional, Tuple
 
 from pijit.core.capture.values.element_types import LOOKED_AT, common_type, list_like, type_of
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Opaque, Sequence, class_of
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    KnownContainer,
+    OpaqueObject,
+    Sequence,
+    class_of,
+)
 from pijit.core.graph.types import Holding, Object, Type, Vacant
 from pijit.guards.facts import is_among
 
@@ -32,7 +40,7 @@ def entry_kind(value: Abstract) -> Optional[Type]:
 
 def kinds_of_entries(value: Abstract) -> Kinds:
     """The known or expected entry types of a dict or set, or None."""
-    if isinstance(value, Known) and value.keys is not None:
+    if isinstance(value, KnownContainer) and value.keys is not None:
         keys = map(Const, value.keys)
         return (common_kind(keys), common_kind(value.items)) if value.items else ()
     if isinstance(value, Instance) and isinstance(value.type, (Holding, Vacant)):
@@ -42,7 +50,7 @@ def kinds_of_entries(value: Abstract) -> Kinds:
 
 def expected_entries(value: Abstract) -> Object:
     """The type of a dict or set with its expected entry types. Those of an object from outside come from a sample."""
-    if isinstance(value, Opaque):
+    if isinstance(value, OpaqueObject):
         views = [value.sample] if is_among(type(value.sample), SETS) else [value.sample, value.sample.values()]
         return type_like(type(value.sample), *[list(islice(view, LOOKED_AT)) for view in views])
     return type_with_entries(class_of(value), kinds_of_entries(value))  # type: ignore[arg-type]

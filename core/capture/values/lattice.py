@@ -21,8 +21,8 @@ from pijit.core.graph.types import (
     PYTHON_SCALARS,
     Array,
     Object,
+    SampledClass,
     Scalar,
-    Things,
     Type,
     Vacant,
     numpy_scalar,
@@ -31,7 +31,7 @@ from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import Inner
 
 
-class Typed(Abstract):
+class TypedValue(Abstract):
     """A scalar or an array of a known type, carried by one SSA value."""
 
     __slots__ = ("type", "value")
@@ -45,7 +45,7 @@ class Typed(Abstract):
         return self.type
 
 
-class Number(Typed):
+class Number(TypedValue):
     """A Python or NumPy scalar. ``sample`` is its value at capture time if it comes from outside, else None."""
 
     __slots__ = ("sample",)
@@ -57,7 +57,7 @@ class Number(Typed):
         self.sample = sample
 
 
-class Tensor(Typed):
+class Tensor(TypedValue):
     """A NumPy array. If it is the view ``array[index]``, ``part`` is (the SSA value of the array, the index)."""
 
     __slots__ = ("part",)
@@ -68,7 +68,7 @@ class Tensor(Typed):
         self.part: Any = None
 
 
-class Instance(Typed):
+class Instance(TypedValue):
     """An object of one class, such as a list that the function has made. Its type may hold expected element types."""
 
     __slots__ = ()
@@ -78,14 +78,14 @@ class Instance(Typed):
         return self.type, getattr(self.type, "items", None)
 
 
-class Thing(Instance):
+class ListElement(Instance):
     """An element of a long list: an object like those that capture has sampled, of one class or of several."""
 
     __slots__ = ()
-    type: Things
+    type: SampledClass
 
 
-class Known(Instance):
+class KnownContainer(Instance):
     """A list or dict whose items are all known, until it may have been changed. ``keys`` is None for a list."""
 
     __slots__ = ("keys", "items")
@@ -100,9 +100,9 @@ class Known(Instance):
     def key(self) -> Any:
         return (self.type, self.keys, self.items)
 
-    def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "Known":
+    def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "KnownContainer":
         """The same container with other values for its items and for the object."""
-        return Known(self.type, self.keys, items, value, source, self.born)
+        return KnownContainer(self.type, self.keys, items, value, source, self.born)
 
     def forgotten(self) -> Instance:
         """The same object after it may have changed: its items are no longer known."""
@@ -127,7 +127,7 @@ class Const(Abstract):
         return id(self.object)
 
 
-class Opaque(Abstract):
+class OpaqueObject(Abstract):
     """An object of a known type whose attributes and items may be read under guards. ``sample`` is such an object.
 
     Two are equal only if they have the same source, because their attributes and items are read through it.
@@ -298,7 +298,7 @@ class CellRef(Abstract):
         return self.content
 
 
-class Made(Abstract):
+class UnescapedFunction(Abstract):
     """A function that is called on the spot. ``free`` are the values of its free variables, ``facts`` its maker's
     context.
 
@@ -316,9 +316,9 @@ class Made(Abstract):
         self.facts = facts
         self.name = name
 
-    def with_free(self, free: Tuple[Abstract, ...]) -> "Made":
+    def with_free(self, free: Tuple[Abstract, ...]) -> "UnescapedFunction":
         """The same with other values for its free variables."""
-        return Made(self.code, free, self.facts, self.born, self.name)
+        return UnescapedFunction(self.code, free, self.facts, self.born, self.name)
 
     def key(self) -> Any:
         return (id(self.code), self.facts.identity(), self.free)
@@ -331,7 +331,7 @@ class Lazy(Abstract):
     __slots__ = ("made", "iterator")
     has_parts = True
 
-    def __init__(self, made: Made, iterator: Abstract, born: int = -1) -> None:
+    def __init__(self, made: UnescapedFunction, iterator: Abstract, born: int = -1) -> None:
         super().__init__(None, born)
         self.made = made
         self.iterator = iterator
@@ -379,7 +379,7 @@ UNBOUND = Unbound()
 WAITING = (Method, Bound, Super, Keywords, CellRef)
 """Pending call operands: they stay on the operand stack until the call, with values that may change before it."""
 
-FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, Made, Lazy, Borrowed, Raised, Thrown)
+FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, UnescapedFunction, Lazy, Borrowed, Raised, Thrown)
 """Kernel-local values: no exit passes them to bytecode, and no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))
@@ -397,7 +397,7 @@ def class_of(value: Abstract) -> Optional[type]:
         return PYTHON_CLASS.get(value.type) or value.type.dtype.type
     if isinstance(value, Const):
         return type(value.object)
-    if isinstance(value, Opaque):
+    if isinstance(value, OpaqueObject):
         return type(value.sample)
     if isinstance(value, Instance):
         return value.type.python
@@ -406,7 +406,7 @@ def class_of(value: Abstract) -> Optional[type]:
 
 def has_class(value: Abstract) -> bool:
     """Whether a value is an object of a known class: one from outside, or an element of a long list."""
-    return isinstance(value, Opaque) or isinstance(value, Thing) and value.type.python is not None
+    return isinstance(value, OpaqueObject) or isinstance(value, ListElement) and value.type.python is not None
 
 
 def scalar_type(value: Any) -> Optional[Scalar]:
@@ -437,7 +437,7 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
     """
     if issubclass(type(sample), np.ndarray):
         known = array_type(sample)
-        return Tensor(known, None, source, born) if known is not None else Opaque(sample, source, born)
+        return Tensor(known, None, source, born) if known is not None else OpaqueObject(sample, source, born)
     scalar = scalar_type(sample)
     if scalar is not None:
         if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:
@@ -447,11 +447,11 @@ def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
         return Const(sample, source, born)
     if is_held_method(sample):
         return _held_like(sample, source, born)
-    return (_slice_like(sample, source, born) if type(sample) is slice else None) or Opaque(sample, source, born)
+    return (_slice_like(sample, source, born) if type(sample) is slice else None) or OpaqueObject(sample, source, born)
 
 
 def _held_like(sample: Any, source: Any, born: int) -> HeldMethod:
-    owner = Opaque(sample.__self__, Inner(source, "__self__") if source is not None else None)
+    owner = OpaqueObject(sample.__self__, Inner(source, "__self__") if source is not None else None)
     return HeldMethod((owner,), sample.__name__, born, source)
 
 
@@ -479,7 +479,7 @@ def number_type(value: Abstract) -> Optional[Scalar]:
 
 def pointer_class(value: Abstract) -> Optional[type]:
     """The exact class of an object that kernels represent by a pointer, else None."""
-    return class_of(value) if isinstance(value, (Instance, Opaque)) else None
+    return class_of(value) if isinstance(value, (Instance, OpaqueObject)) else None
 
 
 def object_type(value: Abstract) -> Object:

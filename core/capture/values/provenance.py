@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Container, List, NamedTuple
 
-from pijit.core.capture.values.base import Parted
+from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     LoopIterator,
-    Made,
     Number,
-    Opaque,
+    OpaqueObject,
     Range,
     Sequence,
-    Typed,
+    TypedValue,
     Unbound,
+    UnescapedFunction,
     Unknown,
     Unrolled,
 )
-from pijit.core.capture.values.virtual_object import Record, is_cell, is_row
+from pijit.core.capture.values.virtual_object import VirtualObject, is_cell, is_row
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
@@ -43,7 +43,7 @@ class Root(NamedTuple):
                 "closure": "closure[%d]"}[self.kind] % self.name
 
 
-def with_value(value: Typed, ssa: Value) -> Typed:
+def with_value(value: TypedValue, ssa: Value) -> TypedValue:
     """A copy of ``value`` that is carried by this SSA value."""
     copy = type(value)(value.type, ssa, value.source, value.born)
     copy.root = value.root
@@ -52,7 +52,7 @@ def with_value(value: Typed, ssa: Value) -> Typed:
     return copy
 
 
-def with_items(value: Known) -> Known:
+def with_items(value: KnownContainer) -> KnownContainer:
     """A list or dict at the start of a segment, with the paths to its items."""
     if value.root is None:
         raise Break("PJ218")
@@ -62,7 +62,7 @@ def with_items(value: Known) -> Known:
     return copy
 
 
-def found_record(value: Record, root: Any) -> Record:
+def found_record(value: VirtualObject, root: Any) -> VirtualObject:
     """A virtual object that captured code made before the segment, as the segment finds it."""
     cls = Const(value.python)
     cls.root = TypeOf(root) if root is not None else None
@@ -70,7 +70,7 @@ def found_record(value: Record, root: Any) -> Record:
                       settled=True)
 
 
-def with_attributes(value: Record) -> Record:
+def with_attributes(value: VirtualObject) -> VirtualObject:
     """A virtual object at the start of a segment, with the paths to its attributes or items."""
     step, names = Inner if is_cell(value) else Attr, value.names  # type: Any, Any
     if is_row(value):
@@ -80,24 +80,24 @@ def with_attributes(value: Record) -> Record:
 
 def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     """A copy of ``value`` with the path by which the segment finds it. Without ``keep`` its SSA values are dropped."""
-    if isinstance(value, Known):
+    if isinstance(value, KnownContainer):
         copy: Abstract = value.like([rooted(item, None) for item in value.items], None)
         copy.root = root
         return copy
-    if isinstance(value, Typed):
+    if isinstance(value, TypedValue):
         copy = type(value)(value.type, value.value if keep else None, value.source, value.born)
         if isinstance(value, Number):
             copy.sample = value.sample  # type: ignore[attr-defined]
     elif isinstance(value, Const):
         copy = Const(value.object, value.source, value.born)
-    elif isinstance(value, Opaque):
-        copy = Opaque(value.sample, value.source, value.born)
-    elif isinstance(value, Record):
+    elif isinstance(value, OpaqueObject):
+        copy = OpaqueObject(value.sample, value.source, value.born)
+    elif isinstance(value, VirtualObject):
         copy = found_record(value, root)
     elif isinstance(value, Sequence):
         items = value.items if keep else [rooted(item, None) for item in value.items]
         copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
-    elif isinstance(value, Parted):
+    elif isinstance(value, Composite):
         parts = value.parts if keep else tuple(rooted(part, None) for part in value.parts)
         copy = value.like(parts, value.source, value.value if keep else None)
     elif isinstance(value, Range) and not keep:
@@ -106,7 +106,7 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
     elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which has no path to it
         return value.over(rooted(value.owner, None), value.position)
-    elif isinstance(value, Made) and value.name is not None:
+    elif isinstance(value, UnescapedFunction) and value.name is not None:
         copy = value.with_free(value.free)
     elif isinstance(value, Unknown) and (isinstance(root, Item) or isinstance(root, Root) and root.kind == "stack"):
         # the item exists, whatever its type

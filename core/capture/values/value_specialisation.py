@@ -16,7 +16,7 @@ from pijit.guards.source import SourceError
 STEERING = (int, float, bool)
 
 
-class Steering(NamedTuple):
+class Specialisation(NamedTuple):
     """How numbers from outside are taken.
 
     Attributes:
@@ -42,7 +42,7 @@ class Steering(NamedTuple):
             return Const(value.sample, value.source, value.born)
         return value
 
-    def after(self, guards: Iterable[Any], *roots: Any) -> "Steering":
+    def after(self, guards: Iterable[Any], *roots: Any) -> "Specialisation":
         """The steering after a call with these roots that failed these guards: numbers that differ are now changing."""
         found = {guard.source for guard in guards if isinstance(guard, Equals) and _has_changed(guard, roots)}
         return self._replace(changing=self.changing | found)

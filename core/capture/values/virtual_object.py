@@ -11,21 +11,21 @@ import itertools
 import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.base import Composite
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
     Bound,
     CellRef,
     Const,
     Keywords,
-    Known,
+    KnownContainer,
     Lazy,
     LoopIterator,
-    Made,
     Method,
     Sequence,
     Super,
+    UnescapedFunction,
     Unrolled,
 )
 from pijit.core.graph.ir import Value
@@ -37,7 +37,7 @@ CONTENT = "cell_contents"
 """The attribute that holds the content of a cell."""
 
 
-class Record(Abstract):
+class VirtualObject(Abstract):
     """A virtual instance of the plain class ``python``. ``cls`` is the path to the class, ``items`` the attributes in
     order.
 
@@ -68,25 +68,25 @@ class Record(Abstract):
         flags = self.writable, self.shared, self.settled, self.changed
         return id(self.python), self.names, self.items, self.token, flags
 
-    def like(self, **changes: Any) -> "Record":
+    def like(self, **changes: Any) -> "VirtualObject":
         """A copy with some attributes changed."""
-        copy = Record(self.cls, self.token)
-        for name in ("source", "born", "root") + Record.__slots__:
+        copy = VirtualObject(self.cls, self.token)
+        for name in ("source", "born", "root") + VirtualObject.__slots__:
             setattr(copy, name, changes[name] if name in changes else getattr(self, name))
         return copy
 
-    def is_like(self, other: "Record") -> bool:
+    def is_like(self, other: "VirtualObject") -> bool:
         """Whether two records differ in the values of their attributes alone."""
         return self.python is other.python and self.names == other.names and self.token == other.token
 
-    def holding(self, name: str, value: Abstract) -> "Record":
+    def holding(self, name: str, value: Abstract) -> "VirtualObject":
         """The record after a store."""
         held = dict(zip(self.names, self.items))
         held[name] = value
         changed = self.settled and not self.shared
         return self.like(names=tuple(held), items=tuple(held.values()), root=None, changed=changed)
 
-    def covering(self, other: "Record", items: Iterable[Abstract]) -> "Record":
+    def covering(self, other: "VirtualObject", items: Iterable[Abstract]) -> "VirtualObject":
         """The join of this record and another one of the same object, with joined ``items``."""
         return self.like(items=tuple(items), writable=self.writable and other.writable,
                          shared=self.shared or other.shared, settled=self.settled or other.settled,
@@ -100,11 +100,11 @@ class Display(Sequence):
     python = tuple
 
 
-def mapped(value: Abstract, change: Callable[[Record], Record]) -> Abstract:
+def mapped(value: Abstract, change: Callable[[VirtualObject], VirtualObject]) -> Abstract:
     """A value with every record in it replaced. The same object is returned if it has none."""
     if not value.has_parts:
         return value
-    if isinstance(value, Record):
+    if isinstance(value, VirtualObject):
         return change(with_mapped_parts(value, lambda part: mapped(part, change)))  # type: ignore[arg-type]
     return with_mapped_parts(value, lambda part: mapped(part, change))
 
@@ -113,11 +113,11 @@ def with_mapped_parts(value: Abstract, change: Callable[[Abstract], Abstract]) -
     """A value with every part replaced. The same object is returned if no part changes."""
     if not value.has_parts:
         return value
-    parts = value.items if isinstance(value, Record) else parts_within(value)
+    parts = value.items if isinstance(value, VirtualObject) else parts_within(value)
     new = tuple(map(change, parts))
     if _same(new, parts):
         return value
-    if isinstance(value, Record):
+    if isinstance(value, VirtualObject):
         return value.like(items=new)
     copy = with_parts(value, new)
     copy.root = value.root
@@ -156,12 +156,12 @@ def _stepper_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
 
 _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, Any], Abstract]]] = {
     Sequence: (lambda value: value.items, _tuple_of),
-    Known: (lambda value: value.items, lambda value, parts: value.like(list(parts), value.value, value.source)),
+    KnownContainer: (lambda value: value.items, lambda value, parts: value.like(list(parts), value.value, value.source)),
     LoopIterator: (lambda value: value.parts, _stepper_of),
-    Suspended: (lambda value: value.parts, lambda value, parts: value.like(parts)),
+    GeneratorFrame: (lambda value: value.parts, lambda value, parts: value.like(parts)),
     Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),
-    Made: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
-    Parted: (lambda value: value.parts, lambda value, parts: value.like(parts, value.source, value.value)),
+    UnescapedFunction: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
+    Composite: (lambda value: value.parts, lambda value, parts: value.like(parts, value.source, value.value)),
     Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(*parts, value.born)),
     Method: (lambda value: (value.owner,), lambda value, parts: Method(parts[0], value.name, value.born)),
     Bound: (lambda value: (value.function, value.owner), lambda value, parts: with_owner(value, *parts)),
@@ -173,23 +173,23 @@ _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, A
 """By class: how to get the parts of a value, and how to rebuild it from other parts."""
 
 
-def records_in(value: Abstract) -> Iterable[Record]:
+def records_in(value: Abstract) -> Iterable[VirtualObject]:
     """The records in a value, inner ones first; the value itself is last if it is one."""
     if not value.has_parts:
         return ()
-    itself = isinstance(value, Record)
+    itself = isinstance(value, VirtualObject)
     parts = value.items if itself else parts_within(value)  # type: ignore[attr-defined]
     found = [record for part in parts if part.has_parts for record in records_in(part)]
     return found + [value] if itself else found  # type: ignore[list-item]
 
 
-def replace_in(state: Any, change: Callable[[Record], Record]) -> None:
+def replace_in(state: Any, change: Callable[[VirtualObject], VirtualObject]) -> None:
     """Replace every record of a state."""
     state.locals = {name: mapped(value, change) if value.has_parts else value for name, value in state.locals.items()}
     state.stack = [mapped(value, change) if value.has_parts else value for value in state.stack]
 
 
-def find_in(state: Any, token: int) -> Optional[Record]:
+def find_in(state: Any, token: int) -> Optional[VirtualObject]:
     """The record with a token in a state."""
     for value in itertools.chain(state.locals.values(), state.stack):
         for record in records_in(value):
@@ -240,7 +240,7 @@ def lend(state: Any) -> List[int]:
 
 def taken_back(value: Abstract, outside: List[int], fresh: Dict[int, int]) -> Abstract:
     """A result of a callee in terms of the caller. ``fresh`` maps tokens of objects that the callee has made."""
-    def change(record: Record) -> Record:
+    def change(record: VirtualObject) -> VirtualObject:
         if record.token < 0:
             return record.like(token=outside[-1 - record.token])
         return record.like(token=fresh.setdefault(record.token, next(FRESH)))
@@ -256,7 +256,7 @@ def has_dict(kind: type) -> bool:
     return _dict_offset(kind) != 0  # type: ignore[no-any-return]
 
 
-def names_in_dict(record: Record) -> List[str]:
+def names_in_dict(record: VirtualObject) -> List[str]:
     """The attributes that are stored in the object's dict, not in slots."""
     return [name for name in record.names
             if not is_row(record) and type(class_value(record.python, name)) is not types.MemberDescriptorType]
@@ -267,15 +267,15 @@ def is_row(value: Abstract) -> bool:
 
     The names of its items are their positions, and they never change.
     """
-    return isinstance(value, Record) and issubclass(value.python, tuple)
+    return isinstance(value, VirtualObject) and issubclass(value.python, tuple)
 
 
 def is_cell(value: Abstract) -> bool:
     """Whether a value is a cell that captured code has made."""
-    return isinstance(value, Record) and value.python is CELL.python
+    return isinstance(value, VirtualObject) and value.python is CELL.python
 
 
-def has_pointer(record: Record) -> bool:
+def has_pointer(record: VirtualObject) -> bool:
     """Whether a segment that is being built carries the object's pointer, or an address where it may have been found.
     """
     return record.shared or record.settled
@@ -289,6 +289,6 @@ def renumbered(value: Abstract, like: Abstract) -> Abstract:
     return mapped(value, lambda record: record.like(token=tokens.get(record.token, record.token)))
 
 
-def may_be_stored_into(record: Record) -> bool:
+def may_be_stored_into(record: VirtualObject) -> bool:
     """Whether captured code may write to an object."""
     return record.writable or record.shared

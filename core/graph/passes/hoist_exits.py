@@ -26,7 +26,7 @@ from pijit.core.graph.passes.fusion import (
 )
 
 
-class Retreat(NamedTuple):
+class ExitHoisting(NamedTuple):
     """The operation that makes an array, the operations whose exits name it, and its users."""
 
     maker: Op
@@ -52,7 +52,7 @@ def retreat(graph: Graph) -> None:
         chosen = kept
 
 
-def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[Retreat]:
+def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[ExitHoisting]:
     """The candidates of blocks, in the order of operations; an earlier one may already have a hoisted exit.
 
     If ``alone``, also arrays that only their own statement uses.
@@ -79,7 +79,7 @@ def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[R
             leaving, users = exits.get(op.result, []), args.get(op.result, [])  # type: ignore[arg-type]
             if op.result not in others and (leaving or alone) and all(map(looks_at_elements, users)) and all(
                     _is_near(effects, position, op, one) for one in leaving + users):
-                found.append(Retreat(op, leaving, users))
+                found.append(ExitHoisting(op, leaving, users))
     return found
 
 

@@ -23,7 +23,7 @@ from typing import Dict, List, Optional
 
 from pijit.core.graph.ir import Block, Graph, Op
 from pijit.core.graph.passes.fusion import find_groups, scalar_operation
-from pijit.core.graph.passes.hoist_exits import Retreat, candidates
+from pijit.core.graph.passes.hoist_exits import ExitHoisting, candidates
 from pijit.core.graph.types import Array
 
 Groups = Dict[Op, List[Op]]
@@ -48,7 +48,7 @@ def _is_cheap(op: Op) -> bool:
     return op.name == "ufunc" and scalar_operation(op) in _CHEAP and op.attrs["types"][0] in "fd"
 
 
-def _repeat(graph: Graph, block: Block, one: Retreat, groups: Groups) -> Groups:
+def _repeat(graph: Graph, block: Block, one: ExitHoisting, groups: Groups) -> Groups:
     """Copy an operation for each further group that needs its result; the result is the groups afterwards."""
     maker = one.maker
     last_of = {op: last for last, group in groups.items() for op in group}

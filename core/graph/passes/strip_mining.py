@@ -28,7 +28,7 @@ ELEMENTWISE = frozenset(["load", "store", "dim"])
 """Operations on arrays that take no longer than an operation on scalars."""
 
 
-class Counted(NamedTuple):
+class CountedLoop(NamedTuple):
     """A loop that can be cut: its header, the latches with polls, its blocks, the comparison that ends it."""
 
     header: Block
@@ -78,7 +78,7 @@ def _is_polled(block: Block) -> bool:
     return bool(block.ops) and block.ops[0].name == "poll"
 
 
-def _counted(header: Block, before: Dict[Block, List[Block]]) -> Optional[Counted]:
+def _counted(header: Block, before: Dict[Block, List[Block]]) -> Optional[CountedLoop]:
     """The loop with this header, if its iterations are cheap, it contains no loop, and its bound is loop-invariant."""
     latches = [block for block in before[header] if _is_polled(block)]
     last = header.terminator
@@ -99,7 +99,7 @@ def _counted(header: Block, before: Dict[Block, List[Block]]) -> Optional[Counte
     stays = isinstance(last.other, Jump) and last.other.block in body
     if stays or _loops_inside(header, body) or not all(isinstance(value.type, Scalar) for value in header.params):
         return None
-    return Counted(header, latches, body, tests[0]) if all(map(_is_cheap, body)) else None
+    return CountedLoop(header, latches, body, tests[0]) if all(map(_is_cheap, body)) else None
 
 
 def _loops_inside(header: Block, body: Set[Block]) -> bool:
@@ -131,7 +131,7 @@ def _is_cheap(block: Block) -> bool:
                                                  if value is not None) for op in block.ops)
 
 
-def _common_exit(loop: Counted) -> Optional[SideExit]:
+def _common_exit(loop: CountedLoop) -> Optional[SideExit]:
     """The exit of all back edges in terms of the header's parameters, or None if the exits differ."""
     inside = _defined_in(loop.body)
     found: Dict[str, SideExit] = {}
@@ -145,7 +145,7 @@ def _common_exit(loop: Counted) -> Optional[SideExit]:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _cut(graph: Graph, loop: Counted, exit: SideExit, predecessors: List[Block]) -> None:
+def _cut(graph: Graph, loop: CountedLoop, exit: SideExit, predecessors: List[Block]) -> None:
     header, (index, length) = loop.header, loop.test.args
     outer, again, poll = (graph.new_block(header.lineno) for _ in range(3))
     outer.params = [graph.new_value(value.type, value.hint) for value in header.params]

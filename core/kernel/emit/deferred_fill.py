@@ -24,7 +24,7 @@ Contents = Union[ArrayVariable, str, None]
 """First contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
 
 
-class Fills:
+class DeferredFills:
     """The deferred fills of one kernel, and those that are pending where the emitter is."""
 
     __slots__ = ("emitter", "_waiting", "_stores", "_pending")

@@ -110,7 +110,7 @@ class Emitter:
     def end_block(self) -> None:
         """Called after a block's operations are written."""
 
-    def _run(self, node: control_tree.Run) -> None:
+    def _run(self, node: control_tree.StraightLine) -> None:
         self.start_block()
         self.operations(node.block.ops)
         self.end_block()
@@ -134,11 +134,11 @@ class Emitter:
         elif other:
             self._indented("else:", other)
 
-    def loop(self, node: control_tree.Loop) -> None:
+    def loop(self, node: control_tree.LoopNode) -> None:
         """Write a loop; a back end may write it in another way."""
         self.write_loop(node)
 
-    def write_loop(self, node: control_tree.Loop) -> None:
+    def write_loop(self, node: control_tree.LoopNode) -> None:
         self._indented("while True:", node.body)
 
     def _if_flag(self, node: control_tree.IfFlag) -> None:
@@ -154,9 +154,9 @@ class Emitter:
         self.depth -= 1
 
     _WRITERS: Dict[type, Any] = {
-        control_tree.Run: _run, control_tree.Move: _move, control_tree.Take: _take, control_tree.If: _if,
-        control_tree.Loop: lambda self, node: self.loop(node), control_tree.IfFlag: _if_flag,
-        control_tree.Break: lambda self, node: self.line("break"),
-        control_tree.Continue: lambda self, node: self.line("continue"),
+        control_tree.StraightLine: _run, control_tree.Move: _move, control_tree.Take: _take, control_tree.If: _if,
+        control_tree.LoopNode: lambda self, node: self.loop(node), control_tree.IfFlag: _if_flag,
+        control_tree.BreakNode: lambda self, node: self.line("break"),
+        control_tree.ContinueNode: lambda self, node: self.line("continue"),
         control_tree.SetFlag: lambda self, node: self.line("%s = %d" % (FLAG_NAME, node.number)),
     }

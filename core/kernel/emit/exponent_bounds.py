@@ -42,7 +42,7 @@ UNKNOWN = 4096
 _BEGINNING = frozenset(("alloc", "ufunc", "where"))
 
 
-class Calm:
+class ExponentBounds:
     """The bounds of one kernel's arrays, each in a variable.
 
     There is one for each input that groups read or write. ``made`` has the arrays that groups compute and stores read.

@@ -39,7 +39,7 @@ class Check(NamedTuple):
     op: Op
 
 
-class FloatChecks:
+class FpChecks:
     """The pending checks of one kernel."""
 
     __slots__ = ("emitter", "waiting", "exit")

@@ -41,7 +41,7 @@ class _Store:
 
     ``flags`` is the condition under which the nest leaves at its end because of a flag, or "". ``raising`` says
     whether it leaves because of a flag or an index. ``calm`` is a variable that is 1 if no flag can be raised, or "".
-    ``noted`` are the arguments of `Calm.note`.
+    ``noted`` are the arguments of `ExponentBounds.note`.
     """
 
     def __init__(self, emitter: Any, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:

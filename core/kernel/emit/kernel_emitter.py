@@ -18,10 +18,10 @@ from pijit.core.kernel.abi import Layout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable, ArrayWriter
-from pijit.core.kernel.emit.deferred_fill import Fills
+from pijit.core.kernel.emit.deferred_fill import DeferredFills
 from pijit.core.kernel.emit.emitter import Emitter
-from pijit.core.kernel.emit.exponent_bounds import BOUNDS, Calm
-from pijit.core.kernel.emit.fp_checks import FloatChecks
+from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
+from pijit.core.kernel.emit.fp_checks import FpChecks
 from pijit.core.kernel.emit.gathers import write_gather
 from pijit.core.kernel.emit.inplace_store import write_store
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
@@ -30,18 +30,18 @@ from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
 from pijit.core.kernel.emit.rolled_operands import forget_rolled
 from pijit.core.kernel.emit.scans import SCAN_OPERATIONS
 from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS, write_masked
-from pijit.core.kernel.emit.skewed_loops import Skewing
+from pijit.core.kernel.emit.skewed_loops import SkewedLoops
 from pijit.core.kernel.emit.speculative_strips import STRIPS, Unchecked, unchecked_operation, write_strip
 from pijit.core.kernel.emit.stack_arrays import SLOTS
-from pijit.core.kernel.emit.tiled_loops import Blocking
+from pijit.core.kernel.emit.tiled_loops import TiledLoops
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import complex_intrinsics, float_intrinsics, intrinsics
 from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
-from pijit.core.kernel.options import FAST, PLAIN, Flavour
-from pijit.core.kernel.plan.control_tree import Loop
-from pijit.core.kernel.plan.escape import Privacy
-from pijit.core.kernel.plan.ownership import Lifetimes
+from pijit.core.kernel.options import FAST, PLAIN, CompileOptions
+from pijit.core.kernel.plan.control_tree import LoopNode
+from pijit.core.kernel.plan.escape import EscapeAnalysis
+from pijit.core.kernel.plan.ownership import Ownership
 from pijit.core.kernel.plan.skewing import find_store_runs
 from pijit.core.kernel.plan.tiling import find_runs
 
@@ -55,23 +55,23 @@ class NumbaEmitter(ArrayWriter, Emitter):
     ``names`` are the globals that the source needs. ``symbols`` say what those stand for that differ between kernels.
     """
 
-    def __init__(self, graph: Graph, layout: Layout, flavour: Flavour = PLAIN) -> None:
+    def __init__(self, graph: Graph, layout: Layout, flavour: CompileOptions = PLAIN) -> None:
         Emitter.__init__(self, graph, layout)
         ArrayWriter.__init__(self, graph)
         self.flavour = flavour
         self.names: Dict[str, Any] = dict(NAMES)
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
-        self.float_checks = FloatChecks(self)
+        self.float_checks = FpChecks(self)
         self._groups = groups = find_groups(graph, flavour.fast)
         self._group_of = {op: group for group in groups.values() for op in group}
-        self.lifetimes = Lifetimes(graph, self.used, groups)
-        self.privacy = Privacy(graph, groups)
-        self.calm = Calm(self, graph, groups)
-        self.fills = Fills(self, graph, groups)
+        self.lifetimes = Ownership(graph, self.used, groups)
+        self.privacy = EscapeAnalysis(graph, groups)
+        self.calm = ExponentBounds(self, graph, groups)
+        self.fills = DeferredFills(self, graph, groups)
         self.fused: Set[Op] = set()
-        self.blocking = Blocking(self)
-        self.skewing = Skewing(self)
+        self.blocking = TiledLoops(self)
+        self.skewing = SkewedLoops(self)
         self._store_runs = find_store_runs(self, graph)
         self._runs = find_runs(self, graph, {op for run in self._store_runs.values() for op in run.ops()})
         self.unchecked: Optional[Unchecked] = None
@@ -144,7 +144,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
                 pairs.append((self.text[param], self.text[value]))
         return pairs
 
-    def loop(self, node: Loop) -> None:
+    def loop(self, node: LoopNode) -> None:
         if not write_strip(self, node):
             self.write_loop(node)
 

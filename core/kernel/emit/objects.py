@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
-from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, Things
+from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, SampledClass
 from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE, is_among
 
 BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
@@ -166,7 +166,7 @@ def _draw(emitter: Any, op: Op) -> None:
 def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
     """The words that tell the runtime what a read must find."""
     kind = op.result.type
-    if isinstance(kind, Things):
+    if isinstance(kind, SampledClass):
         return (_READ_ANY_HELD if emitter.lifetimes.holds(op) else _READ_ANY,)
     if isinstance(kind, Array):
         mask, flags = _LAYOUTS[kind.layout]

@@ -5,7 +5,7 @@ NumPy checks floating-point flags between the statements, before each store. The
 facts from the start. No flag can be raised (exponent_bounds.py), all shapes are alike, and written arrays share no
 memory with others. Otherwise there is one block of all rows, at the end of which statements may leave as usual.
 
-The numba emitter calls `Skewing.write` at the first operation of a run.
+The numba emitter calls `SkewedLoops.write` at the first operation of a run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
 from pijit.core.kernel.emit.inplace_store import are_one, shares_with
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
 from pijit.core.kernel.plan.group_operands import find_leaves
-from pijit.core.kernel.plan.skewing import StoreRun, stores
+from pijit.core.kernel.plan.skewing import SkewingRun, stores
 
 BLOCK_BYTES = 1 << 15
 """Bytes of a block of one array, approximately."""
@@ -37,14 +37,14 @@ LEAST_BLOCKS = 4
 """The fewest blocks: smaller arrays are in the caches anyway."""
 
 
-class Skewing:
+class SkewedLoops:
     """Writes the skewed runs of one kernel."""
 
     __slots__ = ("emitter", "run", "_outer", "_bases", "_inside", "_blocks", "_size", "_count", "_number")
 
     def __init__(self, emitter: Any) -> None:
         self.emitter = emitter
-        self.run: Optional[StoreRun] = None
+        self.run: Optional[SkewingRun] = None
         self._outer: Dict[Value, ArrayVariable] = {}  # the arrays as they are outside of the run
         self._bases: Dict[Value, ArrayVariable] = {}  # the memory of arrays that the run makes
         self._inside = False  # whether the emitter is inside the loop
@@ -68,7 +68,7 @@ class Skewing:
 
     # ---- a run ----
 
-    def write(self, run: StoreRun) -> Collection[Op]:
+    def write(self, run: SkewingRun) -> Collection[Op]:
         """Write the operations of a run. Returns the written ones: only ``run.ahead`` where blocks are impossible."""
         emitter = self.emitter
         emitter.float_checks.write()
@@ -89,7 +89,7 @@ class Skewing:
         self._finish(run)
         return run.ops()
 
-    def _is_possible(self, run: StoreRun) -> bool:
+    def _is_possible(self, run: SkewingRun) -> bool:
         """Whether all groups can be written as nests, in place. The emitter's arrays then include their results."""
         emitter = self.emitter
         for op in run.groups:
@@ -112,7 +112,7 @@ class Skewing:
 
     # ---- before the loop ----
 
-    def _write_head(self, run: StoreRun) -> None:
+    def _write_head(self, run: SkewingRun) -> None:
         """Write the test for blocks, the number of their rows, and the memory for arrays that the run makes."""
         emitter, depth = self.emitter, self.emitter.depth
         rows = emitter.arrays[run.stores[0].args[0]]
@@ -136,7 +136,7 @@ class Skewing:
                 emitter.layout.reuse_scratch()
                 self._bases[op.result] = self._new(op)
 
-    def _rows_of_a_block(self, run: StoreRun, array: ArrayVariable) -> Tuple[str, List[str]]:
+    def _rows_of_a_block(self, run: SkewingRun, array: ArrayVariable) -> Tuple[str, List[str]]:
         """The number of rows of a block, and the conditions that a block is small enough."""
         emitter, itemsize = self.emitter, array.type.dtype.itemsize
         if len(array.shape) == 1:
@@ -146,7 +146,7 @@ class Skewing:
         size = emitter.let("choose(%s < %d, %d, %s)" % (some, run.reach, run.reach, some))
         return size, ["imul(%s, %s) <= %d" % (size, length, MOST_BYTES // itemsize)]
 
-    def _alike(self, run: StoreRun, rows: ArrayVariable) -> List[str]:
+    def _alike(self, run: SkewingRun, rows: ArrayVariable) -> List[str]:
         """The conditions that all arrays have the shape of one."""
         conditions: Dict[str, None] = {}
         for op in run.groups:
@@ -157,7 +157,7 @@ class Skewing:
                                   if pair[0] != pair[1])
         return list(conditions)
 
-    def _apart(self, run: StoreRun) -> List[str]:
+    def _apart(self, run: SkewingRun) -> List[str]:
         """The conditions that the arrays that are written share no memory with others."""
         emitter, conditions = self.emitter, []
         for root in dict.fromkeys(emitter.roots.get(op.args[0], op.args[0]) for op in run.stores):
@@ -166,7 +166,7 @@ class Skewing:
                 conditions.append("not %s" % shared)
         return conditions
 
-    def _ask(self, run: StoreRun, rows: ArrayVariable) -> None:
+    def _ask(self, run: SkewingRun, rows: ArrayVariable) -> None:
         """Set the variable for blocks if no operation can raise a flag; then note the bounds of written arrays."""
         emitter, calm, depth = self.emitter, self.emitter.calm, self.emitter.depth
         looked = [root for root in run.roots if root.type.dtype.kind == "f" and root not in calm.made]
@@ -197,7 +197,7 @@ class Skewing:
             calm.note(root, "1", bound)
         emitter.depth = depth
 
-    def _worst(self, run: StoreRun, bounds: Dict[Value, str]) -> Tuple[str, List[Tuple[Value, str]]]:
+    def _worst(self, run: SkewingRun, bounds: Dict[Value, str]) -> Tuple[str, List[Tuple[Value, str]]]:
         """A variable that is above 0 if something may be infinite, and the bounds of written arrays, in order."""
         emitter, worst, noted = self.emitter, str(-UNKNOWN), []
         for op in run.groups:
@@ -242,7 +242,7 @@ class Skewing:
 
     # ---- the loop ----
 
-    def _write_loop(self, run: StoreRun) -> None:
+    def _write_loop(self, run: SkewingRun) -> None:
         emitter, calm = self.emitter, self.emitter.calm
         step = emitter.renamed("0")
         emitter.line("while True:")
@@ -299,7 +299,7 @@ class Skewing:
         return ArrayVariable(array.type, data, array.object, (size,) + array.shape[1:], array.strides, None,
                              array.shown)
 
-    def _finish(self, run: StoreRun) -> None:
+    def _finish(self, run: SkewingRun) -> None:
         """After the loop only the arrays that are used later exist."""
         emitter = self.emitter
         self.run, emitter.arrays = None, self._outer

@@ -44,7 +44,7 @@ from pijit.core.kernel.emit.emitter import FLAG_NAME
 from pijit.core.kernel.llvm.fp_status import READS_STATUS, clear_status, flags_are_raised
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, same_kind, unary
 from pijit.core.kernel.llvm.nest.pairwise_sum import loop as write_loop
-from pijit.core.kernel.plan.control_tree import If, IfFlag, Loop, Move, Run, SetFlag, Take
+from pijit.core.kernel.plan.control_tree import If, IfFlag, LoopNode, Move, SetFlag, StraightLine, Take
 
 LEAST = 6
 """The fewest iterations of a strip, because reading the processor's flags costs as much as a few checks."""
@@ -104,7 +104,7 @@ class _Strip(NamedTuple):
     elements: List[_Even]
 
 
-def write_strip(emitter: Any, loop: Loop) -> bool:
+def write_strip(emitter: Any, loop: LoopNode) -> bool:
     """Write a loop twice, if it is a strip with floating-point checks that can be repeated; returns whether it is."""
     strip = _find(emitter, loop)
     if strip is None:
@@ -149,7 +149,7 @@ def _compare_ends(emitter: Any, strip: _Strip, quiet: str, rounds: str) -> None:
                 emitter.line("%s = choose(%s, 0, %s)" % (quiet, test, quiet))
 
 
-def _write_unchecked(emitter: Any, loop: Loop, strip: _Strip, quiet: str, rounds: str) -> None:
+def _write_unchecked(emitter: Any, loop: LoopNode, strip: _Strip, quiet: str, rounds: str) -> None:
     floats = [emitter.text[param] for param in strip.params if _is_float(param)]
     runs = _runs(emitter, strip, rounds)
     for run in runs:
@@ -204,11 +204,11 @@ def unchecked_operation(unchecked: Unchecked, op: Op, source: str, fields: Dict[
 # ---- which loops ----
 
 
-def _find(emitter: Any, loop: Loop) -> Optional[_Strip]:
+def _find(emitter: Any, loop: LoopNode) -> Optional[_Strip]:
     nodes = list(_all(loop.body))
-    if loop.label is None or not READS_STATUS or any(isinstance(node, (Loop, Take)) for node in nodes):
+    if loop.label is None or not READS_STATUS or any(isinstance(node, (LoopNode, Take)) for node in nodes):
         return None
-    blocks = [node.block for node in nodes if isinstance(node, Run)]
+    blocks = [node.block for node in nodes if isinstance(node, StraightLine)]
     ops = [op for block in blocks for op in block.ops]
     if not all(map(_is_plain, ops)) or not any(map(_raises, ops)):
         return None
@@ -236,7 +236,7 @@ def _all(nodes: List[Any]) -> Iterator[Any]:
         if isinstance(node, If):
             yield from _all(node.then)
             yield from _all(node.other)
-        elif isinstance(node, (Loop, IfFlag)):
+        elif isinstance(node, (LoopNode, IfFlag)):
             yield from _all(node.body)
 
 

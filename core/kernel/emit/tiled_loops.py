@@ -3,7 +3,7 @@
 The result of one operation is in the cache when the next one reads it. Arrays that only the run needs are never as
 large as the others. Blocks of vectors begin where threads may divide a loop (threads.py).
 
-The numba emitter calls `Blocking.write` at the first operation of a run.
+The numba emitter calls `TiledLoops.write` at the first operation of a run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
 from pijit.core.kernel.emit.reductions import reduced_shape
 from pijit.core.kernel.emit.stack_arrays import new_made
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
-from pijit.core.kernel.plan.tiling import Run, makes_elements
+from pijit.core.kernel.plan.tiling import TilingRun, makes_elements
 
 BLOCK_BYTES = 1 << 17
 """Bytes of a block of one array, approximately: a few blocks fit into the second-level cache."""
@@ -27,14 +27,14 @@ ROWS = 16
 """Blocks have a multiple of this many rows, so that they begin where vectors do."""
 
 
-class Blocking:
+class TiledLoops:
     """Writes the tiled runs of one kernel."""
 
     __slots__ = ("emitter", "run", "_outer", "_whole", "_bases", "_prologue", "_begin", "_block", "_alike")
 
     def __init__(self, emitter: Any) -> None:
         self.emitter = emitter
-        self.run: Optional[Run] = None
+        self.run: Optional[TilingRun] = None
         self._outer: Dict[Value, ArrayVariable] = {}  # the arrays as they are outside of the run
         self._whole: Dict[Value, ArrayVariable] = {}  # the arrays that the run makes, as if for all rows
         self._bases: Dict[Value, ArrayVariable] = {}  # the memory that they have
@@ -84,7 +84,7 @@ class Blocking:
 
     # ---- a run ----
 
-    def write(self, run: Run) -> None:
+    def write(self, run: TilingRun) -> None:
         """Write the operations of a run as a loop over blocks."""
         emitter = self.emitter
         emitter.float_checks.write()
@@ -106,7 +106,7 @@ class Blocking:
         emitter.leave_scope(outside)
         self._finish(run)
 
-    def _write_ahead(self, run: Run) -> None:
+    def _write_ahead(self, run: TilingRun) -> None:
         """Write scalars and views, and describe the results for all rows; leaves where shapes do not fit."""
         emitter = self.emitter
         for op in sorted(run.ops + run.ahead, key=run.order.__getitem__):
@@ -119,7 +119,7 @@ class Blocking:
         emitter.float_checks.write()
         self._whole = {value: emitter.arrays[value] for value in run.made}
 
-    def _imagine(self, run: Run, group: List[Op]) -> None:
+    def _imagine(self, run: TilingRun, group: List[Op]) -> None:
         emitter = self.emitter
         for member in group:
             shapes = [emitter.arrays[value].shape for value in member.args if isinstance(value.type, Array)]
@@ -131,7 +131,7 @@ class Blocking:
                                else "(%d)" % kind.dtype.itemsize)
             emitter.arrays[member.result] = ArrayVariable(kind, "0", "0", shape, strides)
 
-    def _write_head(self, run: Run, rows: List[ArrayVariable]) -> str:
+    def _write_head(self, run: TilingRun, rows: List[ArrayVariable]) -> str:
         """Write the lasting arrays and the start of the loop; returns the number of rows.
 
         Arrays of different lengths are one block.
@@ -203,7 +203,7 @@ class Blocking:
         return self.emitter.let("iadd(%s, imul(%s, %s))" % (  # type: ignore[no-any-return]
             array.data, self._begin, array.strides[0]))
 
-    def _finish(self, run: Run) -> None:
+    def _finish(self, run: TilingRun) -> None:
         """After the loop only the lasting arrays exist."""
         emitter, bases = self.emitter, self._bases
         self.run, emitter.arrays = None, self._outer

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.compile_permission import TooEarly, ask_permission
-from pijit.core.kernel.disk_cache import SUPPORTED, Store, kernel_key, logger
+from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, kernel_key, logger
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.compiler_thread import uninterrupted
 from pijit.core.kernel.symbols import lasts
@@ -49,7 +49,7 @@ def _kept(source: str, names: Dict[str, Any], symbols: Dict[str, str]) -> bytes:
     if passing:
         logger.info("a kernel is not kept: %s means something in this process alone", passing[0])
         return object_code(source, names)
-    store, key = Store(), kernel_key(source, symbols)
+    store, key = DiskCache(), kernel_key(source, symbols)
     code = store.load(key)
     if code is None:
         code = object_code(source, names)

@@ -27,7 +27,7 @@ _FLOATING = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
 _FOLDED = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b}
 
 
-class Typed(NamedTuple):
+class LlvmValue(NamedTuple):
     """An LLVM value and its kind."""
 
     kind: str
@@ -70,12 +70,12 @@ class _Lowering:
         self.names = names
         self.lines = lines
         self.returns: Dict[str, Any] = {}
-        self.variables: Dict[str, Typed] = {}
+        self.variables: Dict[str, LlvmValue] = {}
         self.loops: List[_Loop] = []
         self.entry = function.append_basic_block("entry")
         self.builder = ir.IRBuilder(function.append_basic_block("body"))
         self.once = assigned_once(definition)
-        self.values = {definition.args.args[0].arg: Typed(INT, function.args[0])}
+        self.values = {definition.args.args[0].arg: LlvmValue(INT, function.args[0])}
 
     def write(self, statements: List[Any]) -> None:
         self._statements(statements)
@@ -104,13 +104,13 @@ class _Lowering:
             self.builder.store(self._as(value, self._variable(target.id, value.kind).kind),
                                self.variables[target.id].value)
 
-    def _variable(self, name: str, kind: str) -> Typed:
+    def _variable(self, name: str, kind: str) -> LlvmValue:
         """The stack slot of a variable. It starts as 0, so that no result depends on uninitialised memory."""
         if name not in self.variables:
             with self.builder.goto_block(self.entry):
                 place = self.builder.alloca(LLVM_TYPES[kind], name=name)
                 self.builder.store(ir.Constant(LLVM_TYPES[kind], None), place)
-            self.variables[name] = Typed(kind, place)
+            self.variables[name] = LlvmValue(kind, place)
         return self.variables[name]
 
     def _expression(self, statement: ast.Expr) -> None:
@@ -165,7 +165,7 @@ class _Lowering:
 
     # ---- expressions ----
 
-    def value(self, node: Any) -> Typed:
+    def value(self, node: Any) -> LlvmValue:
         """The value of an expression."""
         literal = _literal(node)
         if literal is not None:
@@ -175,7 +175,7 @@ class _Lowering:
             raise CompileError("no machine code for %s" % type(node).__name__)
         return writer(self, node)
 
-    def _as(self, typed: Typed, kind: str) -> Any:
+    def _as(self, typed: LlvmValue, kind: str) -> Any:
         """The LLVM value of an expression as a kind: int64 and uint64 share their bits, a bool becomes 0 or 1."""
         if typed.kind == kind or {typed.kind, kind} == {INT, UINT}:
             return typed.value
@@ -183,66 +183,66 @@ class _Lowering:
             return self.builder.zext(typed.value, I64)
         raise CompileError("a value of kind %s where %s is wanted" % (typed.kind, kind))
 
-    def _name(self, node: ast.Name) -> Typed:
+    def _name(self, node: ast.Name) -> LlvmValue:
         if node.id in self.values:
             return self.values[node.id]
         if node.id not in self.variables:
             raise CompileError("%s is read before anything is assigned to it" % node.id)
         kind, place = self.variables[node.id]
-        return Typed(kind, self.builder.load(place))
+        return LlvmValue(kind, self.builder.load(place))
 
-    def _call(self, node: ast.Call) -> Typed:
+    def _call(self, node: ast.Call) -> LlvmValue:
         assert isinstance(node.func, ast.Name)
         function: Intrinsic = self.names[node.func.id]
         args = [self.value(arg) for arg in node.args]
         if function.operands is None:
-            return Typed(function.result, function.build(self.builder, args))
+            return LlvmValue(function.result, function.build(self.builder, args))
         kinds, result = function.operands, function.result
         if function.generic:
             kinds = (args[0].kind,) * len(kinds)
             result = result.get(args[0].kind, "") if isinstance(result, dict) else result or args[0].kind
         if len(kinds) != len(args):
             raise CompileError("%s takes %d operands" % (node.func.id, len(kinds)))
-        return Typed(result, function.build(self.builder, *map(self._as, args, kinds)))
+        return LlvmValue(result, function.build(self.builder, *map(self._as, args, kinds)))
 
-    def _compare(self, node: ast.Compare) -> Typed:
+    def _compare(self, node: ast.Compare) -> LlvmValue:
         left, right = self.value(node.left), self.value(node.comparators[0])
         symbol, builder = _COMPARISONS[type(node.ops[0])], self.builder
         if (left.kind, right.kind) == (F4_TYPE, F8_TYPE):
-            left = Typed(F8_TYPE, builder.fpext(left.value, F8))
+            left = LlvmValue(F8_TYPE, builder.fpext(left.value, F8))
         a, b = left.value, self._as(right, left.kind)
         if left.kind in PAIRS.values():
             pairs = [(builder.extract_value(a, part), builder.extract_value(b, part)) for part in (0, 1)]
             if symbol == "==":
-                return Typed(BOOL, builder.and_(*[builder.fcmp_ordered("==", *pair) for pair in pairs]))
-            return Typed(BOOL, builder.or_(*[builder.fcmp_unordered("!=", *pair) for pair in pairs]))
+                return LlvmValue(BOOL, builder.and_(*[builder.fcmp_ordered("==", *pair) for pair in pairs]))
+            return LlvmValue(BOOL, builder.or_(*[builder.fcmp_unordered("!=", *pair) for pair in pairs]))
         if left.kind in (F4_TYPE, F8_TYPE):
             compare = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
         else:
             compare = builder.icmp_signed if left.kind == INT else builder.icmp_unsigned
-        return Typed(BOOL, compare(symbol, a, b))
+        return LlvmValue(BOOL, compare(symbol, a, b))
 
-    def _bool_op(self, node: ast.BoolOp) -> Typed:
+    def _bool_op(self, node: ast.BoolOp) -> LlvmValue:
         """``and`` and ``or`` of truth values. The operands have no effects, so all of them are computed."""
         combine = self.builder.and_ if isinstance(node.op, ast.And) else self.builder.or_
         values = [self._as(self.value(operand), BOOL) for operand in node.values]
         result = values[0]
         for value in values[1:]:
             result = combine(result, value)
-        return Typed(BOOL, result)
+        return LlvmValue(BOOL, result)
 
-    def _not(self, node: ast.UnaryOp) -> Typed:
+    def _not(self, node: ast.UnaryOp) -> LlvmValue:
         if not isinstance(node.op, ast.Not):
             raise CompileError("no machine code for %s" % type(node.op).__name__)
-        return Typed(BOOL, self.builder.not_(self._as(self.value(node.operand), BOOL)))
+        return LlvmValue(BOOL, self.builder.not_(self._as(self.value(node.operand), BOOL)))
 
-    def _choice(self, node: ast.IfExp) -> Typed:
+    def _choice(self, node: ast.IfExp) -> LlvmValue:
         """A conditional expression. Neither side has effects, so both are computed."""
         then, other = self.value(node.body), self.value(node.orelse)
-        return Typed(then.kind, self.builder.select(self._as(self.value(node.test), BOOL), then.value,
+        return LlvmValue(then.kind, self.builder.select(self._as(self.value(node.test), BOOL), then.value,
                                                     self._as(other, then.kind)))
 
-    _EXPRESSIONS: Dict[type, Callable[..., Typed]] = {
+    _EXPRESSIONS: Dict[type, Callable[..., LlvmValue]] = {
         ast.Name: _name, ast.Call: _call, ast.Compare: _compare, ast.BoolOp: _bool_op, ast.UnaryOp: _not,
         ast.IfExp: _choice,
     }
@@ -263,9 +263,9 @@ def _literal(node: Any) -> Any:
     return None
 
 
-def _constant(value: Any) -> Typed:
+def _constant(value: Any) -> LlvmValue:
     if isinstance(value, bool):
-        return Typed(BOOL, ir.Constant(LLVM_TYPES[BOOL], int(value)))
+        return LlvmValue(BOOL, ir.Constant(LLVM_TYPES[BOOL], int(value)))
     if isinstance(value, int):
-        return Typed(INT, ir.Constant(I64, value))
-    return Typed(F8_TYPE, ir.Constant(F8, value))
+        return LlvmValue(INT, ir.Constant(I64, value))
+    return LlvmValue(F8_TYPE, ir.Constant(F8, value))

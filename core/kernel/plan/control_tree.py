@@ -3,7 +3,7 @@
 The tree follows the dominator tree, as in Ramsey's "Beyond Relooper" (2022). A block with several forward edges is
 placed after the tree of its immediate dominator; the targets of a loop's exits are placed after the loop. Python cannot
 break out of two loops at once. So such a jump sets a small integer and breaks; a test after each loop continues it.
-The emitters call `structure`; ownership.py uses `Flow`. Irreducible control flow raises CompileError.
+The emitters call `structure`; ownership.py uses `GraphFlow`. Irreducible control flow raises CompileError.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Val
 from pijit.core.kernel.errors import CompileError
 
 
-class Run:
+class StraightLine:
     """The operations of one block."""
 
     __slots__ = ("block",)
@@ -61,7 +61,7 @@ class If:
         self.other = other
 
 
-class Loop:
+class LoopNode:
     """``while True: body``. Before resolution ``label`` is the header block; None: runs once, for ``break``."""
 
     __slots__ = ("label", "body")
@@ -71,7 +71,7 @@ class Loop:
         self.body = body
 
 
-class Scope:
+class TreeScope:
     """``body``, after which block ``label`` follows; jumps to it come here. Exists only before resolution."""
 
     __slots__ = ("label", "body")
@@ -81,11 +81,11 @@ class Scope:
         self.body = body
 
 
-class Break:
+class BreakNode:
     __slots__ = ()
 
 
-class Continue:
+class ContinueNode:
     __slots__ = ()
 
 
@@ -108,7 +108,7 @@ class IfFlag:
         self.body = body
 
 
-class Flow:
+class GraphFlow:
     """Order, dominators and loops of a graph's blocks.
 
     ``order`` is a reverse postorder, ``position`` its inverse, ``idom`` the immediate dominators. ``loops`` maps each
@@ -197,7 +197,7 @@ def _reverse_postorder(entry: Block) -> List[Block]:
 class _Placer:
     """Builds the tree, with Scope and Goto nodes."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: GraphFlow) -> None:
         self.flow = flow
         self.after: Dict[Block, List[Block]] = {}
         self.within: Dict[Block, List[Block]] = {}
@@ -221,27 +221,27 @@ class _Placer:
         nodes: List[Any] = []
         while True:
             if block in self.flow.loops:
-                loop = [Loop(block, self._followed(self._body(block), self.within.get(block, ())))]
+                loop = [LoopNode(block, self._followed(self._body(block), self.within.get(block, ())))]
                 return nodes + self._followed(loop, self.after.get(block, ()))
             followers = self.within.get(block, ())
             jump = block.terminator
             if not followers and isinstance(jump, Jump) and self._is_inline(block, jump.block):
-                nodes += [Run(block), Move(jump)]
+                nodes += [StraightLine(block), Move(jump)]
                 block = jump.block
                 continue
             return nodes + self._followed(self._body(block), followers)
 
     def _followed(self, nodes: List[Any], followers: Any) -> List[Any]:
         for follower in followers:
-            nodes = [Scope(follower, nodes)] + self.tree(follower)
+            nodes = [TreeScope(follower, nodes)] + self.tree(follower)
         return nodes
 
     def _body(self, block: Block) -> List[Any]:
         terminator = block.terminator
         if isinstance(terminator, Branch):
-            return [Run(block), If(terminator.condition, self._arm(block, terminator.then),
+            return [StraightLine(block), If(terminator.condition, self._arm(block, terminator.then),
                                    self._arm(block, terminator.other))]
-        return [Run(block)] + self._arm(block, terminator.exit if isinstance(terminator, Leave)
+        return [StraightLine(block)] + self._arm(block, terminator.exit if isinstance(terminator, Leave)
                                         else terminator)
 
     def _is_inline(self, block: Block, target: Block) -> bool:
@@ -294,11 +294,11 @@ class _Resolver:
             elif isinstance(node, If):
                 out.append(If(node.condition, self._nodes(node.then, follow, frames),
                               self._nodes(node.other, follow, frames)))
-            elif isinstance(node, Loop):
+            elif isinstance(node, LoopNode):
                 out += self._loop(node.body, _Frame(node.label, follow), follow, frames)
-            elif isinstance(node, Scope) and node.label in self.wrapped:
+            elif isinstance(node, TreeScope) and node.label in self.wrapped:
                 out += self._loop(node.body, _Frame(None, node.label), node.label, frames)
-            elif isinstance(node, Scope):
+            elif isinstance(node, TreeScope):
                 out += self._nodes(node.body, node.label, frames)
             else:
                 out.append(node)
@@ -306,7 +306,7 @@ class _Resolver:
 
     def _loop(self, body: List[Any], frame: _Frame, follow: Optional[Block],
               frames: Tuple[_Frame, ...]) -> List[Any]:
-        loop = Loop(frame.start, self._nodes(body, frame.start, frames + (frame,)))
+        loop = LoopNode(frame.start, self._nodes(body, frame.start, frames + (frame,)))
         if not frame.passing:
             return [loop]
         out: List[Any] = [SetFlag(0), loop]
@@ -328,8 +328,8 @@ class _Resolver:
                 if target not in passed.passing:
                     passed.passing.append(target)
             if inner:
-                return [SetFlag(target.index), Break()]
-            return [Continue() if target is frame.start else Break()]
+                return [SetFlag(target.index), BreakNode()]
+            return [ContinueNode() if target is frame.start else BreakNode()]
         raise _NeedsLoop(target)
 
 
@@ -338,7 +338,7 @@ def structure(graph: Graph) -> List[Any]:
 
     Raises :class:`CompileError` when the control flow is irreducible.
     """
-    return _Resolver().resolve(_Placer(Flow(graph)).tree(graph.blocks[0]))
+    return _Resolver().resolve(_Placer(GraphFlow(graph)).tree(graph.blocks[0]))
 
 
 def completes(nodes: List[Any]) -> bool:
@@ -348,15 +348,15 @@ def completes(nodes: List[Any]) -> bool:
     last = nodes[-1]
     if isinstance(last, If):
         return completes(last.then) or completes(last.other)
-    if isinstance(last, Loop):
+    if isinstance(last, LoopNode):
         return _breaks(last.body)
-    return not isinstance(last, (Take, Break, Continue))
+    return not isinstance(last, (Take, BreakNode, ContinueNode))
 
 
 def _breaks(nodes: List[Any]) -> bool:
     """Whether these statements break out of the loop they are directly in."""
     for node in nodes:
-        if isinstance(node, Break):
+        if isinstance(node, BreakNode):
             return True
         if isinstance(node, If) and (_breaks(node.then) or _breaks(node.other)):
             return True
@@ -373,7 +373,7 @@ def format_tree(nodes: List[Any], indent: str = "") -> str:
 def _lines(nodes: List[Any], indent: str) -> List[str]:
     deeper, lines = indent + "    ", []
     for node in nodes:
-        if isinstance(node, Run):
+        if isinstance(node, StraightLine):
             lines.append("%sb%d" % (indent, node.block.index))
         elif isinstance(node, Move):
             if node.jump.args:
@@ -386,7 +386,7 @@ def _lines(nodes: List[Any], indent: str) -> List[str]:
                                                                 or [deeper + "pass"])
             if node.other:
                 lines += ["%selse:" % indent] + (_lines(node.other, deeper) or [deeper + "pass"])
-        elif isinstance(node, Loop):
+        elif isinstance(node, LoopNode):
             lines += ["%swhile True:" % indent] + _lines(node.body, deeper)
         elif isinstance(node, SetFlag):
             lines.append("%sflag = %d" % (indent, node.number))

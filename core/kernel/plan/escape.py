@@ -22,7 +22,7 @@ WRITES_FIRST = frozenset(("scatter", "add_at", "put_mask"))
 """Operations that may let NumPy write their first operand, and that only read the others."""
 
 
-class Privacy:
+class EscapeAnalysis:
     """The escape analysis of one graph; ``lent`` are the arrays that may have borrowed a buffer."""
 
     def __init__(self, graph: Graph, groups: Dict[Op, List[Op]]) -> None:

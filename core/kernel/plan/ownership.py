@@ -16,8 +16,8 @@ from typing import Dict, Iterable, List, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
 from pijit.core.graph.ops import EFFECTS, FOUND, VIEWS
-from pijit.core.graph.types import Array, Object, Things
-from pijit.core.kernel.plan.control_tree import Flow
+from pijit.core.graph.types import Array, Object, SampledClass
+from pijit.core.kernel.plan.control_tree import GraphFlow
 
 COUNTED = (Array, Object)
 LASTING = EFFECTS | {"invoke", "product"}
@@ -34,7 +34,7 @@ TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", 
                          "pick", "rows", "listed", "elements", "concatenate", "roll"))
 
 
-class Lifetimes:
+class Ownership:
     """The release points of one graph; ``used`` are the values that an operation or a jump names.
 
     ``groups`` maps the last operation of a group (see graph/passes/fusion.py) to all of its operations: they run
@@ -42,7 +42,7 @@ class Lifetimes:
     """
 
     def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
-        flow = Flow(graph)
+        flow = GraphFlow(graph)
         self._groups = groups
         self._effects = {op.name for block in flow.order for op in block.ops if op.name in LASTING}
         self._looping: Set[Block] = set().union(*flow.loops.values()) if flow.loops else set()
@@ -74,7 +74,7 @@ class Lifetimes:
         kind = op.result.type
         if op.name == "entry_key" and isinstance(kind, Object) and kind.python is tuple:
             return not self._effects <= KEEP_ITEMS
-        if not isinstance(kind, Things):
+        if not isinstance(kind, SampledClass):
             return isinstance(kind, Object) and kind.python is str
         return not self._effects <= (KEEP_ITEMS if op.name == "load_item" else KEEP_ALL)
 
@@ -148,7 +148,7 @@ class Lifetimes:
             live |= self._live_in[jump.block]
         return live
 
-    def _liveness(self, flow: Flow) -> Dict[Block, Set[Value]]:
+    def _liveness(self, flow: GraphFlow) -> Dict[Block, Set[Value]]:
         self._live_in = {block: set() for block in flow.order}
         changed = True
         while changed:
@@ -177,7 +177,7 @@ def _made_in(block: Block) -> Set[Value]:
     return {op.result for op in block.ops if op.name in TEMPORARIES and isinstance(op.result.type, Array)}
 
 
-def _private(flow: Flow) -> Set[Value]:
+def _private(flow: GraphFlow) -> Set[Value]:
     """The results of ufuncs and reductions of which only elements are ever read."""
     making = ("ufunc", "where", "reduce", "gufunc", "gather", "pick", "rows")
     made = {op.result for block in flow.order for op in block.ops if op.name in making}

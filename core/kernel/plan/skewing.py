@@ -28,7 +28,7 @@ Rows = Tuple[Value, Optional[int]]
 """An array that the run makes or that existed before, and the number of the first of its rows, if known."""
 
 
-class StoreRun(NamedTuple):
+class SkewingRun(NamedTuple):
     """Operations that are done block by block.
 
     Attributes:
@@ -68,13 +68,13 @@ def stores(op: Op) -> bool:
     return op.name in _STORING
 
 
-def find_store_runs(emitter: Any, graph: Graph) -> Dict[Op, StoreRun]:
+def find_store_runs(emitter: Any, graph: Graph) -> Dict[Op, SkewingRun]:
     """The runs of a graph, by the last operation of their first group."""
     if not is_alone(emitter.flavour.least):
         return {}  # threads share whole arrays
     users, escaping = find_users(graph)
     makers = {op.result: op for block in graph.blocks for op in block.ops}
-    found: Dict[Op, StoreRun] = {}
+    found: Dict[Op, SkewingRun] = {}
     for block in graph.blocks:
         search = _Search(emitter, block, makers)
         for op in block.ops:
@@ -230,7 +230,7 @@ class _Search:
 
     # ---- a run ----
 
-    def end(self, users: Dict[Value, Set[Op]], escaping: Set[Value], found: Dict[Op, StoreRun]) -> None:
+    def end(self, users: Dict[Value, Set[Op]], escaping: Set[Value], found: Dict[Op, SkewingRun]) -> None:
         """End the run, and record it if it is worthwhile and legal."""
         if any(map(stores, self.groups)) and self._shares():
             run = self._run(users, escaping)
@@ -244,7 +244,7 @@ class _Search:
             () if stores(op) else (op.result,)) for op, accesses in zip(self.groups, self.accesses)]
         return len(set().union(*needed)) < sum(map(len, needed))
 
-    def _run(self, users: Dict[Value, Set[Op]], escaping: Set[Value]) -> StoreRun:
+    def _run(self, users: Dict[Value, Set[Op]], escaping: Set[Value]) -> SkewingRun:
         members = [member for op in self.groups for member in self.emitter.group_of(op)]
         last = max(self.position[op] for phase in self.phases for op in phase)
         ahead = [op for op in self.ahead if self.position[op] < last]
@@ -256,5 +256,5 @@ class _Search:
             slots[value] = 0 if lasts else max(needed + [phase]) - phase + 1
         roots = dict.fromkeys(root for one in self.accesses for root, _ in one.writes + one.reads)
         first = min(members, key=self.position.__getitem__)
-        return StoreRun(self.phases, self.groups, ahead, first, self.made, slots,
+        return SkewingRun(self.phases, self.groups, ahead, first, self.made, slots,
                         [root for root in roots if root not in self.made], self.reach, self.position)

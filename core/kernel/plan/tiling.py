@@ -20,7 +20,7 @@ AHEAD = frozenset("const same cast dim compare require add sub mul truediv neg a
 """Operations on scalars that may move before their run: they have no effect except their results."""
 
 
-class Run(NamedTuple):
+class TilingRun(NamedTuple):
     """Operations that are done block by block.
 
     Attributes:
@@ -42,12 +42,12 @@ class Run(NamedTuple):
     order: Dict[Op, int]
 
 
-def find_runs(emitter: Any, graph: Graph, taken: Set[Op]) -> Dict[Op, Run]:
+def find_runs(emitter: Any, graph: Graph, taken: Set[Op]) -> Dict[Op, TilingRun]:
     """The runs of a graph, by their first operation, except for operations in ``taken``."""
     if not is_alone(emitter.flavour.least):
         return {}  # threads share whole arrays
     users, escaping = find_users(graph)
-    found: Dict[Op, Run] = {}
+    found: Dict[Op, TilingRun] = {}
     for block in graph.blocks:
         search = _Search(emitter, block)
         for op in block.ops:
@@ -91,7 +91,7 @@ class _Search:
         self.made: Set[Value] = set()
         self.repeated: Set[Value] = set()  # arrays that each row reads as a whole
 
-    def end(self, users: Dict[Value, Set[Op]], escaping: Set[Value], found: Dict[Op, Run]) -> None:
+    def end(self, users: Dict[Value, Set[Op]], escaping: Set[Value], found: Dict[Op, TilingRun]) -> None:
         """End the run, and record it if it has several operations."""
         while self.ops and self.ops[-1].name == "view":
             self.made.discard(self.ops.pop().result)
@@ -102,7 +102,7 @@ class _Search:
         views = {op.result for op in ops if op.name == "view"}
         if len(ops) - len(views) > 1 and not views & lasting:
             first = min(self.members, key=self.position.__getitem__)
-            found[ops[0]] = Run(ops, ahead, first, self.rows, self.made, lasting, self.position)
+            found[ops[0]] = TilingRun(ops, ahead, first, self.rows, self.made, lasting, self.position)
         self._start()
 
     def takes(self, op: Op) -> bool:

@@ -30,7 +30,7 @@ _HELD_HERE = 3
 """References to an examined object: from its location, from the parameter, and from getrefcount's argument."""
 
 
-class Declined(Exception):
+class BailOut(Exception):
     """Only bytecode can do the operation."""
 
 
@@ -43,7 +43,7 @@ def _dies_quietly(old: Any) -> bool:
 def _replace(old: Any, count: int = _HELD_HERE) -> None:
     """Raise if dropping the last reference to an object could run user code."""
     if sys.getrefcount(old) <= count + 1 and not _dies_quietly(old):
-        raise Declined
+        raise BailOut
 
 
 def _is_plain_array(value: Any) -> bool:
@@ -68,13 +68,13 @@ def _give_up_attr(owner: Any, name: str) -> None:
     hooks = ("__setattr__", "__delattr__")
     if issubclass(kind, types.ModuleType) or any(class_value(kind, hook) is not class_value(object, hook)
                                                  for hook in hooks):
-        raise Declined
+        raise BailOut
     if class_value(type(found), "__set__") is not UNBOUND:
         if type(found) is not types.MemberDescriptorType:
-            raise Declined
+            raise BailOut
         _replace(getattr(owner, name, None))
     elif sys.getrefcount(owner.__dict__) > 2:
-        raise Declined
+        raise BailOut
     else:
         _replace(_value(owner.__dict__, name))
 
@@ -126,7 +126,7 @@ def delete_cell(cell: Any) -> None:
 def _give_up_part(target: Any, part: slice) -> None:
     """Raise unless dropping all items of a part of a list runs no user code."""
     if not all(map(_dies_quietly, target[part])):
-        raise Declined
+        raise BailOut
 
 
 def store_slice(target: Any, part: slice, items: Any) -> None:
@@ -159,14 +159,14 @@ def reverse(target: Any) -> None:
 def _require_no_namespace(target: Any) -> None:
     """Raise for the dict of a module's global variables or of the builtins, because guards depend on their contents."""
     if type(target) is dict and (target is builtins.__dict__ or "__builtins__" in target):
-        raise Declined
+        raise BailOut
 
 
 def clear(target: Any) -> None:
     """Clear a list, a dict or a set."""
     _require_no_namespace(target)
     if not all(_dies_quietly(item) for item in (target.values() if type(target) is dict else target)):
-        raise Declined
+        raise BailOut
     target.clear()
 
 
@@ -202,7 +202,7 @@ def discard_key(target: Any, key: Any) -> None:
 def update(target: Any, more: Any) -> None:
     _require_no_namespace(target)
     if not all(type(key) in (int, str) and _dies_quietly(_value(target, key)) for key in more):
-        raise Declined
+        raise BailOut
     target.update(more)
 
 
@@ -224,7 +224,7 @@ def set_remove(target: Any, value: Any) -> None:
 def sort(target: Any, backwards: int) -> None:
     kinds = {type(item) for item in target}
     if len(kinds) > 1 or not all(_is_comparable(item) for item in target):
-        raise Declined
+        raise BailOut
     target.sort(reverse=bool(backwards))
 
 
@@ -254,10 +254,10 @@ def _is_numpy(item: Any) -> bool:
 def _items_equal(item: Any, value: Any) -> bool:
     """Whether two items are equal; raises where user code would run, or NumPy's code for strings."""
     if not all(_is_comparable(one) or one is None for one in (item, value)):
-        raise Declined
+        raise BailOut
     if any(is_exactly(one, (str, type(None))) for one in (item, value)):
         if _is_numpy(item) or _is_numpy(value):
-            raise Declined
+            raise BailOut
         return type(item) is type(value) and item == value
     return bool(item == value)
 
@@ -269,7 +269,7 @@ def load_item(owner: Any, index: int, kind: Any) -> Any:
 def load_attr(owner: Any, name: str, kind: Any) -> Any:
     found = read_attribute(owner, name) if attribute_rule(owner) == "instance" else UNBOUND
     if found is UNBOUND:
-        raise Declined
+        raise BailOut
     return _found(found, kind)
 
 
@@ -324,7 +324,7 @@ def _let_go(item: Any) -> None:
 def _make_room(owner: Any, index: int) -> None:
     if owner.maxlen is not None and len(owner) >= owner.maxlen:
         if not owner.maxlen:
-            raise Declined
+            raise BailOut
         _let_go(owner[index])
 
 
@@ -348,7 +348,7 @@ def _is_plain(item: Any) -> bool:
 def _require_order(items: Any) -> None:
     """Raise unless all items compare with each other."""
     if not all(map(_is_plain, items)):
-        raise Declined
+        raise BailOut
     sorted(items)
 
 
@@ -365,7 +365,7 @@ def heap_drop(target: Any) -> None:
 def hold(value: Any) -> None:
     """Raise unless the kernel's own variable may hold a value: dropping its items must run no user code."""
     if type(value) is list and not all(map(_dies_quietly, value)):
-        raise Declined
+        raise BailOut
 
 
 def plain_items(items: Any) -> None:
@@ -374,7 +374,7 @@ def plain_items(items: Any) -> None:
         if type(item) in (list, tuple):
             plain_items(item)
         elif not (is_exactly(item, (int, float, complex, bool, str, np.ndarray)) or _is_numpy(item)):
-            raise Declined
+            raise BailOut
 
 
 def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
@@ -413,7 +413,7 @@ def _found(value: Any, kind: Any) -> Any:
     if not isinstance(kind, Array):
         return fitting(value, kind)
     if type(value) is not np.ndarray or not _is_array(value, kind):
-        raise Declined
+        raise BailOut
     return value
 
 
@@ -422,7 +422,7 @@ def _is_array(value: np.ndarray, kind: Array) -> bool:
     layout = {"C": flags.c_contiguous, "F": flags.f_contiguous and not flags.c_contiguous, "A": True}[kind.layout]
     alike = value.dtype.isnative and value.dtype.num == kind.dtype.num and value.ndim == kind.ndim
     if not _dies_quietly(value):
-        raise Declined
+        raise BailOut
     return alike and layout and flags.aligned and (flags.num & WRITEABLE or not kind.writeable)
 
 

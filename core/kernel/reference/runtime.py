@@ -16,7 +16,7 @@ import numpy as np
 
 from pijit.core import _launcher
 from pijit.core.graph.ops import ELIDED_BYTES, LEAVES, NEVER, UNKNOWN
-from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, Things
+from pijit.core.graph.types import PYTHON_CLASS, PYTHON_SCALARS, Array, Object, SampledClass
 from pijit.core.kernel.emit.scalars import LIBM
 from pijit.guards.facts import WRITEABLE
 
@@ -268,7 +268,7 @@ def fitting(value: Any, kind: Any) -> Any:
         found = Array(value.dtype, value.ndim, kind.layout, bool(value.flags.num & WRITEABLE))
         if type(value) is not np.ndarray or found != kind or not orders[kind.layout] or not value.flags.aligned:
             raise TypeError("another array")
-    elif not isinstance(kind, Things):
+    elif not isinstance(kind, SampledClass):
         wanted = kind.python if isinstance(kind, Object) else PYTHON_CLASS.get(kind, kind.dtype.type)
         if type(value) is not wanted or wanted is int and value != wrap(value):
             raise TypeError("another object")

@@ -12,7 +12,7 @@ import pytest
 import pijit
 from pijit.core.capture.models.numpy import library
 from pijit.core.capture.typing import result_types
-from pijit.core.graph.library import CLIP_WARNS, FUNCTIONS, Function
+from pijit.core.graph.library import CLIP_WARNS, FUNCTIONS, LibraryFunction
 from tests.capture.arrays.test_arrays import array
 from tests.capture.scalars.test_scalars import agree, define
 from tests.harness import check, fail_unless_captured, jitted, kernel_count
@@ -190,7 +190,7 @@ def test_the_example_of_the_documentation(monkeypatch):
     scope = {}
     exec(block, scope)
     for path, names in scope["COMPUTES"].items():
-        row = Function(path, tuple(names.split()), True, "")
+        row = LibraryFunction(path, tuple(names.split()), True, "")
         monkeypatch.setitem(library.FUNCTIONS, path, row)
         monkeypatch.setitem(library._BY_IDENTITY, id(row.object), row)
     for call in ("np.roll(x, 2, axis=0)", "np.linalg.matrix_rank(x)", "np.eye(3, 4)", "np.kaiser(3, 14.0)"):

@@ -15,11 +15,11 @@ VECTOR, PLANE = np.linspace(-3.0, 3.0, 23), np.linspace(-2.0, 2.0, 66).reshape(1
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of four rows, or of eight numbers; the number of runs that were written with such."""
-    written, write = [], tiled_loops.Blocking.write
+    written, write = [], tiled_loops.TiledLoops.write
     monkeypatch.setattr(tiled_loops, "BLOCK_BYTES", 64)
     monkeypatch.setattr(tiled_loops, "ALIGNMENT", 8)
     monkeypatch.setattr(tiled_loops, "ROWS", 4)
-    monkeypatch.setattr(tiled_loops.Blocking, "write", lambda self, run: (written.append(run), write(self, run)))
+    monkeypatch.setattr(tiled_loops.TiledLoops, "write", lambda self, run: (written.append(run), write(self, run)))
     return written
 
 
@@ -179,8 +179,8 @@ def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
     monkeypatch.setattr(tiled_loops, "ALIGNMENT", 16)
     monkeypatch.setattr(nontemporal, "LEAST", 1024)
     monkeypatch.setattr(nontemporal, "LEAST_ROW", 128)
-    parts, part_of = [], tiled_loops.Blocking.part_of
-    monkeypatch.setattr(tiled_loops.Blocking, "part_of", lambda self, value: parts.append(part_of(self, value)) or parts[-1])
+    parts, part_of = [], tiled_loops.TiledLoops.part_of
+    monkeypatch.setattr(tiled_loops.TiledLoops, "part_of", lambda self, value: parts.append(part_of(self, value)) or parts[-1])
     x = np.linspace(-4.0, 4.0, 1501).astype(code)
     sizes = [(x[:size], x[-size:]) for size in (1, 15, 64, 127, 128, 129, 255, 256, 257, 1000)]
     check(logistic, x, x[::-1].copy(), others=sizes + [(x, x[::-1]), (x, x[:1]), (x[1:], x[:-1])], config=NUMBA)

@@ -15,23 +15,23 @@ X, Y = np.linspace(-1.0, 2.0, 101), np.linspace(3.0, 1.0, 101) % 1.3
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows; the runs that were written."""
-    written, write = [], skewed_loops.Skewing._write_loop
+    written, write = [], skewed_loops.SkewedLoops._write_loop
     monkeypatch.setattr(skewed_loops, "BLOCK_BYTES", 96)
     monkeypatch.setattr(skewed_loops, "ALIGNMENT", 4)
     monkeypatch.setattr(skewed_loops, "LEAST_BLOCKS", 2)
-    monkeypatch.setattr(skewed_loops.Skewing, "_write_loop", lambda self, run: (written.append(run), write(self, run)))
+    monkeypatch.setattr(skewed_loops.SkewedLoops, "_write_loop", lambda self, run: (written.append(run), write(self, run)))
     return written
 
 
 @pytest.fixture
 def blocks_alone(small_blocks, monkeypatch):
     """A kernel that would have to do all rows at once fails."""
-    write = skewed_loops.Skewing._write_loop
+    write = skewed_loops.SkewedLoops._write_loop
 
     def write_loop(self, run):
         self.emitter.indented("if %s == 0:" % self._blocks, "return -2")
         write(self, run)
-    monkeypatch.setattr(skewed_loops.Skewing, "_write_loop", write_loop)
+    monkeypatch.setattr(skewed_loops.SkewedLoops, "_write_loop", write_loop)
     return small_blocks
 
 

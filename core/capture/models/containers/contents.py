@@ -28,13 +28,13 @@ from pijit.core.capture.values.lattice import (
     Const,
     Instance,
     Keywords,
-    Known,
+    KnownContainer,
+    ListElement,
     Number,
-    Opaque,
+    OpaqueObject,
     Sequence,
     Slice,
     Tensor,
-    Thing,
     class_of,
     number_type,
 )
@@ -84,7 +84,7 @@ class Containers:
         A guard holds a length from outside."""
         if is_row(value):
             return len(row_items(self, value))  # type: ignore[arg-type]
-        if isinstance(value, (Sequence, Known)):
+        if isinstance(value, (Sequence, KnownContainer)):
             return len(value.items)
         if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
             return len(value.object)
@@ -99,17 +99,17 @@ class Containers:
         """All items of a tuple or list, or None if it is neither."""
         if is_row(value):
             return row_items(self, value)  # type: ignore[arg-type]
-        if isinstance(value, Sequence) or isinstance(value, Known) and value.keys is None:
+        if isinstance(value, Sequence) or isinstance(value, KnownContainer) and value.keys is None:
             return list(value.items)
         if isinstance(value, Const) and type(value.object) is tuple:
             return [Const(item) for item in value.object]
         if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
             return [self.item(value, position) for position in range(self.length_of(value) or 0)]
-        if isinstance(value, Thing) and issubclass(class_of(value) or object, tuple):
+        if isinstance(value, ListElement) and issubclass(class_of(value) or object, tuple):
             return thing_items(self, value)
         return named_items(self, value)
 
-    def item(self, owner: Opaque, key: Any) -> Abstract:
+    def item(self, owner: OpaqueObject, key: Any) -> Abstract:
         """``owner[key]`` of a tuple, list or dict from outside."""
         place = self.item_place(owner, key)
         if place is not None:
@@ -126,9 +126,9 @@ class Containers:
 
     def key_at(self, owner: Abstract, position: int) -> Abstract:
         """Key number ``position`` of a dict of known length, under a guard."""
-        if isinstance(owner, Known):
+        if isinstance(owner, KnownContainer):
             return Const(owner.keys[position])  # type: ignore[index]
-        if not isinstance(owner, Opaque):  # one of several dicts
+        if not isinstance(owner, OpaqueObject):  # one of several dicts
             raise Break("PJ209", type=describe(owner))
         self.reading(Keys, owner)
         found = list(owner.sample)[position]
@@ -140,7 +140,7 @@ class Containers:
 
     def holds_item(self, owner: Abstract, key: Any) -> bool:
         """Whether a container from outside has an item at this position or key, under a guard."""
-        if isinstance(owner, Known):
+        if isinstance(owner, KnownContainer):
             return _position(owner, key) is not None
         if not is_container(owner):
             raise Break("PJ203", operand=describe(owner))
@@ -151,7 +151,7 @@ class Containers:
 
     def is_true(self, value: Abstract) -> bool:
         """The truth of an object that is not a number."""
-        if isinstance(value, Known):
+        if isinstance(value, KnownContainer):
             return len(value.items) > 0
         if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:  # type: ignore[arg-type]
             rely_on_class(self, value, "__bool__", UNBOUND)
@@ -321,7 +321,7 @@ class Containers:
             return self.read_now(owner, index)
         if is_container(owner):
             return self.item(owner, key)
-        if isinstance(owner, Known):
+        if isinstance(owner, KnownContainer):
             position = _position(owner, key)
             if position is None:
                 raise Break("PJ205", index=describe(index))
@@ -355,7 +355,7 @@ class Containers:
         return known  # type: ignore[no-any-return]
 
 
-def _position(owner: Known, key: Any) -> Optional[int]:
+def _position(owner: KnownContainer, key: Any) -> Optional[int]:
     """The position of an item in a list or dict that the function made; None if it is absent."""
     if not is_exactly(key, ITEM_KEYS):
         raise Break("PJ205", index=type_name(type(key)))
@@ -377,7 +377,7 @@ def _form(kind: Any) -> type:
 
 def is_container(value: Abstract) -> bool:
     """Whether a value is a tuple, list or dict from outside whose items are read without user code."""
-    return isinstance(value, Opaque) and (is_exactly(value.sample, (list, dict)) or is_plain_tuple(value.sample))
+    return isinstance(value, OpaqueObject) and (is_exactly(value.sample, (list, dict)) or is_plain_tuple(value.sample))
 
 
 def is_plain(value: Abstract) -> bool:
@@ -394,7 +394,7 @@ def _compare_plainly(kinds: Any) -> bool:
     return all(class_value(kind, "__eq__") is object.__eq__ for kind in kinds)
 
 
-def _look(owner: Opaque, key: Any) -> Any:
+def _look(owner: OpaqueObject, key: Any) -> Any:
     """The item that a container has during capture, or UNBOUND."""
     if not is_exactly(key, ITEM_KEYS):
         raise Break("PJ205", index=type_name(type(key)))

@@ -13,7 +13,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.state.frame_state import (
-    State,
+    FrameState,
     change_items,
     expect_items,
     item_kinds,
@@ -21,7 +21,16 @@ from pijit.core.capture.state.frame_state import (
     parts_of,
     together,
 )
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Keywords, Known, Slice, SliceDisplay, class_of
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    Keywords,
+    KnownContainer,
+    Slice,
+    SliceDisplay,
+    class_of,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.types import Type
 from pijit.guards.facts import is_among, is_exactly
@@ -57,7 +66,7 @@ def store_into_known(self: Any, owner: Abstract, index: Abstract, value: Abstrac
 
 def _position(self: Any, owner: Abstract, index: Abstract) -> Optional[int]:
     """Which of the known items the index names; None if the index or the container is not known."""
-    if not isinstance(owner, Known) or len(owner.items) > MOST_ITEMS:
+    if not isinstance(owner, KnownContainer) or len(owner.items) > MOST_ITEMS:
         return None
     key = self.constant(index) if owner.keys is None else getattr(index, "object", None)
     if owner.keys is not None:
@@ -67,7 +76,7 @@ def _position(self: Any, owner: Abstract, index: Abstract) -> Optional[int]:
     return key % size if type(key) is int and -size <= key < size else None
 
 
-def _only_variable(state: Any, owner: Known, value: Abstract) -> Optional[str]:
+def _only_variable(state: Any, owner: KnownContainer, value: Abstract) -> Optional[str]:
     """The only variable that may hold the container, or None.
 
     Raises:
@@ -77,7 +86,7 @@ def _only_variable(state: Any, owner: Known, value: Abstract) -> Optional[str]:
     if len(found) != 1 or any(_may_be(part, owner) for held in state.stack + [value] for part in _all_parts(held)):
         return None
     held = state.locals[found[0]]
-    if not isinstance(held, Known) or held != owner:
+    if not isinstance(held, KnownContainer) or held != owner:
         return None
     if held is not owner and (owner.root is None or held.root != owner.root):
         raise Break("PJ213")
@@ -86,16 +95,16 @@ def _only_variable(state: Any, owner: Known, value: Abstract) -> Optional[str]:
 
 def _all_parts(value: Abstract) -> List[Abstract]:
     """A value and all values that it holds or may lead to."""
-    parts = value.items if isinstance(value, Known) else parts_of(value)
+    parts = value.items if isinstance(value, KnownContainer) else parts_of(value)
     if isinstance(value, Keywords):
         parts = tuple(value.items.values())
     held = [part for part in (getattr(value, "owner", None), getattr(value, "content", None)) if part is not None]
     return [value] + [inner for part in list(parts) + held for inner in _all_parts(part)]
 
 
-def _may_be(value: Abstract, owner: Known) -> bool:
+def _may_be(value: Abstract, owner: KnownContainer) -> bool:
     """Whether a value may be this container, from all that is known of both."""
-    if not isinstance(value, Known):
+    if not isinstance(value, KnownContainer):
         return False
     alike = class_of(value) is class_of(owner) and value.keys == owner.keys and len(value.items) == len(owner.items)
     return alike and all(map(_may_equal, value.items, owner.items))
@@ -117,14 +126,14 @@ Kinds = Dict[str, Set[Optional[Type]]]
 """By variable, the types of the items of its list."""
 
 
-def lists_left(entry: State, left: State, instructions: Iterable[Instr]) -> Kinds:
+def lists_left(entry: FrameState, left: FrameState, instructions: Iterable[Instr]) -> Kinds:
     """Item types of the lists that a call received, for the callee's variables that it did not bind again."""
     bound = {instr.value for instr in instructions if instr.opname.startswith(("STORE_", "DELETE_"))}
     return {name: item_kinds(left.locals[name]) for name, value in entry.locals.items()
             if class_of(value) is list and name in left.locals and name not in bound}
 
 
-def expect_behind_call(state: State, entry: State, ways: Iterable[Kinds]) -> None:
+def expect_behind_call(state: FrameState, entry: FrameState, ways: Iterable[Kinds]) -> None:
     """After a call that changes lists or dicts:
     lists that it received have items as it left them, others as before."""
     def alike(value: Abstract) -> Abstract:

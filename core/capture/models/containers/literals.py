@@ -27,7 +27,7 @@ from pijit.core.capture.models.numpy.random import is_pythons_draw
 from pijit.core.capture.models.objects.composites import held_method, is_unmade, made_slice
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.frame_state import State, item_kind, item_kinds, list_of_kinds, together
+from pijit.core.capture.state.frame_state import FrameState, item_kind, item_kinds, list_of_kinds, together
 from pijit.core.capture.values.base import HOLDERS
 from pijit.core.capture.values.key_value_types import (
     common_kind,
@@ -43,7 +43,7 @@ from pijit.core.capture.values.lattice import (
     CellRef,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     Method,
     Range,
     Sequence,
@@ -51,7 +51,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     pointer_class,
 )
-from pijit.core.capture.values.virtual_object import Display, Record, is_row
+from pijit.core.capture.values.virtual_object import Display, VirtualObject, is_row
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
@@ -74,7 +74,7 @@ class Displays:
     require_key: Callable[[Abstract], None]
     key_value: Callable[[Abstract], Value]
     alone: Callable[[Abstract], Abstract]
-    state: State
+    state: FrameState
     function: Function
 
     def as_object(self, value: Abstract) -> Abstract:
@@ -103,19 +103,19 @@ class Displays:
         parts = [self.stored_value(self.alone(item)) for item in items]
         return Sequence(items, value=self.emit("new_tuple", parts, Object(tuple)))
 
-    def new_list(self, items: List[Abstract]) -> Known:
+    def new_list(self, items: List[Abstract]) -> KnownContainer:
         """A new list of these values."""
         items = shared(self, list(map(self.as_object, items)))
         made = self.emit("new_list", [self.stored_value(item) for item in items], Object(list))
-        return Known(Object(list), None, items, made)
+        return KnownContainer(Object(list), None, items, made)
 
-    def new_dict(self, keys: List[Any], values: List[Abstract]) -> Known:
+    def new_dict(self, keys: List[Any], values: List[Abstract]) -> KnownContainer:
         """A new dict of these keys, each an int or a string, and values."""
         if any(not is_exactly(key, KEY_CLASSES) for key in keys) or len(set(keys)) != len(keys):
             raise Break("PJ216", keys="equal, or no ints and strings")
         values = shared(self, list(map(self.as_object, values)))
         pairs = [self.stored_value(part) for key, value in zip(keys, values) for part in (Const(key), value)]
-        return Known(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))
+        return KnownContainer(Object(dict), tuple(keys), values, self.emit("new_dict", pairs, Object(dict)))
 
     def of_sequences(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
         """An operator on tuples, lists or sets; None for other operands."""
@@ -135,7 +135,7 @@ class Displays:
 
     def op_BUILD_TUPLE(self, instr: Instr) -> None:
         items = self.pop_many(instr.arg or 0)
-        waits = any(isinstance(item, Display) or isinstance(item, Record) and not item.shared for item in items)
+        waits = any(isinstance(item, Display) or isinstance(item, VirtualObject) and not item.shared for item in items)
         self.push(Display(items) if waits else self.new_tuple(items))
 
     def op_BUILD_LIST(self, instr: Instr) -> None:
@@ -208,7 +208,7 @@ class Displays:
     def op_LIST_EXTEND(self, instr: Instr) -> None:
         """``[*a, *b]``, and ``f(a, *b)`` from CPython 3.9 on."""
         value, owner = self.pop(), self.state.stack[-(instr.arg or 1)]
-        if isinstance(owner, Known) and behind_display(self.function, instr):
+        if isinstance(owner, KnownContainer) and behind_display(self.function, instr):
             items = starred_or_break(self, self.state.stack[-2], len(owner.items), value)
         else:
             items = self._chained([value])
@@ -218,7 +218,7 @@ class Displays:
         """``[*a, b]``, and the step of a comprehension."""
         item = self.pop()
         owner = self.state.stack[-(instr.arg or 1)]
-        if isinstance(owner, Known) or class_of(owner) is not list:
+        if isinstance(owner, KnownContainer) or class_of(owner) is not list:
             self._lengthen(instr.arg or 1, [item])
             return
         made = self.object_value(owner)
@@ -233,13 +233,13 @@ class Displays:
         first, second = self.pop_many(2)
         key, value = (second, first) if VALUE_BELOW_KEY else (first, second)
         known = self.use(self.state.stack[-(instr.arg or 1)])
-        if class_of(known) is dict and not (isinstance(key, Const) and isinstance(known, Known)):
+        if class_of(known) is dict and not (isinstance(key, Const) and isinstance(known, KnownContainer)):
             made = self.object_value(known)
             kinds = joined_kinds(kinds_of_entries(known), (entry_kind(key), entry_kind(value)))
             self.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(dict, kinds), made, None, known.born)
             self.emit("collect_pair", [made, self.key_value(key), self.stored_value(value)], None, exits=True)
             return
-        if not isinstance(known, Known) or known.keys is None:
+        if not isinstance(known, KnownContainer) or known.keys is None:
             raise Break("PJ216", operand=describe(known))
         items = dict(zip(known.keys, map(self.use, known.items)))
         items[_key(key)] = value
@@ -259,7 +259,7 @@ class Displays:
     def _lengthen(self, position: int, more: List[Abstract]) -> None:
         """Replace the list at this depth by a longer one, because it is new and nothing else refers to it."""
         known = self.use(self.state.stack[-position])
-        if not isinstance(known, Known) or known.keys is not None:
+        if not isinstance(known, KnownContainer) or known.keys is not None:
             raise Break("PJ216", operand=describe(known))
         longer = self.new_list([self.use(item) for item in known.items] + more)
         longer.born = known.born

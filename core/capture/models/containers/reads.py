@@ -30,9 +30,9 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     Number,
-    Opaque,
+    OpaqueObject,
     Sequence,
     Tensor,
     Unknown,
@@ -42,7 +42,20 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Array, Entries, Holding, ListOf, Object, Scalar, Things, Type
+from pijit.core.graph.types import (
+    BOOL,
+    FLAG,
+    INT,
+    WORD,
+    Array,
+    Entries,
+    Holding,
+    ListOf,
+    Object,
+    SampledClass,
+    Scalar,
+    Type,
+)
 from pijit.guards.facts import is_among
 from pijit.guards.source import UNBOUND, is_plain_tuple, read_item
 
@@ -77,7 +90,7 @@ class ContainerReads:
 
     def is_changing(self, owner: Abstract) -> bool:
         """Whether the contents of a container are known only at run time."""
-        if isinstance(owner, Opaque):
+        if isinstance(owner, OpaqueObject):
             kind, changed = type(owner.sample), self.facts.changed
             return kind is deque or is_among(kind, CHANGING) and (
                 (kind, identity_of(owner)) in changed or (kind, None) in changed)
@@ -86,12 +99,12 @@ class ContainerReads:
     def is_resized(self, owner: Abstract) -> bool:
         """Whether captured code may change which keys a dict has."""
         changed = self.facts.changed
-        return not isinstance(owner, Opaque) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
+        return not isinstance(owner, OpaqueObject) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
     def asks_anew(self, owner: Abstract) -> bool:
         """Whether the truth of a container decides here if a loop continues;
         the loop may well change the container."""
-        return (isinstance(owner, Opaque) and is_among(type(owner.sample), CHANGING)
+        return (isinstance(owner, OpaqueObject) and is_among(type(owner.sample), CHANGING)
                 and self.cfg.decides_loop(self.instr.index))
 
     def read_now(self, owner: Abstract, index: Abstract) -> Abstract:
@@ -99,7 +112,7 @@ class ContainerReads:
         key = self.constant(index) if is_among(class_of(owner), KEYED) or isinstance(index, Const) else None
         if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
             return self.item_of_list(owner, self.word(index))
-        if isinstance(owner, Opaque) and type(owner.sample) is list and not isinstance(index, Const):
+        if isinstance(owner, OpaqueObject) and type(owner.sample) is list and not isinstance(index, Const):
             things = things_of(self, owner.sample, owner.sample)
             if things is not None:
                 return self.item_of_list(Instance(things, self.object_value(owner)), self.word(index))
@@ -151,9 +164,9 @@ class ContainerReads:
     def items_expected(self, value: Abstract) -> Optional[Object]:
         """Expected type of a list that is iterated natively;
         None for other values and for short lists of known items."""
-        if class_of(value) is not list or isinstance(value, Known):
+        if class_of(value) is not list or isinstance(value, KnownContainer):
             return None
-        if isinstance(value, Opaque):
+        if isinstance(value, OpaqueObject):
             if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
                 return None
             kind = list_like(value.sample[:LOOKED_AT])
@@ -161,12 +174,12 @@ class ContainerReads:
                 kind = things_of(self, value.sample, value.sample)
         elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
             kind = value.type
-            if isinstance(kind.items, Things) and not self.facts.base.seen.allows(kind.items):
+            if isinstance(kind.items, SampledClass) and not self.facts.base.seen.allows(kind.items):
                 kind = None
         else:  # what the loop's header pushed in earlier runs
             seen = self.facts.feedback.get(self.instr.index + 1)
             kind = list_of(type_of(seen)) if seen is not None else None
-            if kind is None and isinstance(seen, Opaque):
+            if kind is None and isinstance(seen, OpaqueObject):
                 kind = things_of(self, [seen.sample], None)
         if kind is None:
             raise Break("PJ209", type=describe(value))
@@ -184,10 +197,10 @@ class ContainerReads:
 
         None for other values and for short dicts of known keys.
         """
-        if not is_among(class_of(value), KEYED) or isinstance(value, (Known, Const)):
+        if not is_among(class_of(value), KEYED) or isinstance(value, (KnownContainer, Const)):
             return None
         rely_if_counter(self, value, "__iter__")
-        if isinstance(value, Opaque):
+        if isinstance(value, OpaqueObject):
             if class_of(value) is dict and len(value.sample) <= self.facts.unrolling and not self.is_resized(value):
                 return None
             views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
@@ -215,8 +228,8 @@ class ContainerReads:
         kind = class_of(value)
         if not is_among(kind, SETS):
             return None
-        if isinstance(value, (Opaque, Const)):
-            held = value.sample if isinstance(value, Opaque) else value.object
+        if isinstance(value, (OpaqueObject, Const)):
+            held = value.sample if isinstance(value, OpaqueObject) else value.object
             known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))  # type: ignore[arg-type]
         else:  # what was stored into it, or what the loop's header pushed in earlier runs
             known = kinds_of_entries(value)
@@ -233,7 +246,7 @@ class ContainerReads:
             return Number(kind, found)
         if isinstance(kind, Array):
             return Tensor(kind, found)
-        if isinstance(kind, Things):
+        if isinstance(kind, SampledClass):
             return checked_thing(self, kind, found)
         if not isinstance(kind, Holding) or kind.python is not tuple:
             return Instance(kind, found)  # type: ignore[arg-type]
@@ -329,9 +342,9 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     if isinstance(owner, Instance) and isinstance(owner.type, (ListOf, Holding)) and owner.type.python is list:
         kind = owner.type.items
         return _of_type(kind)
-    if isinstance(owner, Instance) and is_among(owner.type.python, KEYED) and not isinstance(owner, Known):
+    if isinstance(owner, Instance) and is_among(owner.type.python, KEYED) and not isinstance(owner, KnownContainer):
         return _of_type((kinds_of_entries(owner) or (None, None))[1])
-    if isinstance(owner, (Sequence, Known)):
+    if isinstance(owner, (Sequence, KnownContainer)):
         return [value for value in map(readable, owner.items) if value is not None]
     sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", ())
     if type(sample) is Counter:

@@ -14,13 +14,13 @@ from pijit.core.capture.models.containers.sets import OPERATORS
 from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.element_types import list_type
-from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.key_value_types import SETS, expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     Lazy,
     LoopIterator,
     Sequence,
@@ -46,7 +46,7 @@ def is_short(self: Any, value: Abstract) -> bool:
         return False
     if is_container(value):
         return len(value.sample) <= self.facts.unrolling and not self.is_changing(value)  # type: ignore[attr-defined]
-    known = isinstance(value, (Sequence, Known)) or is_row(value)
+    known = isinstance(value, (Sequence, KnownContainer)) or is_row(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
 
 
@@ -134,7 +134,7 @@ JOINS.update((symbol, _of_sets(symbol)) for symbol in OPERATORS)
 
 def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
     """The ``count`` items of a value that is unpacked; the kernel exits where it has another number of items."""
-    if isinstance(value, (Lazy, Suspended)):
+    if isinstance(value, (Lazy, GeneratorFrame)):
         value = self.consume(LIST, value)
     items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
     if isinstance(value, Instance):
@@ -186,7 +186,7 @@ def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
 
 def known_keys(self: Any, value: Abstract) -> List[Any]:
     """The keys of a short dict, ints and strings, under guards; Break for other dicts."""
-    known = class_of(value) is dict and (isinstance(value, Known) or not self.is_changing(value))
+    known = class_of(value) is dict and (isinstance(value, KnownContainer) or not self.is_changing(value))
     length = self.length_of(value) if known else None
     if length is None or length > self.facts.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
@@ -198,13 +198,13 @@ def known_pairs(self: Any, value: Abstract) -> Dict[Any, Abstract]:
     return {key: self.use(self.container_item(value, Const(key))) for key in known_keys(self, value)}
 
 
-def joined_dicts(self: Any, dicts: List[Abstract]) -> Known:
+def joined_dicts(self: Any, dicts: List[Abstract]) -> KnownContainer:
     """``{**one, **other}``: the runtime copies the keys, so they stay the same objects."""
     items: Dict[Any, Abstract] = {}
     for one in dicts:
         items.update(known_pairs(self, one))
     made = made_by(self, "helpers.joined", Object(dict), [self.object_value(one) for one in dicts])
-    return Known(Object(dict), tuple(items), list(items.values()), made.value)
+    return KnownContainer(Object(dict), tuple(items), list(items.values()), made.value)
 
 
 def all_items(self: Any, value: Abstract, most: int) -> Optional[List[Abstract]]:

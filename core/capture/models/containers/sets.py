@@ -11,7 +11,7 @@ from typing import Any, Optional
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_type
 from pijit.core.capture.values.key_value_types import SETS
-from pijit.core.capture.values.lattice import Abstract, Opaque, class_of
+from pijit.core.capture.values.lattice import Abstract, OpaqueObject, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.facts import is_among
@@ -28,7 +28,7 @@ def items_of_set(self: Any, value: Abstract) -> Optional[Object]:
     """
     if not is_among(class_of(value), SETS):
         return None
-    kind = list_like(list(islice(value.sample, LOOKED_AT))) if isinstance(value, Opaque) else None
+    kind = list_like(list(islice(value.sample, LOOKED_AT))) if isinstance(value, OpaqueObject) else None
     if kind is not None:
         return kind
     made = self.facts.feedback.get(self.instr.index)

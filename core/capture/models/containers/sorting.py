@@ -13,7 +13,15 @@ from pijit.core.capture.models.iteration.consumers import call_list, call_map, n
 from pijit.core.capture.state.frame_state import item_kinds, list_of_kinds
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_like_values, list_type
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Opaque, Sequence, class_of
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    KnownContainer,
+    OpaqueObject,
+    Sequence,
+    class_of,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Holding, ListOf, Object, Scalar, Type
@@ -59,11 +67,11 @@ def _list_like(value: Abstract) -> Optional[Object]:
     """The type of the list of a list's or tuple's items, as far as it is known; None for other values."""
     if not is_among(class_of(value), (list, tuple)):
         return None
-    if isinstance(value, (Known, Sequence)):
+    if isinstance(value, (KnownContainer, Sequence)):
         return list_like_values(value.items) or Object(list)
     if isinstance(value, Instance) or class_of(value) is list:
         return list_type(value) if class_of(value) is list else Object(list)
-    sample = value.sample if isinstance(value, Opaque) else value.object  # type: ignore[attr-defined]
+    sample = value.sample if isinstance(value, OpaqueObject) else value.object  # type: ignore[attr-defined]
     return list_like(sample[:LOOKED_AT]) or Object(list)
 
 
@@ -73,7 +81,7 @@ def _known_order(made: Abstract) -> Optional[List[int]]:
 
     No two of these are equal, so nothing else is compared.
     """
-    items = made.items if isinstance(made, Known) and made.keys is None else ()
+    items = made.items if isinstance(made, KnownContainer) and made.keys is None else ()
     first = [item.items[0] if isinstance(item, Sequence) and item.items else item for item in items]
     keys = [item.object for item in first if isinstance(item, Const)]
     alike = len(set(map(type, keys))) == 1 and all(is_exactly(key, (int, str)) for key in keys)

@@ -34,8 +34,8 @@ from pijit.core.capture.values.key_value_types import entry_kind, kinds_of_entri
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
-    Known,
-    Opaque,
+    KnownContainer,
+    OpaqueObject,
     Slice,
     Unrolled,
     class_of,
@@ -189,7 +189,7 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """
     of_dict = class_of(arguments[0]) is dict
     if of_dict and len(arguments) == 3:
-        looked_at = isinstance(arguments[0], (Known, Opaque))
+        looked_at = isinstance(arguments[0], (KnownContainer, OpaqueObject))
         if not looked_at or not is_exactly(self.constant(arguments[1]), ITEM_KEYS):
             return _pop_default(self, *arguments)
         if not _has_now(self, *arguments[:2]):
@@ -236,7 +236,7 @@ def _pop_default(self: Any, owner: Abstract, index: Abstract, default: Abstract)
 def _has_now(self: Any, owner: Any, index: Abstract) -> bool:
     """Whether a dict has a key during capture; the kernel exits where that differs at run time."""
     key = self.constant(index)
-    if isinstance(owner, Known):
+    if isinstance(owner, KnownContainer):
         return self.holds_item(owner, key)  # type: ignore[no-any-return]
     expected = read_item(owner.sample, key) is not UNBOUND
     found = self.truth(self.has_key_now(owner, index))

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.context import Facts, Place
+from pijit.core.capture.context import CaptureContext, Place
 from pijit.core.capture.models.objects.special_methods import (
     class_place,
     method_called,
@@ -23,9 +23,9 @@ from pijit.core.capture.models.objects.special_methods import (
     special_method,
 )
 from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace
-from pijit.core.capture.values.lattice import Abstract, Bound, Const, Opaque, Thing, Unknown
+from pijit.core.capture.values.lattice import Abstract, Bound, Const, ListElement, OpaqueObject, Unknown
 from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import class_value
@@ -56,12 +56,12 @@ class Callee(NamedTuple):
         return self.function.__qualname__
 
 
-class CalleeFacts(Facts):
+class CalleeContext(CaptureContext):
     """Capture context of an inlined callee: its module's globals, its builtins, its closure."""
 
     __slots__ = ("callee", "outermost", "_base")
 
-    def __init__(self, code: Any, callee: Callee, outer: Facts, shared: Iterable[str] = ()) -> None:
+    def __init__(self, code: Any, callee: Callee, outer: CaptureContext, shared: Iterable[str] = ()) -> None:
         function = callee.function
         super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
                          outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
@@ -79,7 +79,7 @@ class CalleeFacts(Facts):
         return super().global_place(name) if self.globals is self.outermost else None
 
     @property
-    def base(self) -> Facts:
+    def base(self) -> CaptureContext:
         return self._base
 
     def scope_path(self) -> Any:
@@ -103,12 +103,12 @@ class CalleeFacts(Facts):
         known = self._cell_of_base(cell)
         return self.places.get(self.base.cell_source(known) if known is not None else (CellPlace, id(cell)))
 
-    def cell_owners(self, number: int) -> List[Opaque]:
+    def cell_owners(self, number: int) -> List[OpaqueObject]:
         cell = self._cell(number)
         if cell is None:
             return []
         path, known = self._cell_path(number), self._cell_of_base(cell)
-        owner = Opaque(cell, path.source)
+        owner = OpaqueObject(cell, path.source)
         owner.root = path.root
         return [owner] + (self.base.cell_owners(known) if known is not None else [])
 
@@ -132,7 +132,7 @@ class CalleeFacts(Facts):
             return self.places.setdefault(source, CellPlace(source, source.index - len(self.base.function.varnames)))
         if cell is None or path.source is None:
             raise Break("PJ220", name=instr.value, because="it is in a cell that is made here")
-        return self.places.setdefault((CellPlace, id(cell)), FreePlace(Opaque(cell, path.source)))
+        return self.places.setdefault((CellPlace, id(cell)), FreePlace(OpaqueObject(cell, path.source)))
 
     def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
         if (name, id(self.globals)) in self.changed:
@@ -195,7 +195,7 @@ def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.Funct
     if target is None:
         return None
     if instr.opname == "LOAD_ATTR":
-        found = read_class_attribute(sample_of(target), instr.value) if isinstance(target, Opaque) else None
+        found = read_class_attribute(sample_of(target), instr.value) if isinstance(target, OpaqueObject) else None
         return _function_of(found.fget) if type(found) is property else None
     return _function_of(sample_of(target.function if isinstance(target, Bound) else target))
 
@@ -261,12 +261,12 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
     if isinstance(target, Bound):
         return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
     sample = sample_of(target)
-    if isinstance(target, (Thing, Record)):
+    if isinstance(target, (ListElement, VirtualObject)):
         function = special_method(target, "__call__")
         place = class_place(interpreter, target).then(Attr, "__call__")
         found = _found(interpreter.known_object(function, *place), interpreter) if function is not None else None
         return find_callee(found, [target] + arguments, keywords, interpreter) if found is not None else None
-    if isinstance(target, (Const, Opaque)):
+    if isinstance(target, (Const, OpaqueObject)):
         for kind, find in _KINDS:
             if issubclass(type(sample), kind):
                 return find(target, sample, arguments, keywords, interpreter)
@@ -305,7 +305,7 @@ def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keyw
 def partial_parts(target: Abstract,
                   interpreter: Any) -> Optional[Tuple[Abstract, List[Abstract], Dict[str, Abstract]]]:
     """The callable of a ``functools.partial``, and the positional and keyword arguments that it holds."""
-    sample = sample_of(target) if isinstance(target, (Const, Opaque)) else None
+    sample = sample_of(target) if isinstance(target, (Const, OpaqueObject)) else None
     if type(sample) is not functools.partial or any(type(key) is not str for key in sample.keywords):
         return None
     place = place_of(target)

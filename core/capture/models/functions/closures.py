@@ -13,9 +13,9 @@ import types
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Function, Instr
-from pijit.core.capture.context import Facts
+from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.functions.make_function import CLOSURE, CODE, code_made
-from pijit.core.capture.values.lattice import Abstract, Opaque
+from pijit.core.capture.values.lattice import Abstract, OpaqueObject
 from pijit.guards.source import Local, read_class_attribute
 
 WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x08
@@ -24,7 +24,7 @@ SOMEWHERE = Local(sys.maxsize, "made")
 """Stands, during the analysis, for the path at which segments find an object that bytecode has made."""
 
 
-def made_function(function: Function, facts: Facts, instr: Instr, name: Abstract) -> Optional[Opaque]:
+def made_function(function: Function, facts: CaptureContext, instr: Instr, name: Abstract) -> Optional[OpaqueObject]:
     """The function that a MAKE_FUNCTION pushes, as a sample; None if it is not known."""
     flags = instr.arg or 0
     code = code_made(function, instr)
@@ -38,7 +38,7 @@ def made_function(function: Function, facts: Facts, instr: Instr, name: Abstract
         return None
     sample = types.FunctionType(code, facts.globals, code.co_name, found[0], cells or None)
     sample.__kwdefaults__ = found[1]
-    return Opaque(sample, None, instr.index)
+    return OpaqueObject(sample, None, instr.index)
 
 
 def _defaults(function: Function, end: int, flags: int) -> Optional[Tuple[Any, Optional[Dict[str, Any]]]]:
@@ -90,7 +90,7 @@ def _constants(function: Function, end: int, count: int) -> Optional[Tuple[Any, 
     return tuple(load.value for load in loads) if all(load.opname == "LOAD_CONST" for load in loads) else None
 
 
-def _cells(function: Function, facts: Facts, index: int) -> Any:
+def _cells(function: Function, facts: CaptureContext, index: int) -> Any:
     """The cells that BUILD_TUPLE at ``index`` collects; None if they are not known."""
     build = function.instructions[index]
     loads = function.instructions[index - (build.arg or 0):index]
@@ -100,18 +100,18 @@ def _cells(function: Function, facts: Facts, index: int) -> Any:
     return tuple(facts.cells[number] for number in numbers) if max(numbers) < len(facts.cells) else None
 
 
-def made_method(function: Function, facts: Facts, instr: Instr, owner: Abstract) -> Optional[Opaque]:
+def made_method(function: Function, facts: CaptureContext, instr: Instr, owner: Abstract) -> Optional[OpaqueObject]:
     """The method that a LOAD_ATTR pushes for a Python function in the object's class; None for any other attribute."""
-    found = read_class_attribute(owner.sample, instr.value) if isinstance(owner, Opaque) else None
+    found = read_class_attribute(owner.sample, instr.value) if isinstance(owner, OpaqueObject) else None
     # isinstance would read ``__class__`` of the object.
     if type(found) is not types.FunctionType or issubclass(type(owner.sample), type):  # type: ignore[attr-defined]
         return None
-    method = Opaque(types.MethodType(found, owner.sample), None, instr.index)  # type: ignore[attr-defined]
+    method = OpaqueObject(types.MethodType(found, owner.sample), None, instr.index)  # type: ignore[attr-defined]
     method.root = SOMEWHERE
     return method
 
 
-MADE_KNOWN: Dict[str, Callable[[Function, Facts, Instr, Abstract], Optional[Opaque]]] = {
+MADE_KNOWN: Dict[str, Callable[[Function, CaptureContext, Instr, Abstract], Optional[OpaqueObject]]] = {
     "MAKE_FUNCTION": made_function, "LOAD_ATTR": made_method,
 }
 """By instruction: the function that finds the pushed object. Its last argument is the top of the stack before."""

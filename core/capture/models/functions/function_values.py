@@ -1,6 +1,6 @@
 """Function values: functions that captured code makes for more than a call on the spot.
 
-A `Closure` is an object with known parts. Variables that it shares with the function around it are in cells.
+A `FunctionValue` is an object with known parts. Variables that it shares with the function around it are in cells.
 Variables of the captured function are in cells of its frame, so they are read when they are needed (``late``).
 
 An inlined callee has no cells. If none of its code binds the variable again, the new function gets a cell of its
@@ -16,13 +16,21 @@ from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
-from pijit.core.capture.context import Facts, MadeFacts, Place
-from pijit.core.capture.models.functions.callees import Callee, CalleeFacts
+from pijit.core.capture.context import CaptureContext, MadeFunctionContext, Place
+from pijit.core.capture.models.functions.callees import Callee, CalleeContext
 from pijit.core.capture.models.functions.make_function import pop_code
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.state.frame_state import forgotten, is_confined, knows_nothing
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.values.lattice import Abstract, CellRef, Const, Known, LoopIterator, Made, Sequence
+from pijit.core.capture.values.base import Composite
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    CellRef,
+    Const,
+    KnownContainer,
+    LoopIterator,
+    Sequence,
+    UnescapedFunction,
+)
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import CONTENT, is_cell
 from pijit.core.errors import Break
@@ -59,14 +67,14 @@ class Shape(NamedTuple):
         return tuple(name for name, number in zip(self.code.co_freevars, self.late) if number is None)
 
 
-class Closure(Parted):
+class FunctionValue(Composite):
     """A function value. Its parts are its defaults, its keyword defaults and the contents of its own cells;
     ``facts`` are its maker's."""
 
     __slots__ = ("shape", "facts")
     python = types.FunctionType
 
-    def __init__(self, shape: Shape, facts: Facts, parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
+    def __init__(self, shape: Shape, facts: CaptureContext, parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
                  value: Optional[Value] = None) -> None:
         super().__init__(parts, born, source, value)
         self.shape = shape
@@ -75,8 +83,8 @@ class Closure(Parted):
     def key(self) -> Any:
         return self.shape, self.facts.identity(), self.parts
 
-    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Closure":
-        return Closure(self.shape, self.facts, parts, self.born, source, value)
+    def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "FunctionValue":
+        return FunctionValue(self.shape, self.facts, parts, self.born, source, value)
 
     def paths(self, root: Any) -> List[Any]:
         shape = self.shape
@@ -103,12 +111,12 @@ class Closure(Parted):
         return self.parts[self.shape.positional + len(self.shape.named):]
 
 
-class ClosureFacts(CalleeFacts):
+class ClosureContext(CalleeContext):
     """Capture context of a function that captured code makes: its maker's, and variables of the captured function."""
 
     __slots__ = ("closure", "maker", "late")
 
-    def __init__(self, body: Function, closure: Closure, outer: Facts, shared: Iterable[str]) -> None:
+    def __init__(self, body: Function, closure: FunctionValue, outer: CaptureContext, shared: Iterable[str]) -> None:
         shape, base = closure.shape, outer.base
         cells = tuple(base.cells[number] if number is not None else _new_cell() for number in shape.late)
         sample = types.FunctionType(shape.code, closure.facts.globals, shape.name, None, cells or None)
@@ -146,7 +154,7 @@ def _new_cell() -> Any:
     return (lambda: content).__closure__[0]  # type: ignore[index]
 
 
-def new_closure(self: Any, instr: Any) -> Closure:
+def new_closure(self: Any, instr: Any) -> FunctionValue:
     """The function value of a MAKE_FUNCTION."""
     flags = instr.arg or 0
     code, name = pop_code(self.pop)
@@ -156,23 +164,23 @@ def new_closure(self: Any, instr: Any) -> Closure:
     annotations = self.pop() if flags & WITH_ANNOTATIONS else Const(None)
     named = self.pop() if flags & WITH_NAMED else Const(None)
     defaults = self.pop() if flags & WITH_DEFAULTS else Const(None)
-    if not isinstance(cells, Sequence) or flags & WITH_NAMED and not isinstance(named, Known):
+    if not isinstance(cells, Sequence) or flags & WITH_NAMED and not isinstance(named, KnownContainer):
         raise Break("PJ202", opcode=instr.opname)
     positional = self.items_of(defaults) if flags & WITH_DEFAULTS else []
     late = tuple(_number_of(self, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
     contents = [cell.content if isinstance(cell, CellRef) else cell
                 for cell, number in zip(cells.items, late) if number is None]
-    parts = [*positional, *(named.items if isinstance(named, Known) else ()), *shared(self, contents)]
+    parts = [*positional, *(named.items if isinstance(named, KnownContainer) else ()), *shared(self, contents)]
     for part in parts:
         require_known(part)
-    shape = Shape(code, name, len(positional), tuple(named.keys) if isinstance(named, Known) else (), late)
+    shape = Shape(code, name, len(positional), tuple(named.keys) if isinstance(named, KnownContainer) else (), late)
     own = iter(parts[len(parts) - len(contents):])
     operands = [self.object_value(Const(code)), self._input(self.facts.scope_path(), Object(dict)),
                 *[self.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
     operands += [self.cell_value(Root("closure", number)) if number is not None
                  else _cell_with(self, next(own)) for number in late]
     made = self.emit("new_function", operands, Object(types.FunctionType))
-    return Closure(shape, self.facts, tuple(map(forgotten, parts)), instr.index, None, made)
+    return FunctionValue(shape, self.facts, tuple(map(forgotten, parts)), instr.index, None, made)
 
 
 def _cell_with(self: Any, held: Abstract) -> Any:
@@ -216,15 +224,15 @@ def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int
 
 def _number_of_outer(facts: Any, name: str) -> Optional[int]:
     """As `_number_of`, for a variable around a comprehension, or around a function with cells of its own."""
-    in_comprehension = isinstance(facts, MadeFacts)
-    while isinstance(facts, MadeFacts):
+    in_comprehension = isinstance(facts, MadeFunctionContext)
+    while isinstance(facts, MadeFunctionContext):
         facts = facts.maker
         own = facts.function.cellvars
         if name in own or not facts.depth:
             break
     if not facts.depth:
         return number_of_cell(facts, name)
-    if isinstance(facts, ClosureFacts) and name not in facts.function.cellvars:
+    if isinstance(facts, ClosureContext) and name not in facts.function.cellvars:
         return None
     if in_comprehension:
         raise Break("PJ220", name=name, because="functions share it")
@@ -233,14 +241,14 @@ def _number_of_outer(facts: Any, name: str) -> Optional[int]:
     return None
 
 
-def number_of_cell(facts: Facts, name: str) -> int:
+def number_of_cell(facts: CaptureContext, name: str) -> int:
     """The number of a cell of the captured function."""
     function = facts.function
     source = facts.cell_source((function.cellvars + function.freevars).index(name))
     return source.index - len(function.varnames)
 
 
-def named_function(made: Made) -> Closure:
+def named_function(made: UnescapedFunction) -> FunctionValue:
     """The function value of a function that the captured function makes and names."""
     late = tuple(number_of_cell(made.facts, name) for name in made.code.co_freevars)
-    return Closure(Shape(made.code, made.name or "", 0, (), late), made.facts, (), made.born)
+    return FunctionValue(Shape(made.code, made.name or "", 0, (), late), made.facts, (), made.born)

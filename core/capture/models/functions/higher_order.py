@@ -16,7 +16,15 @@ from pijit.core.bytecode.rewrite.generator_to_loop import DEFAULT, FIRST, KEY, R
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import Abstract, Borrowed, Const, Lazy, LoopIterator, Made, Opaque
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Borrowed,
+    Const,
+    Lazy,
+    LoopIterator,
+    OpaqueObject,
+    UnescapedFunction,
+)
 from pijit.core.capture.values.predicates import IsObject
 from pijit.core.errors import Break
 from pijit.guards.facts import is_exactly, type_name
@@ -45,7 +53,7 @@ def call_itemgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -
     """``operator.itemgetter(key, ...)``."""
     if keywords or not 0 < len(arguments) <= MOST_KEYS:
         raise Break("PJ211", callee="itemgetter")
-    return Made(item_code(len(arguments)), tuple(arguments), self.facts)
+    return UnescapedFunction(item_code(len(arguments)), tuple(arguments), self.facts)
 
 
 def call_attrgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -53,7 +61,7 @@ def call_attrgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -
     names = [argument.object if isinstance(argument, Const) else None for argument in arguments]
     if keywords or not all(type(name) is str and _is_path(name) for name in names) or not names:
         raise Break("PJ211", callee="attrgetter")
-    return Made(attribute_code(tuple(names)), (), self.facts)
+    return UnescapedFunction(attribute_code(tuple(names)), (), self.facts)
 
 
 def call_held_getter(self: Any, target: Abstract, arguments: List[Abstract],
@@ -62,7 +70,7 @@ def call_held_getter(self: Any, target: Abstract, arguments: List[Abstract],
 
     A parameter may hold a new getter in each call, so its calls are not compiled.
     """
-    if not isinstance(target, Opaque) or not is_exactly(target.sample, GETTERS) or isinstance(target.root, Local):
+    if not isinstance(target, OpaqueObject) or not is_exactly(target.sample, GETTERS) or isinstance(target.root, Local):
         return None
     only(arguments, keywords, type_name(type(target.sample)), 1)
     keys = target.sample.__reduce__()[1]

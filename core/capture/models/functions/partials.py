@@ -10,13 +10,13 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core.capture.models.functions.callees import Callee
-from pijit.core.capture.models.functions.function_values import Closure, require_known
+from pijit.core.capture.models.functions.function_values import FunctionValue, require_known
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.state.frame_state import forgotten
-from pijit.core.capture.values.base import HeldMethod, Parted
+from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.values.lattice import Abstract, Const, Opaque
+from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject
 from pijit.core.capture.values.predicates import HasCode
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -24,7 +24,7 @@ from pijit.core.graph.types import Object
 from pijit.guards.source import Attr, Item
 
 
-class Partial(Parted):
+class Partial(Composite):
     """A partial. Its parts are the callable and the arguments that it holds; ``names`` are those of the last ones."""
 
     __slots__ = ("names",)
@@ -68,7 +68,7 @@ def call_partial(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
         function, held, before = function.taken_apart()
         first, named = held + first, dict(before, **named)
     sample = function.object if isinstance(function, Const) else getattr(function, "sample", None)
-    known = isinstance(function, (Closure, HeldMethod))
+    known = isinstance(function, (FunctionValue, HeldMethod))
     if not known and (not callable(sample) or type(sample) is functools.partial):
         self.stored_value(function)
         raise Break("PJ203", operand=describe(function))
@@ -86,8 +86,8 @@ def call_update_wrapper(self: Any, callee: Callee, arguments: List[Abstract], ke
     named = dict(zip(("wrapper", "wrapped"), arguments), **keywords)
     function, wrapped = named.get("wrapper"), named.get("wrapped")
     usual = all(getattr(named.get(name), "sample", default) is default for name, default in USUAL)
-    plain = isinstance(wrapped, Closure) or isinstance(wrapped, Opaque) and type(wrapped.sample) is types.FunctionType
-    if not isinstance(function, Closure) or not plain or not usual or _is_held(self, function):
+    plain = isinstance(wrapped, FunctionValue) or isinstance(wrapped, OpaqueObject) and type(wrapped.sample) is types.FunctionType
+    if not isinstance(function, FunctionValue) or not plain or not usual or _is_held(self, function):
         raise Break("PJ201", callee="update_wrapper")
     self.rely(callee.place, HasCode(callee.function.__code__))
     operands = [self.object_value(Const(functools.update_wrapper)), self.object_value(Const(()))]
@@ -95,12 +95,12 @@ def call_update_wrapper(self: Any, callee: Callee, arguments: List[Abstract], ke
     return function.like(function.parts, None, self.emit("new_object", operands + values, Object(types.FunctionType)))
 
 
-def _is_held(self: Any, function: Closure) -> bool:
+def _is_held(self: Any, function: FunctionValue) -> bool:
     """Whether something else may refer to a function that is an argument of a call."""
     if function.facts is not self.facts or function.root is not None:
         return True
     held = [*self.state.locals.values(), *self.state.stack]
-    return any(isinstance(value, Closure) and value.shape.code is function.shape.code for value in held)
+    return any(isinstance(value, FunctionValue) and value.shape.code is function.shape.code for value in held)
 
 
 USUAL = (("assigned", functools.WRAPPER_ASSIGNMENTS), ("updated", functools.WRAPPER_UPDATES))

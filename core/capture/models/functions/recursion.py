@@ -11,9 +11,9 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, Dict, List, Tuple
 
-from pijit.core.capture.context import Facts, Place
+from pijit.core.capture.context import CaptureContext, Place
 from pijit.core.capture.models.functions.callees import Callee
-from pijit.core.capture.values.lattice import Opaque
+from pijit.core.capture.values.lattice import OpaqueObject
 from pijit.core.errors import Break
 
 MAX_RECURSIVE = 3000
@@ -37,7 +37,7 @@ class Recursion:
         self.lowered = 0
         self.calls: Dict[CodeType, Dict[int, List[Tuple[CodeType, str]]]] = {}
 
-    def require_room(self, facts: Facts, callee: Callee) -> None:
+    def require_room(self, facts: CaptureContext, callee: Callee) -> None:
         """Break if a call in the function of ``facts`` exceeds the depth or the size limit."""
         code = callee.function.__code__
         times = facts.within.count(code)
@@ -59,7 +59,7 @@ class Recursion:
             if all(other is not code for other, _ in known):
                 known.append((code, callee.name))
 
-    def calls_in(self, facts: Facts) -> Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...]:
+    def calls_in(self, facts: CaptureContext) -> Tuple[Tuple[int, Tuple[Tuple[CodeType, str], ...]], ...]:
         """The noted calls in the function of ``facts``."""
         noted = self.calls.get(facts.function.code, {})
         return tuple((index, tuple(noted[index])) for index in sorted(noted))
@@ -73,7 +73,7 @@ class Recursion:
                 return callee._replace(place=known.place)
         return callee
 
-    def analyse(self, interpreter: Any, facts: Facts, analyse: Callable[[], Any]) -> Any:
+    def analyse(self, interpreter: Any, facts: CaptureContext, analyse: Callable[[], Any]) -> Any:
         """The analysis of a callee, which sees ``facts``;
         repeated with fewer levels if the callees are too large together."""
         code, sizes = facts.within[-1], interpreter.facts.sizes
@@ -89,7 +89,7 @@ class Recursion:
         return analysis
 
 
-def _found_at(place: Place, function: Any) -> Opaque:
-    found = Opaque(function, place.source)
+def _found_at(place: Place, function: Any) -> OpaqueObject:
+    found = OpaqueObject(function, place.source)
     found.root = place.root
     return found

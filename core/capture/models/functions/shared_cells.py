@@ -1,6 +1,6 @@
 """Cells that captured code makes, for variables of inlined functions that several functions share.
 
-A cell is a `Record` with one attribute. It is the value of the function's variable, and a part of each function
+A cell is a `VirtualObject` with one attribute. It is the value of the function's variable, and a part of each function
 that shares the variable. So all of them read what one of them stores. The inliner makes cells where it inlines a
 call; the interpreter reads and binds them.
 """
@@ -15,7 +15,7 @@ from pijit.core.capture.models.objects.materialize import change_record
 from pijit.core.capture.models.objects.named_tuples import require_holdable
 from pijit.core.capture.state.heap_locations import CellPlace
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, CellRef, Const, Unbound
-from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, Record, is_cell, records_in
+from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, VirtualObject, is_cell, records_in
 from pijit.core.errors import Break
 from pijit.core.graph.types import CELL
 
@@ -65,16 +65,16 @@ def store_content(self: Any, name: str, value: Abstract) -> None:
     change_record(self, cell.token, as_left(cell.holding(CONTENT, value)))
 
 
-def _cell(self: Any, name: str) -> Record:
+def _cell(self: Any, name: str) -> VirtualObject:
     held: Optional[Abstract] = self.state.locals.get(name)
     if held is None or not is_cell(held):
         raise Break("PJ220", name=name, because="it has no value yet where functions share it")
     return held  # type: ignore[return-value]
 
 
-def _new_cell(self: Any, value: Abstract) -> Record:
+def _new_cell(self: Any, value: Abstract) -> VirtualObject:
     require_holdable(value)
     value = shared(self, [value])[0]
-    cell = Record(Const(CELL.python), next(FRESH))
+    cell = VirtualObject(Const(CELL.python), next(FRESH))
     made = self.emit("new_cell", [self.stored_value(value)], CELL)
     return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made, born=self.instr.index)

@@ -12,7 +12,7 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.capture.models.containers.sequences import taken_apart
 from pijit.core.capture.models.functions.callees import sample_of
-from pijit.core.capture.values.lattice import Abstract, Bound, Instance, Made, Tensor
+from pijit.core.capture.values.lattice import Abstract, Bound, Instance, Tensor, UnescapedFunction
 from pijit.core.errors import Break
 
 VARIABLE_ARGUMENTS = 0x04
@@ -34,7 +34,7 @@ def starred(self: Any, callee: Abstract, given: int, value: Abstract) -> Optiona
 
 def _parameters(callee: Abstract) -> Optional[int]:
     """Number of positional arguments that a call has to give a Python function; None if that is not known."""
-    if isinstance(callee, Made):
+    if isinstance(callee, UnescapedFunction):
         return None if callee.code.co_flags & VARIABLE_ARGUMENTS else callee.code.co_argcount
     function = sample_of(callee.function if isinstance(callee, Bound) else callee)
     own = isinstance(callee, Bound) + (type(function) is types.MethodType)

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pijit.core.bytecode.analysis.liveness import reads_all_locals
 from pijit.core.bytecode.codec.decode import Function, Instr, decode
 from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, variable
-from pijit.core.capture.models.functions.function_values import Closure, Wanted, named_function, new_closure
+from pijit.core.capture.models.functions.function_values import FunctionValue, Wanted, named_function, new_closure
 from pijit.core.capture.models.functions.make_function import CLOSURE, code_made, pop_code
 from pijit.core.capture.models.functions.shared_cells import cell_reference
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
@@ -24,7 +24,7 @@ from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.state.frame_state import knows_nothing
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import rest_of
-from pijit.core.capture.values.lattice import Abstract, CellRef, Lazy, Made, Sequence, Unbound, Unknown
+from pijit.core.capture.values.lattice import Abstract, CellRef, Lazy, Sequence, Unbound, UnescapedFunction, Unknown
 from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
 
@@ -43,9 +43,9 @@ class Comprehensions:
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]
     cell_content: Callable[[Instr], Abstract]
-    with_variables: Callable[[Made], Made]
+    with_variables: Callable[[UnescapedFunction], UnescapedFunction]
 
-    def not_inlined(self, callee: Made, error: Break) -> Break:
+    def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
         """The error to raise where a call of such a function is not inlined after all."""
         return error
 
@@ -78,7 +78,7 @@ class Comprehensions:
         if not isinstance(closure, Sequence):
             raise Break("PJ202", opcode=instr.opname)
         free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
-        self.push(Made(code, free, self.facts, name=name))
+        self.push(UnescapedFunction(code, free, self.facts, name=name))
 
     def _function_of(self, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
         """The code of the function that this or the next MAKE_FUNCTION makes, and whether it is called on the spot.
@@ -102,13 +102,13 @@ class Comprehensions:
         code, on_the_spot = self._function_of(instr)
         return not on_the_spot and code in self.facts.base.objects
 
-    def want_object(self, made: Made) -> None:
+    def want_object(self, made: UnescapedFunction) -> None:
         """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
         if may_be_object(made):
             self.facts.base.objects.add(made.code)
         raise Wanted("PJ203", operand=describe(made))
 
-    def call_closure(self, callee: Closure, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call_closure(self, callee: FunctionValue, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """A call of a function value. If it is not inlined, bytecode makes the function,
         so that more can be done with it."""
         try:
@@ -118,7 +118,7 @@ class Comprehensions:
                 self.facts.by_bytecode.add(callee.shape.code)
             raise
 
-    def call_made(self, callee: Made, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call_made(self, callee: UnescapedFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """A call of a function that was made here; the body of a generator does not run yet."""
         if len(callee.free) < len(callee.code.co_freevars):
             try:
@@ -142,14 +142,14 @@ class Comprehensions:
             raise Break("PJ201", callee=consumer.name)
         value = rest_of(value, self.with_variables)
         if not isinstance(value, Lazy):
-            value = Lazy(Made(EACH_ITEM, (), self.facts), iterator_over(self, value))
+            value = Lazy(UnescapedFunction(EACH_ITEM, (), self.facts), iterator_over(self, value))
         locals = {variable(name): item for name, item in (given or {}).items()}
         locals[".0"] = value.iterator
         return self.facts.inliner.run(  # type: ignore[no-any-return]
             self, _as_called(self, value.made), locals, consumer)
 
 
-def _as_called(self: Any, made: Made) -> Made:
+def _as_called(self: Any, made: UnescapedFunction) -> UnescapedFunction:
     """A function with what its free variables hold at the call: they may have been bound again."""
     names = made.code.co_freevars
     if len(made.free) < len(names):
@@ -157,7 +157,7 @@ def _as_called(self: Any, made: Made) -> Made:
     return made.with_free(tuple(_held_now(self, made, name, held) for name, held in zip(names, made.free)))
 
 
-def _held_now(self: Any, made: Made, name: str, held: Abstract) -> Abstract:
+def _held_now(self: Any, made: UnescapedFunction, name: str, held: Abstract) -> Abstract:
     facts = made.facts
     own = facts.function.cellvars + facts.function.freevars
     place = facts.cell_place(own.index(name), name) if name in own else None
@@ -175,7 +175,7 @@ def _no_default(position: int, name: str) -> Abstract:
 
 def may_be_object(value: Abstract) -> bool:
     """Whether a value is a function to be called on the spot that captured code can also make as an object."""
-    plain = isinstance(value, Made) and not value.code.co_flags & GENERATOR and value.name is not None
+    plain = isinstance(value, UnescapedFunction) and not value.code.co_flags & GENERATOR and value.name is not None
     return plain and value.code.co_name not in COMPREHENSIONS  # type: ignore[attr-defined]
 
 

@@ -49,12 +49,12 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     Lazy,
     LoopIterator,
-    Made,
-    Opaque,
+    OpaqueObject,
     Sequence,
+    UnescapedFunction,
     Unrolled,
     class_of,
     number_type,
@@ -167,7 +167,7 @@ def call_frozenset(self: Any, arguments: List[Abstract], keywords: Arguments) ->
         raise Break("PJ203", operand=describe(value))
     made = call_list(self, [value], {})
     kind = list_type(made)
-    if isinstance(made, Known) and not made.items:
+    if isinstance(made, KnownContainer) and not made.items:
         return made_by(self, "helpers.frozen", Vacant(frozenset), [self.object_value(made)])
     if not isinstance(kind, ListOf) and not (isinstance(kind, Holding) and kind.items == Object(str)):
         raise Break("PJ203", operand=describe(value))
@@ -209,8 +209,8 @@ def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
 
 def _is_known_dict(self: Any, value: Abstract) -> bool:
     """Whether a dict has few entries, which are known or may be guarded one by one."""
-    few = isinstance(value, Opaque) and not self.is_changing(value) and len(value.sample) <= self.facts.unrolling
-    return class_of(value) is dict and (isinstance(value, Known) or few)
+    few = isinstance(value, OpaqueObject) and not self.is_changing(value) and len(value.sample) <= self.facts.unrolling
+    return class_of(value) is dict and (isinstance(value, KnownContainer) or few)
 
 
 def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -224,7 +224,7 @@ def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     if items is not None:
         return self.new_tuple([self.use(item) for item in items])  # type: ignore[no-any-return]
     made = call_list(self, arguments, {})
-    if isinstance(made, Known):
+    if isinstance(made, KnownContainer):
         return self.new_tuple(list(made.items))  # type: ignore[no-any-return]
     return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))
 
@@ -299,16 +299,16 @@ def call_map(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
         raise Break("PJ211", callee="map")
     inner = [iterator_over(self, value) for value in arguments[1:]]
     together = len(inner) > 1
-    made = Made(MAP_TOGETHER if together else MAP, (arguments[0],), self.facts)
+    made = UnescapedFunction(MAP_TOGETHER if together else MAP, (arguments[0],), self.facts)
     return Lazy(made, LoopIterator("zip", (), tuple(inner)) if together else inner[0])
 
 
 def call_filter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``filter(f, iterable)``."""
     only(arguments, keywords, "filter", 2)
-    made = Made(FILTER_TRUE, (), self.facts)
+    made = UnescapedFunction(FILTER_TRUE, (), self.facts)
     if arguments[0] != Const(None):
-        made = Made(FILTER, (arguments[0],), self.facts)
+        made = UnescapedFunction(FILTER, (arguments[0],), self.facts)
     return Lazy(made, iterator_over(self, arguments[1]))
 
 

@@ -1,6 +1,6 @@
 """Loops over generators, maps and filters: each step is the generator's body up to its next yield, inlined.
 
-The loop steps a `Suspended` natively. Where the kernel exits, the generator, map or filter object is made in its
+The loop steps a `GeneratorFrame` natively. Where the kernel exits, the generator, map or filter object is made in its
 current state. Until then its body has no frame. So bytecode makes each step that would raise, or that could exit
 after an effect of its own. The interpreter inherits `Generators`.
 """
@@ -15,14 +15,23 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, plan
-from pijit.core.capture.context import MadeFacts
+from pijit.core.capture.context import MadeFunctionContext
 from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.frame_state import State, knows_nothing
-from pijit.core.capture.state.return_kinds import Outcomes
-from pijit.core.capture.values.generator_frame import ENDED, Suspended, changed_makers, has_ended, worn
-from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Made, Number, Sequence, Unbound, Unknown
+from pijit.core.capture.state.frame_state import FrameState, knows_nothing
+from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.values.generator_frame import ENDED, GeneratorFrame, changed_makers, has_ended, worn
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    LoopIterator,
+    Number,
+    Sequence,
+    Unbound,
+    UnescapedFunction,
+    Unknown,
+)
 from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
@@ -38,7 +47,7 @@ class Generators:
     facts: Any
     function: Function
     cfg: CFG
-    state: State
+    state: FrameState
     pop: Callable[[], Abstract]
     push: Callable[[Abstract], None]
     emit: Callable[..., Any]
@@ -51,14 +60,14 @@ class Generators:
         """FOR_ITER on a generator, or on an enumerate above one:
         the outcomes of the step decide how the loop continues."""
         result = _step(self, value)
-        if isinstance(result, Outcomes):
+        if isinstance(result, CallOutcomes):
             self.state.stack.append(result)
         elif has_ended(result):
             self.flow = "jump"
         else:
             self.state.stack += result.items  # type: ignore[attr-defined]
 
-    def with_variables(self, made: Made) -> Made:
+    def with_variables(self, made: UnescapedFunction) -> UnescapedFunction:
         """A function of the program, with what its maker's variables hold now."""
         return fresh(self, made)
 
@@ -77,14 +86,14 @@ class Generators:
         names = tuple(name for name, held in sorted(self.state.locals.items())
                       if name in live and name not in free and not isinstance(held, Unbound))
         parts = [self.state.locals[name] for name in names] + self.state.stack + [value]
-        return Suspended(None, point, names, tuple(parts), True)
+        return GeneratorFrame(None, point, names, tuple(parts), True)
 
 
 def _step(self: Any, value: Abstract) -> Abstract:
     """The iterator after a step and the item, as a pair, or `ENDED`; or the Outcomes."""
     if knows_nothing(value):
         raise Break("PJ209", type=describe(value))
-    if isinstance(value, Suspended):
+    if isinstance(value, GeneratorFrame):
         value = changed_makers(value.like(tuple(map(self.use, value.parts))), functools.partial(fresh, self))
         return _each(self.facts.inliner.resume(self, value), lambda one: _pair(self, value, one))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
@@ -99,25 +108,25 @@ def _step(self: Any, value: Abstract) -> Abstract:
 def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
     def changed(one: Abstract) -> Abstract:
         return one if has_ended(one) else change(one)
-    return result.map(changed) if isinstance(result, Outcomes) else changed(result)
+    return result.map(changed) if isinstance(result, CallOutcomes) else changed(result)
 
 
-def _pair(self: Any, before: Suspended, after: Abstract) -> Sequence:
+def _pair(self: Any, before: GeneratorFrame, after: Abstract) -> Sequence:
     """The state of generator ``before`` after its step, and the item."""
     maker = before.maker
-    code = maker.code if isinstance(maker, Made) else maker.function.__code__
+    code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
     if after.point in self.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
         raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
     item.born = self.instr.index
-    following = Suspended(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore
+    following = GeneratorFrame(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore
     return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(self, made) else made), item])
 
 
 # variables of the maker as a function of captured code sees them: they change from step to step
 
 
-def fresh(self: Any, made: Made) -> Made:
+def fresh(self: Any, made: UnescapedFunction) -> UnescapedFunction:
     """A function with what its maker's variables hold now; Break if these are another function's and unknown."""
     names = made.code.co_freevars
     if _is_same(self, made):
@@ -127,14 +136,14 @@ def fresh(self: Any, made: Made) -> Made:
     return made
 
 
-def _is_same(self: Any, made: Made) -> bool:
+def _is_same(self: Any, made: UnescapedFunction) -> bool:
     """Whether the function that is being interpreted made it."""
     return self.facts.function is made.facts.function and self.facts.identity() == made.facts.identity()
 
 
 def _variable(self: Any, name: str) -> Abstract:
     function, own = self.function, self.function.cellvars + self.function.freevars
-    if not self.facts.depth or name in function.freevars and not isinstance(self.facts, MadeFacts):
+    if not self.facts.depth or name in function.freevars and not isinstance(self.facts, MadeFunctionContext):
         return self.content_of(own.index(name), name)  # type: ignore[no-any-return]
     found = self.state.locals.get(name, Unknown("PJ212"))
     if isinstance(found, (Unbound, Unknown)):
@@ -147,18 +156,18 @@ def _variable(self: Any, name: str) -> Abstract:
 # exits
 
 
-def suspended_output(self: Any, value: Suspended) -> Output:
+def suspended_output(self: Any, value: GeneratorFrame) -> Output:
     """The output that makes an iterator in its state at the exit; Break if that cannot be made."""
     maker, parts = value.maker, list(value.parts)
     if value.has_item or maker is None:
         raise Break("PJ202", value=repr(value))
-    kind = KINDS.get(id(maker.code)) if isinstance(maker, Made) else None
-    made_of = RESUMED.get(id(maker.code)) if isinstance(maker, Made) else None
+    kind = KINDS.get(id(maker.code)) if isinstance(maker, UnescapedFunction) else None
+    made_of = RESUMED.get(id(maker.code)) if isinstance(maker, UnescapedFunction) else None
     if made_of is not None:
         named = {name: functools.partial(self._output, part) for name, part in zip(value.names, parts)}
         return made_of(value.point == START, named, list(map(self._output, parts[len(value.names):])))
     if kind is None:
-        code = maker.code if isinstance(maker, Made) else maker.function.__code__
+        code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
         outputs = [function_output(self, maker)] + [self._output(part) for part in parts]
         if value.point == START and begins_by_call(code, value.names):
             return Output("called", None, outputs)
@@ -169,7 +178,7 @@ def suspended_output(self: Any, value: Suspended) -> Output:
     return Output(kind, None, [first] + [self._output(part) for part in inners])
 
 
-def _planned(plans: Dict[Any, Any], code: CodeType, value: Suspended) -> Any:
+def _planned(plans: Dict[Any, Any], code: CodeType, value: GeneratorFrame) -> Any:
     """The plan for a generator of this code that is suspended like this, see `plan`; made once in a capture."""
     key = (code, value.point, value.names)
     if key not in plans:
@@ -184,7 +193,7 @@ def function_output(self: Any, value: Any) -> Output:
         if value.place.root is None:
             raise Break("PJ209", type="generator")
         return Output("value", self._input(value.place.root, SKIP))
-    if not isinstance(value, Made):
+    if not isinstance(value, UnescapedFunction):
         return self._output(value)  # type: ignore[no-any-return]
     if value.name is None or value.facts.depth and value.code.co_freevars:
         raise Break("PJ209", type="generator of an inlined function")
@@ -194,11 +203,11 @@ def function_output(self: Any, value: Any) -> Output:
                   + [Output("value", self._input(root, SKIP)) for root in cells])
 
 
-def generator_of(callee: Any, bound: Dict[str, Abstract]) -> Suspended:
+def generator_of(callee: Any, bound: Dict[str, Abstract]) -> GeneratorFrame:
     """The generator that a call of a generator function gives; Break if no step of it can be inlined."""
     code = callee.function.__code__
     if code.co_cellvars:
         raise Break("PJ230", callee=callee.name, because="functions in a generator share its variables")
     names: List[str] = [name for name in code.co_varnames if name in bound]
     parts: Tuple[Abstract, ...] = tuple(bound[name] for name in names)
-    return Suspended(callee, START, tuple(names), parts)
+    return GeneratorFrame(callee, START, tuple(names), parts)

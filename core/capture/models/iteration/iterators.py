@@ -14,7 +14,7 @@ from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.ranges import range_words
 from pijit.core.capture.models.objects.special_methods import iterator_special, rely_on_class
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.values.generator_frame import Suspended, begun
+from pijit.core.capture.values.generator_frame import GeneratorFrame, begun
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -59,7 +59,7 @@ UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "val
 """The kind of output that rebuilds each kind of unrolled iterator."""
 
 
-class Step(NamedTuple):
+class IteratorStep(NamedTuple):
     """One step: whether there is an item, as a FLAG or a bool; the iterator after it; and a function that makes the
     item.
 
@@ -74,7 +74,7 @@ class Step(NamedTuple):
 def iterator_type(value: LoopIterator) -> IteratorType:
     """The graph's type of an iterator; Break if a part is unrolled or a generator, whose position is not read back."""
     for part in value.parts:
-        if isinstance(part, (Unrolled, Suspended)):
+        if isinstance(part, (Unrolled, GeneratorFrame)):
             raise Break("PJ209", type=describe(part.owner if isinstance(part, Unrolled) else part))
     return IteratorType(value.kind, tuple(iterator_type(part) if isinstance(part, LoopIterator) else part.type
                                           for part in value.parts))
@@ -91,7 +91,7 @@ def moving_words(value: LoopIterator) -> List[Optional[Value]]:
 
 def iterator_over(self: Any, value: Abstract) -> Abstract:
     """``iter(value)``; Break if kernels cannot step it."""
-    if isinstance(value, (LoopIterator, Unrolled, Suspended)):
+    if isinstance(value, (LoopIterator, Unrolled, GeneratorFrame)):
         return value
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM:
         return value.iterator
@@ -168,7 +168,7 @@ def reverse_iterator(self: Any, value: Abstract) -> Abstract:
     return unrolled(self, value, "backwards")
 
 
-def step_of(self: Any, value: Abstract) -> Step:
+def step_of(self: Any, value: Abstract) -> IteratorStep:
     """The step that FOR_ITER makes; Break if kernels cannot step the iterator."""
     if isinstance(value, Unrolled):
         return _step_unrolled(self, value)
@@ -177,11 +177,11 @@ def step_of(self: Any, value: Abstract) -> Step:
     return _STEPS[value.kind](self, value)
 
 
-def _step_unrolled(self: Any, value: Unrolled) -> Step:
+def _step_unrolled(self: Any, value: Unrolled) -> IteratorStep:
     owner, position = value.owner, value.position
     if position == value.length:
-        return Step(False, value, lambda: value)
-    return Step(True, value.over(owner, position + 1), lambda: _unrolled_item(self, value))
+        return IteratorStep(False, value, lambda: value)
+    return IteratorStep(True, value.over(owner, position + 1), lambda: _unrolled_item(self, value))
 
 
 def _unrolled_item(self: Any, value: Unrolled) -> Abstract:
@@ -204,23 +204,23 @@ def _moved(self: Any, word: Value, by: str) -> Value:
     return self.emit(by, [word, _word(self, 1)], WORD)
 
 
-def _step_range(self: Any, value: LoopIterator) -> Step:
+def _step_range(self: Any, value: LoopIterator) -> IteratorStep:
     index, start, step, length = value.words
     more = self.emit("compare", [index, length], FLAG, {"operator": "<"})
     offset = self.emit("mul", [index, step], WORD)
     item = self.emit("same", [self.emit("add", [start, offset], WORD)], INT)
-    return Step(more, value.stepped((_moved(self, index, "add"), start, step, length), ()), lambda: Number(INT, item))
+    return IteratorStep(more, value.stepped((_moved(self, index, "add"), start, step, length), ()), lambda: Number(INT, item))
 
 
-def _step_sequence(self: Any, value: LoopIterator) -> Step:
+def _step_sequence(self: Any, value: LoopIterator) -> IteratorStep:
     index, array = value.words[0], value.parts[0]
     size = self.emit("dim", [array.value], WORD, {"axis": 0})
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts),
+    return IteratorStep(more, value.stepped((_moved(self, index, "add"),), value.parts),
                 lambda: element_of(self, array, index))
 
 
-def _step_list(self: Any, value: LoopIterator) -> Step:
+def _step_list(self: Any, value: LoopIterator) -> IteratorStep:
     """A step over a list, a string or bytes."""
     index, owner = value.words[0], value.parts[0]
     if value.kind == "list" and not hasattr(owner.type, "items"):  # the paths that meet here expect different items
@@ -228,10 +228,10 @@ def _step_list(self: Any, value: LoopIterator) -> Step:
     size = self.emit("list_size", [owner.value], WORD)
     more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
     item = self.item_of_list if value.kind == "list" else self.item_of_text
-    return Step(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: item(owner, index))
+    return IteratorStep(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: item(owner, index))
 
 
-def _step_dict(self: Any, value: LoopIterator) -> Step:
+def _step_dict(self: Any, value: LoopIterator) -> IteratorStep:
     """A step over a dict or set. Exits where its size or keys are not those that
     the iterator expects: bytecode raises."""
     (position, left, used), owner = value.words, value.parts[0]
@@ -242,7 +242,7 @@ def _step_dict(self: Any, value: LoopIterator) -> Step:
     behind = self.emit("next_entry", [owner.value, position], WORD)
     more = self.emit("compare", [behind, _word(self, 0)], FLAG, {"operator": ">"})
     following = value.stepped((behind, _moved(self, left, "sub"), used), value.parts)
-    return Step(more, following, lambda: _entry(self, value, behind))
+    return IteratorStep(more, following, lambda: _entry(self, value, behind))
 
 
 def _entry(self: Any, value: LoopIterator, behind: Value) -> Abstract:
@@ -255,10 +255,10 @@ def _entry(self: Any, value: LoopIterator, behind: Value) -> Abstract:
     return found[0] if value.kind != "dict_items" else Sequence(found)
 
 
-def _step_reversed(self: Any, value: LoopIterator) -> Step:
+def _step_reversed(self: Any, value: LoopIterator) -> IteratorStep:
     index, array = value.words[0], value.parts[0]
     more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
-    return Step(more, value.stepped((_moved(self, index, "sub"),), value.parts),
+    return IteratorStep(more, value.stepped((_moved(self, index, "sub"),), value.parts),
                 lambda: element_of(self, array, index))
 
 
@@ -270,24 +270,24 @@ def element_of(self: Any, array: Tensor, index: Value) -> Abstract:
     return self.row(array, index)
 
 
-def _step_enumerate(self: Any, value: LoopIterator) -> Step:
+def _step_enumerate(self: Any, value: LoopIterator) -> IteratorStep:
     count, inner = value.words[0], step_of(self, value.parts[0])
     number = Number(INT, self.emit("same", [count], INT)) if value.count is None else Const(value.count)
     following = value.stepped((_moved(self, count, "add"),), (inner.following,))
-    return Step(inner.more, following, lambda: Sequence([number, inner.item()]))
+    return IteratorStep(inner.more, following, lambda: Sequence([number, inner.item()]))
 
 
-def _step_zip(self: Any, value: LoopIterator) -> Step:
+def _step_zip(self: Any, value: LoopIterator) -> IteratorStep:
     steps = [step_of(self, part) for part in value.parts]
     more = all(step.more is not False for step in steps)
     for step in steps if more else []:
         if step.more is not True:
             more = step.more if more is True else self.emit("and", [more, step.more], FLAG)
     following = value.stepped((), tuple(step.following for step in steps))
-    return Step(more, following, lambda: Sequence([step.item() for step in steps]))
+    return IteratorStep(more, following, lambda: Sequence([step.item() for step in steps]))
 
 
-_STEPS: Dict[str, Callable[[Any, LoopIterator], Step]] = {
+_STEPS: Dict[str, Callable[[Any, LoopIterator], IteratorStep]] = {
     "range": _step_range, "sequence": _step_sequence, "reversed": _step_reversed, "enumerate": _step_enumerate,
     "zip": _step_zip, "list": _step_list, "dict_keys": _step_dict, "dict_values": _step_dict,
     "dict_items": _step_dict, "set": _step_dict, "text": _step_list, "bytes": _step_list,

@@ -26,17 +26,17 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.scalars.math import call_len
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import list_type
-from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
     Lazy,
     LoopIterator,
-    Made,
     Range,
     Sequence,
     Tensor,
+    UnescapedFunction,
     Unrolled,
     class_of,
     number_type,
@@ -52,16 +52,16 @@ ENDLESS = 2 ** 61
 
 def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
     """An iterable with the items of the generator of this code."""
-    made = Made(code, (), self.facts, name="%s.%s" % (module, name))
+    made = UnescapedFunction(code, (), self.facts, name="%s.%s" % (module, name))
     parts = tuple(self.as_object(value) for value in arguments)
-    waiting = Suspended(made, START, code.co_varnames[:code.co_argcount], parts, born=self.instr.index)
+    waiting = GeneratorFrame(made, START, code.co_varnames[:code.co_argcount], parts, born=self.instr.index)
     return _at_once(self, waiting)
 
 
 def _at_once(self: Any, iterator: Abstract) -> Lazy:
     """An iterable whose iterator a loop takes at once.
     Any other user would see that it does not come from itertools."""
-    return Lazy(Made(EACH_ITEM, (), self.facts, name="itertools"), iterator)
+    return Lazy(UnescapedFunction(EACH_ITEM, (), self.facts, name="itertools"), iterator)
 
 
 def _one_by_one(self: Any, results: List[Tuple[Abstract, ...]]) -> Lazy:
@@ -295,7 +295,7 @@ def call_reversed_list(self: Any, arguments: List[Abstract], keywords: Arguments
 
 def _kind_in_zip(value: Abstract) -> str:
     waiting = value.iterator if isinstance(value, Lazy) else None
-    code = waiting.maker.code if isinstance(waiting, Suspended) and isinstance(waiting.maker, Made) else None
+    code = waiting.maker.code if isinstance(waiting, GeneratorFrame) and isinstance(waiting.maker, UnescapedFunction) else None
     return {id(code_of.REPEATED): "repeat", id(code_of.CYCLED): "cycle"}.get(id(code), "each")
 
 

@@ -13,7 +13,16 @@ from typing import Any, Dict
 import numpy as np
 
 from pijit.core.capture.state.frame_state import parts_of
-from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Made, Range, Tensor, class_of, number_type
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    LoopIterator,
+    Range,
+    Tensor,
+    UnescapedFunction,
+    class_of,
+    number_type,
+)
 from pijit.guards.facts import is_among, is_exactly, type_module
 
 PLAIN = (int, float, bool, complex, str, bytes, type(None), types.BuiltinFunctionType, types.ModuleType,
@@ -30,10 +39,10 @@ def sees_no_list(value: Abstract, globals: Dict[str, Any]) -> bool:
     plain = number_type(value) is not None or isinstance(value, (Tensor, Range))
     if plain or is_among(class_of(value), (str, range)):
         return True
-    if isinstance(value, Made) and not _names_only_plain(value.code, globals):
+    if isinstance(value, UnescapedFunction) and not _names_only_plain(value.code, globals):
         return False
     parts = parts_of(value)
-    return isinstance(value, (Made, LoopIterator)) and not parts or bool(parts) and all(
+    return isinstance(value, (UnescapedFunction, LoopIterator)) and not parts or bool(parts) and all(
         sees_no_list(part, globals) for part in parts)
 
 

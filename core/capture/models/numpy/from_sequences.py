@@ -13,14 +13,7 @@ import numpy as np
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like
-from pijit.core.capture.values.lattice import (
-    Abstract,
-    Instance,
-    Opaque,
-    Tensor,
-    class_of,
-    number_type,
-)
+from pijit.core.capture.values.lattice import Abstract, Instance, OpaqueObject, Tensor, class_of, number_type
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Scalar
@@ -58,7 +51,7 @@ def many_as_array(self: Any, value: Abstract) -> Abstract:
 
 def expected_list(value: Abstract) -> Any:
     """The type of a list whose items are alike, or None."""
-    if isinstance(value, Opaque) and type(value.sample) is list:
+    if isinstance(value, OpaqueObject) and type(value.sample) is list:
         return list_like(value.sample[:LOOKED_AT])
     kind = value.type if isinstance(value, Instance) else None
     return kind if isinstance(kind, (ListOf, Holding)) and kind.python is list else None

@@ -19,7 +19,7 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
-    Known,
+    KnownContainer,
     Number,
     Slice,
     Tensor,
@@ -40,7 +40,7 @@ from pijit.core.graph.library import (
     ON_INTEGERS,
     ON_NUMBERS,
     WRITES,
-    Function,
+    LibraryFunction,
 )
 from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
@@ -63,7 +63,7 @@ class LibraryCalls:
     object_value: Callable[[Abstract], Value]
     size: Callable[[Tensor], Value]
 
-    def invoke(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def invoke(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """The result of a call of a library function; Break if kernels cannot make the call."""
         names = parameter_names(row, len(arguments), keywords)
         arguments, kinds = self._with_arrays(row, names, arguments, keywords)
@@ -88,7 +88,7 @@ class LibraryCalls:
                  for k, kind in enumerate(kinds)]
         return Tuple_(items, value=made)
 
-    def _with_arrays(self, row: Function, names: List[str], arguments: List[Abstract],
+    def _with_arrays(self, row: LibraryFunction, names: List[str], arguments: List[Abstract],
                      keywords: Arguments) -> Tuple[List[Abstract], Any]:
         """The arguments, with long lists as arrays if that makes no difference, and the types of the result.
 
@@ -109,7 +109,7 @@ class LibraryCalls:
                 return arguments, result_types(row.path, self.questions_of(row, arguments, keywords), tuple(keywords))
         return taken, kinds
 
-    def questions_of(self, row: Function, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
+    def questions_of(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
         """The stand-ins for the arguments of a call in a sample call, keywords last."""
         names = parameter_names(row, len(arguments), keywords)
         if "out" in names and not row.path.startswith(INTO):
@@ -117,7 +117,7 @@ class LibraryCalls:
         values = arguments + list(keywords.values())
         return tuple(self._question(value, name[-1:]) for name, value in zip(names, values))
 
-    def _by_loop(self, row: Function, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
+    def _by_loop(self, row: LibraryFunction, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
         """The result of a call for arrays that an inner loop or NumPy's C interface computes; None for other calls."""
         kinds = [value.type for value in values if isinstance(value, Tensor)]
         loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
@@ -144,7 +144,7 @@ class LibraryCalls:
             return operand_of(value)
         if isinstance(value, Const) and _is_plain(value.object):
             return Operand(None, value.object, True)  # type: ignore[arg-type]
-        if isinstance(value, Instance) and not isinstance(value, Known) and class_of(value) is list:
+        if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
             question = self.list_question(value.type)
             self.emit("plain_items", [self.object_value(value)], None, exits=True)  # their types are only expected
             return question
@@ -178,7 +178,7 @@ class LibraryCalls:
         return known
 
 
-def reshaped(self: Any, row: Function, values: List[Abstract], kind: Any) -> Optional[Tensor]:
+def reshaped(self: Any, row: LibraryFunction, values: List[Abstract], kind: Any) -> Optional[Tensor]:
     """``x.reshape(...)`` of an array in C order, which is a view; None where NumPy's function has to be called."""
     array = values[0] if row.path in ("reshape", "ndarray.reshape") else None
     if not isinstance(array, Tensor) or not isinstance(kind, Array) or {array.type.layout, kind.layout} != {"C"}:
@@ -201,7 +201,7 @@ JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
 """Functions that join arrays, and the axis along which they do so by default."""
 
 
-def joined(self: Any, row: Function, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
+def joined(self: Any, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
     """The concatenation of arrays of one dtype in C order; None where NumPy's function has to be called."""
     axis = JOINING.get(row.path)
     if axis is None or not isinstance(kind, Array) or kind.layout != "C" or set(keywords) - {"axis"} or not arguments:
@@ -222,12 +222,12 @@ def joined(self: Any, row: Function, arguments: List[Abstract], keywords: Argume
     return Tensor(kind, self.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
 
 
-def function_of(target: Any) -> Optional[Function]:
+def function_of(target: Any) -> Optional[LibraryFunction]:
     """The row of a function that a program uses; None if the library has none."""
     return _BY_IDENTITY.get(id(target))
 
 
-def method_row(name: str) -> Optional[Function]:
+def method_row(name: str) -> Optional[LibraryFunction]:
     """The row of an array method; None if the library has none."""
     return FUNCTIONS.get("ndarray." + name)
 
@@ -237,7 +237,7 @@ _BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if row.object 
                                                            WRITES))}
 
 
-def parameter_names(row: Function, count: int, keywords: Arguments) -> List[str]:
+def parameter_names(row: LibraryFunction, count: int, keywords: Arguments) -> List[str]:
     """The parameter name of each argument, keywords last."""
     at = next((k for k, name in enumerate(row.parameters) if name.startswith(("...", "|"))), len(row.parameters))
     names, more = list(row.parameters[:at]), row.parameters[at:at + 1]

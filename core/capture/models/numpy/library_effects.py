@@ -19,7 +19,7 @@ from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
-from pijit.core.graph.library import FUNCTIONS, INTO, UFUNC_METHODS, Function
+from pijit.core.graph.library import FUNCTIONS, INTO, UFUNC_METHODS, LibraryFunction
 from pijit.core.graph.types import Array, numpy_scalar
 
 LIKE_UFUNCS = frozenset(
@@ -31,7 +31,7 @@ IN_ANY_ORDER = frozenset(
 """Functions whose elements do not depend on the strides of the output."""
 
 
-def split_output(row: Optional[Function], arguments: List[Abstract],
+def split_output(row: Optional[LibraryFunction], arguments: List[Abstract],
                  keywords: Arguments) -> Tuple[Optional[Abstract], List[Abstract], Arguments]:
     """The ``out`` argument or None, the other arguments, and the other keywords of a call."""
     if row is None or "out" not in row.parameters:
@@ -45,7 +45,7 @@ def split_output(row: Optional[Function], arguments: List[Abstract],
     return arguments[at], arguments[:at], dict(zip(names[at + 1:], arguments[at + 1:]), **keywords)
 
 
-def call_into(self: Any, row: Function, out: Abstract, arguments: List[Abstract], keywords: Arguments,
+def call_into(self: Any, row: LibraryFunction, out: Abstract, arguments: List[Abstract], keywords: Arguments,
               call: Callable[[], Abstract]) -> Abstract:
     """A call with an output. ``call`` makes it without one,
     which is equivalent where the result is of the same type."""
@@ -82,7 +82,7 @@ def _tensors(self: Any, values: List[Abstract]) -> List[Tensor]:
     return [value for value in values + items if isinstance(value, Tensor)]
 
 
-def _gives(self: Any, row: Function, arguments: List[Abstract], keywords: Arguments, kind: Array,
+def _gives(self: Any, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments, kind: Array,
            any_order: bool) -> bool:
     """Whether a call gives arrays of this type."""
     try:

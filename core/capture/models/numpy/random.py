@@ -12,17 +12,9 @@ from pijit.core.capture.models.functions.callees import place_of, sample_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.scalars.math import call_float
 from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.values.lattice import Abstract, Const, Number, Opaque, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, Number, OpaqueObject, number_type
 from pijit.core.errors import Break
-from pijit.core.graph.draws import (
-    ALIASES,
-    BY_NAME,
-    PYTHONS,
-    Draw,
-    class_path,
-    is_generator,
-    is_pythons_generator,
-)
+from pijit.core.graph.draws import ALIASES, BY_NAME, PYTHONS, Draw, class_path, is_generator, is_pythons_generator
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import INT
 from pijit.core.kernel.bit_generators import is_drawn
@@ -48,7 +40,7 @@ def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
 
     Examples are the functions of ``np.random``, and methods of Python's class of random generators.
     """
-    target = sample_of(callee) if isinstance(callee, (Const, Opaque)) else None
+    target = sample_of(callee) if isinstance(callee, (Const, OpaqueObject)) else None
     if isinstance(callee, Const) and is_pythons_draw(target):
         return _found(PYTHONS, target.__name__)  # type: ignore[union-attr]
     if not is_among(type(target), _BOUND) or not is_generator(type(target.__self__)):
@@ -58,7 +50,7 @@ def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
     if method is None or class_value(kind, name).__get__(target.__self__, kind) != target:
         return None
     owner: Abstract = Const(target.__self__)
-    if isinstance(callee, Opaque):
+    if isinstance(callee, OpaqueObject):
         place = place_of(callee)
         self.use(self.known_object(target.__func__, *place.then(Inner, "__func__")))
         owner = self.use(self.known_object(target.__self__, *place.then(Inner, "__self__")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, List, Optional
 
 from pijit.core.capture.state.frame_state import forgotten
-from pijit.core.capture.values.base import HeldMethod, Parted
+from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, SliceDisplay
 from pijit.core.capture.values.provenance import rooted
 from pijit.core.graph.ir import Block, Value
@@ -28,7 +28,7 @@ def held_method(self: Any, method: Method) -> HeldMethod:
     return HeldMethod((forgotten(method.owner),), method.name, method.born, None, made)
 
 
-def found_parted(self: Any, value: Parted) -> Parted:
+def found_parted(self: Any, value: Composite) -> Composite:
     """A composite that the segment starts with, and its parts."""
     parts: List[Abstract] = []
     self.note_dict(value.dict_path(value.root))
@@ -42,16 +42,16 @@ def found_parted(self: Any, value: Parted) -> Parted:
     return copy
 
 
-def parted_parameters(self: Any, value: Parted, block: Block, hint: str, like: Optional[Abstract]) -> Parted:
+def parted_parameters(self: Any, value: Composite, block: Block, hint: str, like: Optional[Abstract]) -> Composite:
     """A copy of ``value`` whose parts, and its object if it has one, are parameters of ``block``."""
     made = None if isinstance(value, SliceDisplay) else self.graph.new_value(Object(value.python), hint)
     block.params += [] if made is None else [made]
-    likes = self.use(like).parts if isinstance(like, Parted) else (None,) * len(value.parts)
+    likes = self.use(like).parts if isinstance(like, Composite) else (None,) * len(value.parts)
     parts = tuple(self._parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
-    return (like if isinstance(like, Parted) else value).like(parts, None, made)
+    return (like if isinstance(like, Composite) else value).like(parts, None, made)
 
 
-def parted_values(self: Any, wanted: Parted, given: Parted) -> List[Value]:
+def parted_values(self: Any, wanted: Composite, given: Composite) -> List[Value]:
     """The values for the parameters of `parted_parameters`."""
     parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
     return parts if isinstance(wanted, SliceDisplay) else [self.object_value(given)] + parts

@@ -16,13 +16,13 @@ from pijit.core.capture.models.objects.named_tuples import field_of, new_record,
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.state.heap_locations import AttributePlace
-from pijit.core.capture.state.return_kinds import Outcomes
-from pijit.core.capture.values.lattice import Abstract, Const, Opaque, class_of
+from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, class_of
 from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.values.virtual_object import (
     LENT,
     Display,
-    Record,
+    VirtualObject,
     has_dict,
     is_row,
     lend,
@@ -72,7 +72,7 @@ def _initialised(self: Any, made: Abstract, plainly: bool, arguments: List[Abstr
                  keywords: Dict[str, Abstract]) -> Abstract:
     """An object after its ``__init__``; ``plainly``: ``object.__init__`` accepts these arguments."""
     kind: Any = class_of(made)
-    if not isinstance(made, (Record, Opaque)):
+    if not isinstance(made, (VirtualObject, OpaqueObject)):
         raise Break("PJ203", operand=describe(made))
     init, cls = class_value(kind, "__init__"), class_object(self, made)
     if not issubclass(type(init), FUNCTIONS):
@@ -89,7 +89,7 @@ def _initialised(self: Any, made: Abstract, plainly: bool, arguments: List[Abstr
     return self.state.stack.pop()  # type: ignore[no-any-return]
 
 
-def record_attribute(self: Any, owner: Record, name: str) -> Abstract:
+def record_attribute(self: Any, owner: VirtualObject, name: str) -> Abstract:
     """``owner.name``."""
     field = field_of(self, owner, name)
     if field is not None:
@@ -121,7 +121,7 @@ def _is_written_outside(self: Any, kind: type, name: str) -> bool:
         for place in self.facts.places.values())
 
 
-def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainly: bool = False) -> None:
+def store_in_record(self: Any, owner: VirtualObject, name: str, value: Abstract, plainly: bool = False) -> None:
     """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
     why = _why_not_stored(owner, name, plainly)
     if why is not None:
@@ -136,7 +136,7 @@ def store_in_record(self: Any, owner: Record, name: str, value: Abstract, plainl
     value = self.as_object(value)
     if owner.shared:
         value = shared(self, [value])[0]
-        self.facts.changed.add(((Record, name), id(owner.python)))
+        self.facts.changed.add(((VirtualObject, name), id(owner.python)))
         self.facts.mutates = True
         owner = owner.like(value=self.object_value(owner))
         operands = [owner.value, self.object_value(Const(name)), self.stored_value(value)]
@@ -153,7 +153,7 @@ def as_left(left: Any) -> Any:
                                       root=left.root, value=left.value)
 
 
-def _why_not_stored(owner: Record, name: str, plainly: bool) -> Optional[str]:
+def _why_not_stored(owner: VirtualObject, name: str, plainly: bool) -> Optional[str]:
     if is_row(owner):
         return "it is a tuple"
     if not owner.writable and not owner.shared:
@@ -185,7 +185,7 @@ def shared(self: Any, values: List[Abstract]) -> List[Abstract]:
     return found
 
 
-class Lent:
+class BorrowedObjects:
     """The virtual objects that an inlined call receives and may change; in ``entry`` they are its caller's."""
 
     def __init__(self, interpreter: Any, entry: Any) -> None:
@@ -208,4 +208,4 @@ class Lent:
         def back(value: Abstract) -> Abstract:
             return taken_back(value, self.outside, fresh)
 
-        return result.map(back) if isinstance(result, Outcomes) else back(result)
+        return result.map(back) if isinstance(result, CallOutcomes) else back(result)

@@ -36,17 +36,17 @@ from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
-    Known,
+    KnownContainer,
     Lazy,
-    Made,
     Number,
-    Opaque,
+    OpaqueObject,
     Tensor,
+    UnescapedFunction,
     class_of,
     number_type,
 )
 from pijit.core.capture.values.predicates import ClassHolds, LacksAttribute
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.library import STRING_METHODS
 from pijit.core.graph.types import BOOL, INT
@@ -134,7 +134,7 @@ def call_callable(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     only(arguments, keywords, "callable", 1)
     kind = _known_class(arguments[0])
     found = class_value(kind, "__call__")
-    if isinstance(arguments[0], Opaque) and is_heap_type(kind):
+    if isinstance(arguments[0], OpaqueObject) and is_heap_type(kind):
         if type(found) is not types.FunctionType:
             raise Break("PJ201", callee="callable")
         self.rely(arguments[0], ClassHolds("__call__", found))
@@ -187,7 +187,7 @@ def _name(self: Any, value: Abstract) -> str:
 
 def _lacks(self: Any, owner: Abstract, name: str) -> bool:
     """Whether an attribute is certainly absent; a guard holds that where the attribute could be added."""
-    if isinstance(owner, Opaque):
+    if isinstance(owner, OpaqueObject):
         try:
             absent = is_absent(owner.sample, Attr(owner.source, name))
         except SourceError:
@@ -218,7 +218,7 @@ def _dict_view(what: str) -> Handler:
     def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, what, 1)
         found = dict_iterator(self, arguments[0], what)
-        return Lazy(Made(EACH_ITEM, (), self.facts), found) if found else unrolled(self, arguments[0], what)
+        return Lazy(UnescapedFunction(EACH_ITEM, (), self.facts), found) if found else unrolled(self, arguments[0], what)
     return call
 
 
@@ -232,7 +232,7 @@ def _dict_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     """``d.copy()``."""
     only(arguments, keywords, "copy", 1)
     owner = arguments[0]
-    if isinstance(owner, Known):
+    if isinstance(owner, KnownContainer):
         return joined_dicts(self, [owner])
     rely_if_counter(self, owner, "__init__", "update", "__new__", "__class__")
     return copied_dict(self, owner, class_of(owner))  # type: ignore[arg-type]
@@ -290,7 +290,7 @@ OBJECT_METHODS.update(CONJUGATES)
 def call_plain_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__setattr__(x, name, value)``, with which frozen dataclasses store."""
     only(arguments, keywords, "__setattr__", 3)
-    if not isinstance(arguments[0], Record):
+    if not isinstance(arguments[0], VirtualObject):
         raise Break("PJ220", object=describe(arguments[0]), because="object.__setattr__ is called")
     store_in_record(self, arguments[0], _name(self, arguments[1]), arguments[2], True)
     return Const(None)

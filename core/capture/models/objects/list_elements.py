@@ -17,11 +17,11 @@ from pijit.core.capture.models.objects.special_methods import class_place
 from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
 from pijit.core.capture.values.element_types import LOOKED_AT
-from pijit.core.capture.values.lattice import Abstract, Const, Opaque, Thing
+from pijit.core.capture.values.lattice import Abstract, Const, ListElement, OpaqueObject
 from pijit.core.capture.values.predicates import Holds
 from pijit.core.capture.values.virtual_object import has_dict, records_in
 from pijit.core.errors import Break
-from pijit.core.graph.types import FLAG, WORD, Holding, Object, Things
+from pijit.core.graph.types import FLAG, WORD, Holding, Object, SampledClass
 from pijit.guards.facts import type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, ClassAttr
@@ -37,27 +37,27 @@ def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]
     return Holding(list, kind) if kind is not None else None
 
 
-def checked_thing(self: Any, kind: Things, found: Any) -> Thing:
+def checked_thing(self: Any, kind: SampledClass, found: Any) -> ListElement:
     """A list element that was read, after a check of its class."""
-    thing = Thing(kind, found)
+    thing = ListElement(kind, found)
     if kind.python is not None:
         flag = self.emit("has_class", [found, self.object_value(class_object(self, thing))], FLAG)
         self.emit("require", [flag], None, exits=True)
     return thing
 
 
-def as_thing(self: Any, owner: Abstract, name: str) -> Optional[Thing]:
+def as_thing(self: Any, owner: Abstract, name: str) -> Optional[ListElement]:
     """A list element, or an object from outside that may be one into which captured code stores; else None."""
-    if isinstance(owner, Thing):
+    if isinstance(owner, ListElement):
         return owner
-    sample = owner.sample if isinstance(owner, Opaque) else None
+    sample = owner.sample if isinstance(owner, OpaqueObject) else None
     if sample is None or not is_stored_in_things(self.facts.changed, type(sample), name):
         return None
     kind = self.facts.base.seen.things([sample], (type(sample), name))
-    return Thing(kind, self.object_value(owner)) if kind is not None else None
+    return ListElement(kind, self.object_value(owner)) if kind is not None else None
 
 
-def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
+def thing_attribute(self: Any, owner: ListElement, name: str) -> Abstract:
     """``owner.name``."""
     kind, python = self.facts.base.seen.attribute(owner.type, name), owner.type.python
     owner = self.use(owner)
@@ -82,7 +82,7 @@ def thing_attribute(self: Any, owner: Thing, name: str) -> Abstract:
     return bound
 
 
-def thing_items(self: Any, owner: Thing, only: Optional[int] = None) -> List[Abstract]:
+def thing_items(self: Any, owner: ListElement, only: Optional[int] = None) -> List[Abstract]:
     """The items of a named tuple in a list, or one of them."""
     kinds, python = self.facts.base.seen.items(owner.type), owner.type.python
     if kinds is None or only is not None and only >= len(kinds):
@@ -97,7 +97,7 @@ def thing_items(self: Any, owner: Thing, only: Optional[int] = None) -> List[Abs
     return [self.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
 
 
-def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:
+def store_in_thing(self: Any, owner: ListElement, name: str, value: Abstract) -> None:
     """``owner.name = value``. It may be any object with this attribute,
     so the attribute must not be known of another one."""
     python = owner.type.python
@@ -108,7 +108,7 @@ def store_in_thing(self: Any, owner: Thing, name: str, value: Abstract) -> None:
                 raise Break("PJ220", attribute=name, object="object of a list",
                             because="it may be a known object of class %s" % type_name(record.python))
     value = shared(self, [self.as_object(value)])[0]
-    self.facts.changed.add((Thing, name) if python is None else ((Thing, name), id(python)))
+    self.facts.changed.add((ListElement, name) if python is None else ((ListElement, name), id(python)))
     self.facts.mutates = True
     operands = [self.object_value(owner), self.object_value(Const(name)), self.stored_value(value)]
     forget_items(self.state)

@@ -10,12 +10,12 @@ from typing import Any, Callable, Dict, List, Optional
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.state.heap_locations import after_bytecode, is_place
 from pijit.core.capture.state.uncaptured_effects import pops
-from pijit.core.capture.values.base import Parted
-from pijit.core.capture.values.lattice import Abstract, Const, Known, Sequence
+from pijit.core.capture.values.base import Composite
+from pijit.core.capture.values.lattice import Abstract, Const, KnownContainer, Sequence
 from pijit.core.capture.values.virtual_object import (
     FRESH,
     LENT,
-    Record,
+    VirtualObject,
     find_in,
     has_pointer,
     mapped,
@@ -32,9 +32,9 @@ LOOK_AROUND = (locals, vars, eval, exec)
 """Functions that give the variables of their caller to other code."""
 
 
-def record_parameters(self: Any, value: Record, block: Block, hint: str, like: Optional[Abstract]) -> Record:
+def record_parameters(self: Any, value: VirtualObject, block: Block, hint: str, like: Optional[Abstract]) -> VirtualObject:
     """A copy of ``value`` whose attributes are parameters of ``block``; so is its object, if it may have one."""
-    known = like if isinstance(like, Record) else value
+    known = like if isinstance(like, VirtualObject) else value
     items = tuple(self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
     found: Dict[str, Any] = dict(cls=self.by_one_path(known.cls), items=items, root=None, source=None, value=None,
                                  origin=None)
@@ -45,10 +45,10 @@ def record_parameters(self: Any, value: Record, block: Block, hint: str, like: O
     return value.like(**found)
 
 
-def record_parts(self: Any, wanted: Record, given: Any) -> List[Value]:
+def record_parts(self: Any, wanted: VirtualObject, given: Any) -> List[Value]:
     """The values for the parameters of `record_parameters`."""
     given = self.use(given)
-    if not isinstance(given, Record) or given.names != wanted.names:
+    if not isinstance(given, VirtualObject) or given.names != wanted.names:
         raise Break("PJ213")
     parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
     if has_pointer(wanted):
@@ -56,7 +56,7 @@ def record_parts(self: Any, wanted: Record, given: Any) -> List[Value]:
     return parts
 
 
-def record_output(self: Any, value: Record) -> Output:
+def record_output(self: Any, value: VirtualObject) -> Output:
     """The output for an object that is made where the kernel exits, once for all values that refer to it."""
     if value.value is not None:
         return Output("value", value.value)
@@ -72,7 +72,7 @@ def record_output(self: Any, value: Record) -> Output:
     return Output(kind, (value.names, value.token), parts, (value.origin,))
 
 
-def origin_of(self: Any, record: Record) -> Value:
+def origin_of(self: Any, record: VirtualObject) -> Value:
     """The address of the object that a record was at the start of the segment, or 0."""
     if record.origin is not None:
         return record.origin
@@ -82,7 +82,7 @@ def origin_of(self: Any, record: Record) -> Value:
     return self.emit("const", [], WORD, {"value": 0})  # type: ignore[no-any-return]
 
 
-def made_object(self: Any, record: Record) -> Value:
+def made_object(self: Any, record: VirtualObject) -> Value:
     """The pointer to the object of a record, which is made now. From now on other code may refer to it."""
     if record.root is None and not record.shared:
         record = self.use(find_in(self.state, record.token) or record)
@@ -98,7 +98,7 @@ def made_object(self: Any, record: Record) -> Value:
     return made  # type: ignore[no-any-return]
 
 
-def _new_object(self: Any, record: Record) -> Value:
+def _new_object(self: Any, record: VirtualObject) -> Value:
     if record.token < 0:
         raise Break("PJ216", because="the %s is an object of the caller's" % type_name(record.python))
     cls, names = self.object_value(self.use(record.cls)), self.object_value(Const(record.names))
@@ -112,21 +112,21 @@ def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
     so its parts are not read from its path again."""
     if not any(record.token == token for record in records_in(value)):
         return value
-    if value.root is not None and isinstance(value, Record):
+    if value.root is not None and isinstance(value, VirtualObject):
         found = {"value": self.object_value(value)} if value.shared else {"origin": origin_of(self, value)}
         value = self.use(value).like(root=None, **found)
-    elif value.root is not None and isinstance(value, (Sequence, Known, Parted)):
+    elif value.root is not None and isinstance(value, (Sequence, KnownContainer, Composite)):
         made, used = self.object_value(value), self.use(value)
-        if isinstance(value, Known):
+        if isinstance(value, KnownContainer):
             value = used.like(list(used.items), made)
-        elif isinstance(value, Parted):
+        elif isinstance(value, Composite):
             value = used.like(used.parts, value.source, made)
         else:
             value = Sequence(list(used.items), value.source, value.born, made)
     return with_mapped_parts(value, lambda part: apart_from_root(self, part, token))
 
 
-def change_record(self: Any, token: int, change: Callable[[Record], Record]) -> None:
+def change_record(self: Any, token: int, change: Callable[[VirtualObject], VirtualObject]) -> None:
     """Replace an object in all known values, and note the change where callers hold it."""
     state, before = self.state, self.state.locals
     state.locals = {name: apart_from_root(self, value, token) for name, value in state.locals.items()}

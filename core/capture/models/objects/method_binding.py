@@ -20,7 +20,7 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Bound, Const, Super, class_of
 from pijit.core.capture.values.predicates import HasType, Holds
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value, mro_of, own_value
@@ -87,7 +87,7 @@ def call_plain_init(self: Any, arguments: List[Abstract], keywords: Arguments) -
 
 def class_object(self: Any, owner: Abstract) -> Abstract:
     """``type(owner)`` of an object, with the place of the class."""
-    if isinstance(owner, Record):
+    if isinstance(owner, VirtualObject):
         return self.use(owner.cls)  # type: ignore[no-any-return]
     where = class_place(self, owner)
     cls = Const(class_of(owner), where.source)

@@ -18,10 +18,10 @@ from pijit.core.capture.models.objects.special_methods import rely_on_class
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.state.frame_state import is_confined, knows_nothing
 from pijit.core.capture.values.describe import Arguments, only
-from pijit.core.capture.values.generator_frame import Suspended
-from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, Opaque, class_of
+from pijit.core.capture.values.generator_frame import GeneratorFrame
+from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, OpaqueObject, class_of
 from pijit.core.capture.values.predicates import Holds
-from pijit.core.capture.values.virtual_object import FRESH, Record, has_dict, is_row
+from pijit.core.capture.values.virtual_object import FRESH, VirtualObject, has_dict, is_row
 from pijit.core.errors import Break
 from pijit.guards.facts import type_name
 from pijit.guards.held import is_heap_type
@@ -49,7 +49,7 @@ def why_not_plain(kind: type, base: type) -> Optional[str]:
     return "its class has %s" % defined[0] if defined else None
 
 
-def new_record(self: Any, cls: Const, base: type = object) -> Record:
+def new_record(self: Any, cls: Const, base: type = object) -> VirtualObject:
     """A new virtual object of a class whose objects are all of the builtin class ``base``."""
     why = why_not_plain(cls.object, base)
     if why is not None:
@@ -57,18 +57,18 @@ def new_record(self: Any, cls: Const, base: type = object) -> Record:
     cls = self.use(self.by_one_path(cls))
     for name in ("__getattribute__",) + NEVER:
         self.rely(cls, Holds(name, class_value(cls.object, name)))
-    record = Record(cls, next(FRESH))
+    record = VirtualObject(cls, next(FRESH))
     record.born = self.instr.index
     return record
 
 
 def require_holdable(value: Abstract) -> None:
     """Break for a value that no virtual object can hold."""
-    if isinstance(value, (LoopIterator, Suspended)) or is_confined(value) or knows_nothing(value):
+    if isinstance(value, (LoopIterator, GeneratorFrame)) or is_confined(value) or knows_nothing(value):
         raise Break("PJ202", value=describe(value))
 
 
-def new_row(self: Any, cls: Const, items: List[Abstract]) -> Record:
+def new_row(self: Any, cls: Const, items: List[Abstract]) -> VirtualObject:
     """``tuple.__new__(cls, items)``."""
     for item in items:
         require_holdable(item)
@@ -102,7 +102,7 @@ def _items(self: Any, value: Abstract) -> List[Abstract]:
     return [self.use(item) for item in items]
 
 
-def row_items(self: Any, value: Record) -> List[Abstract]:
+def row_items(self: Any, value: VirtualObject) -> List[Abstract]:
     """The items of a virtual tuple whose class reads them as tuples do."""
     for name in OWN_READS:
         if class_value(value.python, name) is not tuple.__dict__[name]:
@@ -111,7 +111,7 @@ def row_items(self: Any, value: Record) -> List[Abstract]:
     return list(value.items)
 
 
-def field_of(self: Any, owner: Record, name: str) -> Optional[Abstract]:
+def field_of(self: Any, owner: VirtualObject, name: str) -> Optional[Abstract]:
     """A field of a named tuple; None if its class has something else under the name."""
     found = class_value(owner.python, name)
     position = field_position(found) if is_row(owner) else None
@@ -134,7 +134,7 @@ def field_position(field: Any) -> Optional[int]:
 def tuple_class(self: Any, value: Abstract) -> Optional[type]:
     """The class of a value; tuple for a subclass that compares as tuples do."""
     kind = class_of(value)
-    plain = is_row(value) or isinstance(value, Opaque) and is_plain_tuple(value.sample)
+    plain = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample)
     if kind is None or kind is tuple or not plain:
         return kind
     for name in ("__eq__", "__ne__"):
@@ -153,7 +153,7 @@ def _closure(function: FunctionType, name: str) -> Any:
 
 def _items_of_row(self: Any, value: Abstract, name: str, function: FunctionType, count: int) -> List[Abstract]:
     """The items of a tuple that has ``function`` as a method and no attributes besides those of its class."""
-    found = is_row(value) or isinstance(value, Opaque) and is_plain_tuple(value.sample) and not has_dict(
+    found = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample) and not has_dict(
         type(value.sample))
     if not found or class_value(class_of(value), name) is not function:  # type: ignore[arg-type]
         raise Break("PJ203", operand=describe(value))

@@ -14,21 +14,21 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, UNARY
 from pijit.core.capture.context import Place
-from pijit.core.capture.values.generator_frame import Suspended
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
+    ListElement,
     LoopIterator,
     Number,
-    Opaque,
-    Thing,
+    OpaqueObject,
     class_of,
     has_class,
     number_type,
 )
 from pijit.core.capture.values.predicates import ClassHolds, ClassLacks, Holds
-from pijit.core.capture.values.virtual_object import Record
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, INT
 from pijit.guards.facts import is_among, type_name
@@ -50,7 +50,7 @@ SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
 
 def is_object(value: Abstract) -> bool:
     """Whether a value is an object of a known class, which may be the program's."""
-    return isinstance(value, Record) or has_class(value)
+    return isinstance(value, VirtualObject) or has_class(value)
 
 
 def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
@@ -69,7 +69,7 @@ def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
 
 def operator_method(instr: Instr, value: Abstract) -> Any:
     """The Python function that an operator or a subscript calls on its first operand, or None."""
-    kind = class_of(value) if isinstance(value, (Opaque, Instance, Record)) else None
+    kind = class_of(value) if isinstance(value, (OpaqueObject, Instance, VirtualObject)) else None
     name = method_called(instr)[0]  # type: ignore[index]
     found = _python_method(kind, name)
     return _python_method(kind, "__" + name[3:]) if found is None and instr.opname in INPLACE else found
@@ -111,10 +111,10 @@ def _called(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Abst
 
 def class_place(self: Any, value: Abstract) -> Place:
     """The place of the class of an object."""
-    if isinstance(value, Record):
+    if isinstance(value, VirtualObject):
         cls = self.use(value.cls)
         return Place(cls.source, cls.root)
-    if isinstance(value, Thing):
+    if isinstance(value, ListElement):
         path = Inner(Constant(weakref.ref(value.type.python)), "referent")
         return Place(path, path)
     return Place(value.source, value.root).then(TypeOf)
@@ -122,7 +122,7 @@ def class_place(self: Any, value: Abstract) -> Place:
 
 def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
     """Guard that the class of an object has ``found`` under a name, or nothing if that is UNBOUND."""
-    if isinstance(value, (Record, Thing)):
+    if isinstance(value, (VirtualObject, ListElement)):
         self.rely(class_place(self, value), Holds(name, found))
     else:
         self.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
@@ -275,6 +275,6 @@ def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
 def iterator_special(self: Any, value: Abstract) -> Optional[Abstract]:
     """``iter(value)`` by an ``__iter__`` that returns an iterator which kernels can step."""
     iterator = ask_special(self, "__iter__", value)
-    if iterator is not None and not isinstance(iterator, (LoopIterator, Suspended)):
+    if iterator is not None and not isinstance(iterator, (LoopIterator, GeneratorFrame)):
         raise Break("PJ209", type=type_name(class_of(value)))
     return iterator

@@ -16,10 +16,19 @@ from pijit.core.capture.models.containers.characters import is_text
 from pijit.core.capture.models.containers.ranges import range_length
 from pijit.core.capture.models.objects.special_methods import length_special, truth_special
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.state.return_kinds import Outcome, Outcomes, part
+from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes, part
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.key_value_types import SETS
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Known, Number, Tensor, class_of, number_type
+from pijit.core.capture.values.lattice import (
+    Abstract,
+    Const,
+    Instance,
+    KnownContainer,
+    Number,
+    Tensor,
+    class_of,
+    number_type,
+)
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, numpy_scalar
@@ -34,7 +43,7 @@ def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
         return Number(INT, self.dimension(value, 0))
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
         return self.text_length(value)  # type: ignore[no-any-return]
-    if isinstance(value, Instance) and not isinstance(value, Known) and is_among(class_of(value), (list, tuple)):
+    if isinstance(value, Instance) and not isinstance(value, KnownContainer) and is_among(class_of(value), (list, tuple)):
         return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
     if class_of(value) is range:
         return range_length(self, value)
@@ -104,10 +113,10 @@ def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abs
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
     if kinds[0] != kinds[-1]:
         flag = self.truth(self.compare(symbol, arguments[1], arguments[0]))
-        first, second = (Outcome(argument, {}) for argument in arguments)
+        first, second = (CallOutcome(argument, {}) for argument in arguments)
         name = "min" if symbol == "<" else "max"
-        part(self, Outcomes({0: first, 1: second}, name))
-        return Outcomes(self.either(flag, second, first), name)
+        part(self, CallOutcomes({0: first, 1: second}, name))
+        return CallOutcomes(self.either(flag, second, first), name)
     best = self.number_value(arguments[0])
     for argument in arguments[1:]:
         value = self.number_value(argument)

@@ -19,7 +19,7 @@ from pijit.core.bytecode.linker.osr import Given
 from pijit.core.capture.models.objects.special_methods import call_special, class_place, special_method
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready, refuse_loop
-from pijit.core.capture.state.return_kinds import Outcomes
+from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.lattice import Abstract, Bound, Unknown
 from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
 from pijit.core.errors import Break
@@ -106,7 +106,7 @@ class Managers:
         place = class_place(self, value).then(Attr, "__exit__")
         self.push(Manager(self.known_object(function, *place), value, instr.index, self._apart()))
         result = call_special(self, "__enter__", value)  # this call may change the known contents of the manager
-        if result is None or isinstance(result, Outcomes):
+        if result is None or isinstance(result, CallOutcomes):
             raise Break("PJ206", type=describe(value))
         self.push(result)
 

@@ -14,7 +14,7 @@ from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.values.describe import Arguments
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Opaque
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, OpaqueObject
 from pijit.core.capture.values.predicates import ClassHolds, HasCode
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG
@@ -58,7 +58,7 @@ def call_contains(self: Any, callee: Callee, arguments: List[Abstract], keywords
 
 def _is_environment(arguments: List[Abstract]) -> bool:
     owner = arguments[0] if arguments else Const(None)
-    return isinstance(owner, Opaque) and owner.sample is os.environ
+    return isinstance(owner, OpaqueObject) and owner.sample is os.environ
 
 
 def _is_there(self: Any, callee: Callee, owner: Any, name: Any) -> bool:

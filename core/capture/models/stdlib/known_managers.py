@@ -15,7 +15,7 @@ import numpy as np
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.context import Place
 from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.values.generator_frame import Suspended, has_ended
+from pijit.core.capture.values.generator_frame import GeneratorFrame, has_ended
 from pijit.core.capture.values.lattice import Abstract, Bound, Const
 from pijit.core.capture.values.virtual_object import Display
 from pijit.core.errors import Break
@@ -59,9 +59,9 @@ HELPER = contextlib.contextmanager(generating).__code__
 
 def _enter_generator(self: Any, owner: Abstract) -> Tuple[Abstract, Abstract]:
     after = self.facts.inliner.resume(self, owner.like(tuple(map(self.use, owner.parts))))  # type: ignore
-    if not isinstance(after, Suspended):
+    if not isinstance(after, GeneratorFrame):
         raise Break("PJ206", because="there are several ways to the yield of its generator")
-    waiting = Suspended(owner.maker, after.point, after.names, after.parts[:-1], born=self.instr.index)  # type: ignore
+    waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1], born=self.instr.index)  # type: ignore
     after.parts[-1].born = self.instr.index
     return waiting, after.parts[-1]
 
@@ -146,7 +146,7 @@ def managing_function(self: Any, callee: Any) -> Abstract:
 
 def managed(self: Any, generator: Abstract) -> Abstract:
     """The result of a function under ``contextmanager``, given the generator that its generator function returns."""
-    return _made(self, GENERATOR, generator, isinstance(generator, Suspended))
+    return _made(self, GENERATOR, generator, isinstance(generator, GeneratorFrame))
 
 
 MANAGER_CALLS: List[Tuple[Any, Handler]] = [

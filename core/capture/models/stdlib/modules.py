@@ -11,7 +11,7 @@ import types
 from typing import Any, Callable, Dict, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.values.lattice import Abstract, Const, Known
+from pijit.core.capture.values.lattice import Abstract, Const, KnownContainer
 from pijit.core.errors import Break
 from pijit.guards.source import UNBOUND, Constant, Item, read_item
 
@@ -57,7 +57,7 @@ class Imports:
         """The module of this name, under a guard."""
         place = Constant(MODULES)
         modules = self.known_object(MODULES, place, place)
-        if read_item(MODULES, name) is UNBOUND or isinstance(modules, Known):
+        if read_item(MODULES, name) is UNBOUND or isinstance(modules, KnownContainer):
             raise Break("PJ207", module=name)
         found = self.use(self.container_item(modules, Const(name)))
         if not isinstance(found, Const) or type(found.object) is not types.ModuleType or _is_beginning(found.object):
