@@ -123,9 +123,9 @@ def _by_methods(plain: Any, direct: str, mirrored: str, a: Any, b: Any) -> Any:
     return plain(a, b)
 
 
-def _native(self: Any, other: Any, name: str) -> Any:
-    method = getattr(type(self), name, None)
-    return NotImplemented if method is None else method(self, other)
+def _native(owner: Any, other: Any, name: str) -> Any:
+    method = getattr(type(owner), name, None)
+    return NotImplemented if method is None else method(owner, other)
 
 
 def _ndarray_first(b: Any) -> bool:

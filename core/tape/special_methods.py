@@ -99,8 +99,8 @@ def _forwarding(name: str) -> Callable[..., Any]:
     if name == "__iter__":
         return _iterated
 
-    def forward(self: StandIn, *args: Any) -> Any:
-        x = self._object
+    def forward(owner: StandIn, *args: Any) -> Any:
+        x = owner._object
         method = python_method(x, name)
         if method is not None:
             return call_recorded(method, x, *args)
@@ -113,10 +113,10 @@ def _forwarding(name: str) -> Callable[..., Any]:
 StandIn.__getattr__.tape_aware = True  # type: ignore[attr-defined]
 
 
-def _iterated(self: StandIn) -> Any:
+def _iterated(owner: StandIn) -> Any:
     from pijit.core.tape.iteration import iterate  # iteration needs this module
 
-    return iterate(self._object)
+    return iterate(owner._object)
 
 
 _iterated.tape_aware = True  # type: ignore[attr-defined]

@@ -73,7 +73,7 @@ class Exits:
     wrote: bool
     gives_result: Callable[[], bool]
     use: Callable[[Abstract], Any]
-    _input: Callable[[Any, Type], Value]
+    segment_input: Callable[[Any, Type], Value]
 
     def resumption(self, index: int) -> Tuple[int, FrameState]:
         """The resume point of side exits from now on."""
@@ -120,7 +120,7 @@ class Exits:
         target = self.instr.index + 1
         raised = Number(INT, self.emit("raised", [], INT))
         none = self.emit("compare", [raised.value, self.number_value(Const(0))], FLAG, {"operator": "=="})
-        packed = Output("tuple", None, [self._output(written), self._output(raised)])
+        packed = Output("tuple", None, [self.exit_output(written), self.exit_output(raised)])
         exit = self._exit(target, self.live_around(target), self.state, (packed,), side=True, rest=report)
         self.block.ops.append(Op("require", [none], {}, None, exit, self.instr.lineno or 0))
 
@@ -160,7 +160,7 @@ class Exits:
                 continue
             if name in live or name == ROUNDS or isinstance(value, ListElement):  # its deletion may have effects
                 names.append(name)
-                outputs.append(self._output(value))
+                outputs.append(self.exit_output(value))
             elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
                 names.append(name)
                 # a constant that was fetched would live as long as the kernel
@@ -183,7 +183,7 @@ class Exits:
             return False
         return name != ROUNDS and name in self.function.varnames
 
-    def _output(self, value: Abstract) -> Output:
+    def exit_output(self, value: Abstract) -> Output:
         if isinstance(value, Raised):
             raise Unhandled(value.born, Break("PJ206"))
         if isinstance(value, Unbound) and value.born >= 0:
@@ -192,10 +192,10 @@ class Exits:
             self._leave_once(value)
             return function_output(self, value)
         if isinstance(value, UnescapedFunction) and value.root is not None:
-            return Output("value", self._input(value.root, SKIP))
+            return Output("value", self.segment_input(value.root, SKIP))
         if isinstance(value, SliceDisplay) or isinstance(value, Range) and value.parts:
             self._leave_once(value)
-            return Output("called", None, [Output("const", class_of(value))] + list(map(self._output, value.parts)))
+            return Output("called", None, [Output("const", class_of(value))] + list(map(self.exit_output, value.parts)))
         if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
             raise Break("PJ202", value=repr(value))
         if isinstance(value, TypedValue) and not (isinstance(value, KnownContainer) and value.value is None):
@@ -206,16 +206,16 @@ class Exits:
         if isinstance(value, GeneratorFrame):
             return suspended_output(self, value)
         if isinstance(value, Unrolled):
-            return Output(UNROLLED_OUTPUTS[value.what], value.position, [self._output(value.owner)])
+            return Output(UNROLLED_OUTPUTS[value.what], value.position, [self.exit_output(value.owner)])
         if value.root is not None:
-            return Output("value", self._input(value.root, SKIP))
+            return Output("value", self.segment_input(value.root, SKIP))
         if isinstance(value, (Sequence, Composite)) and value.value is not None:
             return Output("value", value.value)
         if isinstance(value, VirtualObject):
             return record_output(self, value)
         if isinstance(value, Sequence):
             self._leave_once(value)
-            return Output("tuple", None, [self._output(item) for item in value.items])
+            return Output("tuple", None, [self.exit_output(item) for item in value.items])
         if isinstance(value, Const):
             return Output("const", value.object)
         raise Break("PJ202", value=repr(value))
@@ -233,7 +233,7 @@ class Exits:
         """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
         if value.input is not None:
             return Output("advance", value.input, (), moving_words(value))
-        return Output(ITERATOR_OUTPUTS[value.kind], None, [self._output(part) for part in value.parts], value.words)
+        return Output(ITERATOR_OUTPUTS[value.kind], None, [self.exit_output(part) for part in value.parts], value.words)
 
     def may_resume(self, begins: bool) -> bool:
         """Whether the resume point of side exits moves to here. ``begins``: a statement may begin here."""

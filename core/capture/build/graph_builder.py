@@ -126,11 +126,11 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             elif not self._carries(name, value):
                 locals[name] = _no_more_than(self.head.locals.get(name, value), value)
             else:
-                locals[name] = self._parameters(value, block, name, sample.locals.get(name) if sample else None)
+                locals[name] = self.block_parameters(value, block, name, sample.locals.get(name) if sample else None)
         stack = list(self.head.stack[:self.depth])
         for position in range(self.depth, len(joined.stack)):
             like = self.use(sample.stack[position]) if sample is not None else None
-            stack.append(self._parameters(joined.stack[position], block, "", like))
+            stack.append(self.block_parameters(joined.stack[position], block, "", like))
         return FrameState(locals, stack)
 
     def _carries(self, name: str, value: Abstract) -> bool:
@@ -141,7 +141,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         """The joined state where all edges to a piece meet."""
         return piece.version.state
 
-    def _parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+    def block_parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
         """A copy of ``value`` whose parts are parameters of ``block``."""
         if isinstance(value, VirtualObject):
             return record_parameters(self, value, block, hint, like)
@@ -149,7 +149,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             block.params.append(self.graph.new_value(value.type, hint))
             made = block.params[-1]
             likes = like.items if isinstance(like, KnownContainer) else [None] * len(value.items)
-            return value.like([self._parameters(item, block, hint, item_like)
+            return value.like([self.block_parameters(item, block, hint, item_like)
                                for item, item_like in zip(value.items, likes)], made)
         if isinstance(value, TypedValue):
             copy = type(value)(value.type, self.graph.new_value(value.type, hint), None, value.born)
@@ -159,7 +159,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
             made = self.graph.new_value(Object(tuple), hint)
             block.params += [] if isinstance(value, Display) else [made]
-            items = [self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
+            items = [self.block_parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
             return type(value)(items, None, value.born, None if isinstance(value, Display) else made)
         if isinstance(value, Composite):
             return parted_parameters(self, value, block, hint, like)
@@ -168,22 +168,22 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         if isinstance(value, LoopIterator):
             words = self._word_parameters(ITERATOR_WORDS[value.kind], block)
             likes = like.parts if isinstance(like, LoopIterator) else [None] * len(value.parts)
-            parts = tuple(self._parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
+            parts = tuple(self.block_parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
             source = like.input if isinstance(like, LoopIterator) else None
             return LoopIterator(value.kind, words, parts, source, value.born, value.count)
         if isinstance(value, Unrolled):
             owner = like.owner if isinstance(like, Unrolled) else None
-            return value.over(self._parameters(value.owner, block, hint, owner), value.position)
+            return value.over(self.block_parameters(value.owner, block, hint, owner), value.position)
         if isinstance(value, UnescapedFunction):
             likes = like.free if isinstance(like, UnescapedFunction) else [None] * len(value.free)
-            return value.with_free(tuple(self._parameters(part, block, hint, part_like)
+            return value.with_free(tuple(self.block_parameters(part, block, hint, part_like)
                                          for part, part_like in zip(value.free, likes)))
         if isinstance(value, GeneratorFrame):
             likes = like.parts if isinstance(like, GeneratorFrame) else [None] * len(value.parts)
             maker = like.maker if isinstance(like, GeneratorFrame) else None
             if isinstance(value.maker, UnescapedFunction):
-                maker = self._parameters(value.maker, block, hint, maker)
-            return value.like(tuple(self._parameters(part, block, hint, part_like)
+                maker = self.block_parameters(value.maker, block, hint, maker)
+            return value.like(tuple(self.block_parameters(part, block, hint, part_like)
                                     for part, part_like in zip(value.parts, likes)), maker)
         if isinstance(value, WAITING):
             return waiting_parameters(self, value, block, hint, like)
@@ -254,12 +254,12 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         self.state = state.copy()
         for name, value in target.locals.items():
             if self._carries(name, value):
-                arguments += self._parts(value, state.locals.get(name))
+                arguments += self.value_parts(value, state.locals.get(name))
         for position in range(self.depth, len(target.stack)):
-            arguments += self._parts(target.stack[position], state.stack[position])
+            arguments += self.value_parts(target.stack[position], state.stack[position])
         return arguments
 
-    def _parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
+    def value_parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
         if isinstance(wanted, VirtualObject):
             return record_parts(self, wanted, given)
         if isinstance(wanted, Number):
@@ -268,13 +268,13 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             parts = [self.object_value(given)]  # type: ignore[arg-type]
             if isinstance(wanted, KnownContainer):
                 given = self.use(given)
-                parts += [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+                parts += [part for want, have in zip(wanted.items, given.items) for part in self.value_parts(want, have)]
             return parts
         if isinstance(wanted, Tensor):
             return [self.use(given).value]  # type: ignore[union-attr]
         if isinstance(wanted, Sequence):
             given = self.use(given)
-            parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+            parts = [part for want, have in zip(wanted.items, given.items) for part in self.value_parts(want, have)]
             return parts if isinstance(wanted, Display) else [self.object_value(given)] + parts
         if isinstance(wanted, Composite):
             return parted_values(self, wanted, self.use(given))
@@ -282,19 +282,19 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             return list(given.words)
         if isinstance(wanted, LoopIterator):
             given = self.use(given)
-            parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
+            parts = [part for want, have in zip(wanted.parts, given.parts) for part in self.value_parts(want, have)]
             return list(given.words) + parts
         if isinstance(wanted, Unrolled):
-            return self._parts(wanted.owner, given.owner)
+            return self.value_parts(wanted.owner, given.owner)
         if isinstance(wanted, UnescapedFunction):
             given = self.use(given)
-            return [part for want, have in zip(wanted.free, given.free) for part in self._parts(want, have)]
+            return [part for want, have in zip(wanted.free, given.free) for part in self.value_parts(want, have)]
         if isinstance(wanted, GeneratorFrame):
             given = self.use(given)
-            maker = self._parts(wanted.maker, given.maker) if isinstance(wanted.maker, UnescapedFunction) else []
+            maker = self.value_parts(wanted.maker, given.maker) if isinstance(wanted.maker, UnescapedFunction) else []
             if not isinstance(wanted.maker, UnescapedFunction) and wanted.maker.place.root != given.maker.place.root:
                 raise Break("PJ213")
-            return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
+            return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self.value_parts(want, have)]
         if isinstance(wanted, WAITING):
             return waiting_values(self, wanted, given)
         if isinstance(wanted, OpaqueObject) and (given is None or wanted.root != given.root):
@@ -440,11 +440,11 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             return self.emit("new_tuple", parts, Object(tuple))  # type: ignore[return-value]
         if value.root is None and not isinstance(value, Const):
             raise Break("PJ218")
-        return self._input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
+        return self.segment_input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
                            object_type(value))
 
     def cell_value(self, root: Any) -> Value:
-        return self._input(root, CELL)
+        return self.segment_input(root, CELL)
 
     def use(self, value: Abstract) -> Abstract:
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
@@ -461,7 +461,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         if isinstance(value, TypedValue) and value.value is None:
             if value.root is None:
                 raise Break("PJ218")
-            return with_value(value, self._input(value.root, value.type))
+            return with_value(value, self.segment_input(value.root, value.type))
         if isinstance(value, Sequence) and value.root is not None:
             items = []
             for position, item in enumerate(value.items):
@@ -491,7 +491,7 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
             line = "%s:%s" % (self.function.code.co_filename, self.instr.lineno)
             self.captured.facts[key] = Fact(value.root, value.source, known, line)
 
-    def _input(self, root: Any, type: Type) -> Value:
+    def segment_input(self, root: Any, type: Type) -> Value:
         known = self.inputs.get((root, type))
         if known is None:
             known = self.inputs[(root, type)] = self.graph.new_value(type, str(root))

@@ -133,7 +133,7 @@ class InlineBuilder(GraphBuilder):
         likes = [outcome.result, *outcome.written.values()]
         joined = [self._joined([values[k] for _, values in returns], like, after) for k, like in enumerate(likes)]
         for self.block, values in returns:
-            arguments = [part for value, wanted in zip(values, joined) for part in self._parts(wanted, value)]
+            arguments = [part for value, wanted in zip(values, joined) for part in self.value_parts(wanted, value)]
             self.block.terminator = Jump(after, arguments)
         self.parent.block = after
         return joined
@@ -141,9 +141,9 @@ class InlineBuilder(GraphBuilder):
     def _joined(self, values: List[Abstract], like: Abstract, block: Block) -> Abstract:
         """One value for the results of all paths. Typed parts become parameters of ``block``."""
         if isinstance(like, VirtualObject):
-            return self._parameters(like, block, "", values[0])
+            return self.block_parameters(like, block, "", values[0])
         if isinstance(like, (TypedValue, Range, Composite, LoopIterator, Unrolled)):
-            return self._parameters(like, block, "", None)
+            return self.block_parameters(like, block, "", None)
         if isinstance(like, GeneratorFrame):
             columns = zip(*[value.parts for value in values])  # type: ignore[attr-defined]
             return like.like(tuple(self._joined(list(column), part, block)
@@ -223,8 +223,8 @@ class InlineBuilder(GraphBuilder):
         if not set(callee.function.__code__.co_cellvars).isdisjoint(dicts):
             raise Break("PJ231")
         outputs = [function]
-        outputs += [self._output(value) for value in held.values()]
-        outputs += [self._output(value) for items in dicts.values() for value in items.values()]
+        outputs += [self.exit_output(value) for value in held.values()]
+        outputs += [self.exit_output(value) for items in dicts.values() for value in items.values()]
         outputs += stack_outputs(self, state.stack)
         rest = Continuation(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
                     inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()),
@@ -236,13 +236,13 @@ class InlineBuilder(GraphBuilder):
     def _callee_output(self, callee: Any) -> Output:
         """The function object that is called here."""
         if callee.place.root is not None:
-            return Output("value", self._input(callee.place.root, SKIP))
+            return Output("value", self.segment_input(callee.place.root, SKIP))
         closure = getattr(self.facts, "closure", None)
         if closure is None:
             raise Break("PJ231")
         if closure.value is not None:
             return Output("value", closure.value)
-        cells = [self._input(Root("closure", number), SKIP) for number in closure.shape.late]
+        cells = [self.segment_input(Root("closure", number), SKIP) for number in closure.shape.late]
         return Output("function", None, [Output("const", closure.shape.code), Output("const", closure.shape.name)]
                       + [Output("value", cell) for cell in cells])
 

@@ -15,22 +15,22 @@ from pijit.core.graph.ir import Block, Output, Value
 from pijit.guards.reading import class_value
 
 
-def waiting_parameters(self: Any, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+def waiting_parameters(builder: Any, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
     """A copy of ``value`` whose parts are parameters of ``block``."""
     if isinstance(value, Manager):
         known = like if isinstance(like, Manager) else value
-        return with_owner(value, known.function, self._parameters(value.owner, block, hint, known.owner))
+        return with_owner(value, known.function, builder.block_parameters(value.owner, block, hint, known.owner))
     parts = parts_within(value)
     likes = parts_within(like) if type(like) is type(value) else (None,) * len(parts)
-    return with_parts(value, tuple(self._parameters(part, block, hint, part_like)
+    return with_parts(value, tuple(builder.block_parameters(part, block, hint, part_like)
                                    for part, part_like in zip(parts, likes)))
 
 
-def waiting_values(self: Any, wanted: Abstract, given: Any) -> List[Value]:
+def waiting_values(builder: Any, wanted: Abstract, given: Any) -> List[Value]:
     """The arguments for the parameters in ``wanted``."""
     if isinstance(wanted, Manager):
-        return self._parts(wanted.owner, given.owner)  # type: ignore[no-any-return]
-    return [part for want, have in zip(parts_within(wanted), parts_within(given)) for part in self._parts(want, have)]
+        return builder.value_parts(wanted.owner, given.owner)  # type: ignore[no-any-return]
+    return [part for want, have in zip(parts_within(wanted), parts_within(given)) for part in builder.value_parts(want, have)]
 
 
 def is_stuck(stack: List[Abstract]) -> bool:
@@ -59,28 +59,28 @@ def _descriptor(method: Method) -> Any:
     return class_value(kind, method.name) if kind is not None and kind is not type else None
 
 
-def stack_outputs(self: Any, stack: List[Abstract]) -> List[Output]:
+def stack_outputs(builder: Any, stack: List[Abstract]) -> List[Output]:
     """The operand stack that an exit leaves: LOAD_METHOD's function and first argument, or LOAD_ATTR's method."""
     outputs: List[Output] = []
     for position, value in enumerate(stack):
         paired = position > 0 and isinstance(stack[position - 1], Null)
         if not _may_leave(stack, position):
-            outputs.append(item_output(self, value))
+            outputs.append(item_output(builder, value))
         elif isinstance(value, Null):
-            outputs.append(_function_output(self, stack[position + 1]))
+            outputs.append(_function_output(builder, stack[position + 1]))
         else:
-            owner = self._output(value.owner)  # type: ignore[attr-defined]
-            outputs.append(owner if paired else _object_output(self, value, owner))
+            owner = builder.exit_output(value.owner)  # type: ignore[attr-defined]
+            outputs.append(owner if paired else _object_output(builder, value, owner))
     return outputs
 
 
-def _function_output(self: Any, value: Any) -> Output:
+def _function_output(builder: Any, value: Any) -> Output:
     if isinstance(value, Method):
         return Output("const", _descriptor(value))
-    return self._output(value.function)  # type: ignore[no-any-return]
+    return builder.exit_output(value.function)  # type: ignore[no-any-return]
 
 
-def _object_output(self: Any, value: Any, owner: Output) -> Output:
+def _object_output(builder: Any, value: Any, owner: Output) -> Output:
     if isinstance(value, Method):
         return Output("called", None, [Output("const", getattr), owner, Output("const", value.name)])
-    return Output("called", None, [Output("const", types.MethodType), self._output(value.function), owner])
+    return Output("called", None, [Output("const", types.MethodType), builder.exit_output(value.function), owner])

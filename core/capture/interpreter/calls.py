@@ -273,7 +273,7 @@ class Calls:
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Handler:
-    return lambda self, arguments, keywords: self.call_ufunc(ufunc, arguments, keywords)
+    return lambda interpreter, arguments, keywords: interpreter.call_ufunc(ufunc, arguments, keywords)
 
 
 def _origin(target: Any) -> Tuple[str, str]:

@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import EXCEPTION_ITEMS, HANDLER_ITEMS, BlockEntry
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.state.frame_state import is_confined
 from pijit.core.capture.state.return_kinds import Cut
@@ -263,15 +264,15 @@ def is_plain_exception(cls: Any) -> bool:
     return first is not None and not own and all(is_among(kind, BUILT_IN + BASES) for kind in kinds[first:])
 
 
-def thrown(self: Any, target: Any) -> Optional[Abstract]:
+def thrown(interpreter: Interpreter, target: Any) -> Optional[Abstract]:
     """The result of ``cls(...)`` if it is raised at once and handled in the function; else None."""
-    behind = self.function.instructions[self.instr.index + 1]
-    raises = (behind.opname, behind.arg) == ("RAISE_VARARGS", 1) and self.is_caught()
+    behind = interpreter.function.instructions[interpreter.instr.index + 1]
+    raises = (behind.opname, behind.arg) == ("RAISE_VARARGS", 1) and interpreter.is_caught()
     if not raises or not is_plain_exception(target.object):
         return None
     for name in MAKING[:2]:
-        self.rely(target, Holds(name, class_value(target.object, name)))
-    return Thrown(target.object, self.instr.index)
+        interpreter.rely(target, Holds(name, class_value(target.object, name)))
+    return Thrown(target.object, interpreter.instr.index)
 
 
 def way_edges(interpreter: Any) -> Dict[int, Tuple[int, Any]]:

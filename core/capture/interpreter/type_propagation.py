@@ -56,7 +56,7 @@ class TypePropagator(Interpreter):
     def cell_value(self, root: Any) -> Value:
         return Value(-1, CELL)
 
-    def _input(self, root: Any, type: Type) -> Value:
+    def segment_input(self, root: Any, type: Type) -> Value:
         return Value(-1, type)
 
     def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -59,113 +60,113 @@ UNLIKELY: Dict[Any, Any] = {INT: -8765432109876543211, FLOAT: -8.765432109876543
 DIVISIONS = frozenset(["/", "//", "%"])
 
 
-def foresee(self: Any, instr: Instr) -> None:
+def foresee(interpreter: Interpreter, instr: Instr) -> None:
     """Branch to the handler where an instruction raises a predicted exception; for any other the kernel exits."""
     check = CHECKS.get(instr.opname)
-    if check is None or self.handler() is None and not self.leads_out():
+    if check is None or interpreter.handler() is None and not interpreter.leads_out():
         return
-    saved = list(self.state.stack)
+    saved = list(interpreter.state.stack)
     try:
-        check(self)
+        check(interpreter)
     except Break:
         pass
-    self.state.stack = saved
-    if self.ways:
-        self.end_block()
+    interpreter.state.stack = saved
+    if interpreter.ways:
+        interpreter.end_block()
 
 
-def check_division(self: Any) -> None:
+def check_division(interpreter: Interpreter) -> None:
     """Division of Python numbers by zero; NumPy numbers warn instead."""
-    left, right = (number_type(self.use(value)) for value in self.state.stack[-2:])
+    left, right = (number_type(interpreter.use(value)) for value in interpreter.state.stack[-2:])
     if left is not None and right is not None and left.family == right.family == "py":
-        divisor = self.use(self.state.stack[-1])
+        divisor = interpreter.use(interpreter.state.stack[-1])
         if not isinstance(divisor, Const):
-            self.raise_where(lambda: negated(self, self.emit("truth", [self.number_value(divisor)], FLAG)),
+            interpreter.raise_where(lambda: negated(interpreter, interpreter.emit("truth", [interpreter.number_value(divisor)], FLAG)),
                              ZeroDivisionError)
 
 
-def check_subscript(self: Any) -> None:
+def check_subscript(interpreter: Interpreter) -> None:
     """A key that a dict lacks, or an index that is out of range."""
-    owner, index = (self.use(value) for value in self.state.stack[-2:])
+    owner, index = (interpreter.use(value) for value in interpreter.state.stack[-2:])
     if isinstance(owner, KnownContainer) or isinstance(index, Const):
         return
     if pointer_class(owner) is dict:
-        if number_type(self.expected(owner, None)) not in UNLIKELY:
-            self.raise_where(lambda: is_missing(self, owner, index), KeyError)
+        if number_type(interpreter.expected(owner, None)) not in UNLIKELY:
+            interpreter.raise_where(lambda: is_missing(interpreter, owner, index), KeyError)
     elif pointer_class(owner) in (list, tuple) and number_type(index) is not None:
-        self.raise_where(lambda: out_of_range(self, self.word(index), self.emit(
-            "list_size", [self.object_value(owner)], WORD)), IndexError)
+        interpreter.raise_where(lambda: out_of_range(interpreter, interpreter.word(index), interpreter.emit(
+            "list_size", [interpreter.object_value(owner)], WORD)), IndexError)
     elif isinstance(owner, Tensor):
-        check_axes(self, owner, index.items if isinstance(index, Sequence) else (index,))
+        check_axes(interpreter, owner, index.items if isinstance(index, Sequence) else (index,))
 
 
-def check_axes(self: Any, owner: Tensor, items: Iterable[Abstract]) -> None:
+def check_axes(interpreter: Interpreter, owner: Tensor, items: Iterable[Abstract]) -> None:
     """Integer indices of an array that are out of range."""
     kinds = [number_type(item) for item in items]
     if len(kinds) <= owner.type.ndim and all(kind is not None and kind.dtype.kind in "iu" for kind in kinds):
         for axis, item in enumerate(items):
             if not isinstance(item, Const):
-                self.raise_where(lambda: out_of_range(self, self.word(self.use(item)), self.emit(
+                interpreter.raise_where(lambda: out_of_range(interpreter, interpreter.word(interpreter.use(item)), interpreter.emit(
                     "dim", [owner.value], WORD, {"axis": axis})), IndexError)
 
 
-def check_call(self: Any) -> None:
+def check_call(interpreter: Interpreter) -> None:
     """An argument outside the domain of a ``math`` function, or so large that the result overflows."""
-    function = self.state.stack[-2] if self.instr.arg == 1 else None
+    function = interpreter.state.stack[-2] if interpreter.instr.arg == 1 else None
     asks = DOMAINS.get(id(function.object)) if isinstance(function, Const) else None
-    argument = self.use(self.state.stack[-1])
+    argument = interpreter.use(interpreter.state.stack[-1])
     kind = number_type(argument)
     if asks is None or kind is None or kind.dtype.kind not in "if" or isinstance(argument, Const):
         return
     for symbol, limit in asks.outside:
-        self.raise_where(lambda: self.truth(self.compare(symbol, argument, Const(limit))), ValueError)
+        interpreter.raise_where(lambda: interpreter.truth(interpreter.compare(symbol, argument, Const(limit))), ValueError)
     if asks.largest is not None:
-        self.raise_where(lambda: is_too_large(self, argument, asks.largest), OverflowError)
+        interpreter.raise_where(lambda: is_too_large(interpreter, argument, asks.largest), OverflowError)
 
 
-def is_too_large(self: Any, argument: Abstract, largest: float) -> Value:
+def is_too_large(interpreter: Interpreter, argument: Abstract, largest: float) -> Value:
     """FLAG: a number is finite and above ``largest``."""
-    over = self.truth(self.compare(">", argument, Const(largest)))
-    finite = self.truth(self.compare("<", argument, Const(math.inf)))
-    return self.emit("select", [over, finite, over], FLAG)  # type: ignore[no-any-return]
+    over = interpreter.truth(interpreter.compare(">", argument, Const(largest)))
+    finite = interpreter.truth(interpreter.compare("<", argument, Const(math.inf)))
+    return interpreter.emit("select", [over, finite, over], FLAG)  # type: ignore[no-any-return]
 
 
-def found_or_raised(self: Any, owner: Abstract, index: Abstract, like: Abstract) -> Optional[Abstract]:
+def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, like: Abstract) -> Optional[Abstract]:
     """``d[key]`` with one lookup, where a missing key leads to a handler; None where this form does not apply.
 
     For a missing key the lookup gives a number of `UNLIKELY`, which no dict is expected to hold.
     """
     kind = number_type(like)
-    if kind not in UNLIKELY or (self.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict) or self.derived:
+    if kind not in UNLIKELY or (interpreter.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict) or interpreter.derived:
         return None
-    if self.handler() is None and not self.leads_out() or not self.is_named(KeyError):
+    if interpreter.handler() is None and not interpreter.leads_out() or not interpreter.is_named(KeyError):
         return None
-    name, operands = self.keyed("get_key", owner, index)
+    name, operands = interpreter.keyed("get_key", owner, index)
     absent = Const(UNLIKELY[kind])
-    value = self.emit(name, operands + [self.stored_value(absent)], kind, exits=True)
-    flag = self.emit("compare", [value, self.number_value(absent)], FLAG, {"operator": "=="})
-    self.raise_rarely(flag, KeyError, lambda: self.emit(
-        "has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True))
-    if self.ways:
-        self.end_block()
+    value = interpreter.emit(name, operands + [interpreter.stored_value(absent)], kind, exits=True)
+    flag = interpreter.emit("compare", [value, interpreter.number_value(absent)], FLAG, {"operator": "=="})
+    interpreter.raise_rarely(flag, KeyError, lambda: interpreter.emit(
+        "has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG, exits=True))
+    if interpreter.ways:
+        interpreter.end_block()
     return Number(kind, value)
 
 
-def is_missing(self: Any, owner: Abstract, index: Abstract) -> Value:
+def is_missing(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Value:
     """FLAG: a dict lacks a key."""
-    return negated(self, self.emit("has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True))
+    return negated(interpreter, interpreter.emit("has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG, exits=True))
 
 
-def negated(self: Any, flag: Value) -> Value:
-    return self.emit("not", [flag], FLAG)  # type: ignore[no-any-return]
+def negated(interpreter: Interpreter, flag: Value) -> Value:
+    return interpreter.emit("not", [flag], FLAG)  # type: ignore[no-any-return]
 
 
-def out_of_range(self: Any, index: Value, size: Value) -> Value:
+def out_of_range(interpreter: Interpreter, index: Value, size: Value) -> Value:
     """FLAG: an index is outside a sequence."""
-    below = self.emit("compare", [self.emit("add", [index, size], WORD), self.emit("const", [], WORD, {"value": 0})],
+    below = interpreter.emit("compare", [interpreter.emit("add", [index, size], WORD), interpreter.emit("const", [], WORD, {"value": 0})],
                       FLAG, {"operator": "<"})
-    above = self.emit("compare", [index, size], FLAG, {"operator": ">="})
-    return self.emit("select", [below, below, above], FLAG)  # type: ignore[no-any-return]
+    above = interpreter.emit("compare", [index, size], FLAG, {"operator": ">="})
+    return interpreter.emit("select", [below, below, above], FLAG)  # type: ignore[no-any-return]
 
 
 CHECKS: Dict[str, Callable[[Any], None]] = {"BINARY_SUBSCR": check_subscript, "CALL_FUNCTION": check_call}

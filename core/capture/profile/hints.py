@@ -231,10 +231,10 @@ def check_text(text: str) -> None:
     parsed(text, _nothing)
 
 
-def call_hint(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_hint(interpreter: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``hint(value, kind)`` of a value that is already known."""
     only(arguments, keywords, "hint", 2)
-    _said_by(arguments[1], self.facts, -1)
+    _said_by(arguments[1], interpreter.facts, -1)
     return arguments[0]
 
 

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Slice, class_of, number_type
 from pijit.core.errors import Break
@@ -152,23 +153,23 @@ def is_text(value: Abstract) -> bool:
     return is_among(class_of(value), READ_BY_POSITION)
 
 
-def call_ord(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_ord(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``ord`` of a string."""
     only(arguments, keywords, "ord", 1)
     if class_of(arguments[0]) is not str:
         raise Break("PJ203", operand=describe(arguments[0]))
     if isinstance(arguments[0], Const) and len(arguments[0].object) == 1:
         return Const(ord(arguments[0].object))
-    return self.ordinal(arguments[0])  # type: ignore[no-any-return]
+    return interpreter.ordinal(arguments[0])  # type: ignore[no-any-return]
 
 
-def call_chr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``chr`` of an integer."""
     only(arguments, keywords, "chr", 1)
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.kind not in "iu":
         raise Break("PJ203", operand=describe(arguments[0]))
-    return self.made_text("builtins.chr", arguments)  # type: ignore[no-any-return]
+    return interpreter.made_text("builtins.chr", arguments)  # type: ignore[no-any-return]
 
 
 CHARACTER_CALLS: List[Tuple[Any, Handler]] = [(builtins.ord, call_ord), (builtins.chr, call_chr)]

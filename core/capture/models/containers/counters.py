@@ -14,6 +14,7 @@ from pijit.core.capture.context import Place
 from pijit.core.capture.models.containers.sequences import made_by
 from pijit.core.capture.models.iteration.consumers import call_list
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import list_of, list_type
 from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries, type_with_entries
@@ -33,57 +34,57 @@ OWN = {name: class_value(Counter, name) for name in (
 """Attributes of the original class under these names."""
 
 
-def rely_on_counter(self: Any, *names: str) -> None:
+def rely_on_counter(interpreter: Interpreter, *names: str) -> None:
     """Guard that the class has its original methods under these names."""
     for name in names:
         if class_value(Counter, name) is not OWN[name]:
             raise Break("PJ204", attribute=name, object="Counter")
-        self.rely(PLACE, Holds(name, OWN[name]))
+        interpreter.rely(PLACE, Holds(name, OWN[name]))
 
 
-def rely_if_counter(self: Any, owner: Abstract, *names: str) -> None:
+def rely_if_counter(interpreter: Interpreter, owner: Abstract, *names: str) -> None:
     """The same if ``owner`` is a Counter."""
     if class_of(owner) is Counter:
-        rely_on_counter(self, *names)
+        rely_on_counter(interpreter, *names)
 
 
-def rely_on_method(self: Any, owner: Abstract, name: str) -> None:
+def rely_on_method(interpreter: Interpreter, owner: Abstract, name: str) -> None:
     """Guard that ``owner.name`` of a Counter is the class's method,
     and that the object has no attribute of that name."""
-    rely_on_counter(self, "__getattribute__", name)
-    flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
-    self.emit("require", [flag], None, exits=True)
+    rely_on_counter(interpreter, "__getattribute__", name)
+    flag = interpreter.emit("lacks_own", [interpreter.object_value(owner), interpreter.object_value(Const(name))], FLAG)
+    interpreter.emit("require", [flag], None, exits=True)
 
 
-def count_of(self: Any, owner: Abstract, index: Abstract, key: Any) -> Optional[Abstract]:
+def count_of(interpreter: Interpreter, owner: Abstract, index: Abstract, key: Any) -> Optional[Abstract]:
     """``owner[index]`` where an int is expected, zero for a missing key; None where another type is expected."""
     try:
-        like = self.expected(owner, key)
+        like = interpreter.expected(owner, key)
     except Break as error:
         if error.reason_id != "PJ218":
             raise
         like = Const(0)
     if number_type(like) != INT:
         return None
-    name, operands = self.keyed("get_key", owner, index)
-    return self.found(name, operands + [self.stored_value(Const(0))], Const(0))  # type: ignore[no-any-return]
+    name, operands = interpreter.keyed("get_key", owner, index)
+    return interpreter.found(name, operands + [interpreter.stored_value(Const(0))], Const(0))  # type: ignore[no-any-return]
 
 
-def call_counter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_counter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``Counter(iterable)`` of numbers and strings, or of the elements of an array."""
     only(arguments, keywords, "Counter", 0, 1)
-    rely_on_counter(self, "__new__", "__init__", "update", "__getitem__", "__missing__", "__setitem__", "get")
+    rely_on_counter(interpreter, "__new__", "__init__", "update", "__getitem__", "__missing__", "__setitem__", "get")
     if not arguments:
-        return made_by(self, "helpers.counted", type_with_entries(Counter, ()), [self.object_value(Const(()))])
+        return made_by(interpreter, "helpers.counted", type_with_entries(Counter, ()), [interpreter.object_value(Const(()))])
     value, helper = arguments[0], "helpers.counted"
     if is_among(class_of(value), (dict, Counter)):
         raise Break("PJ203", operand=describe(value))
     if not (isinstance(value, Tensor) and value.type.ndim == 1) and not is_among(class_of(value), (list, tuple, str)):
-        value, helper = call_list(self, [value], {}), "helpers.counted_anew"
+        value, helper = call_list(interpreter, [value], {}), "helpers.counted_anew"
         kind = list_type(value)
         if not isinstance(kind, ListOf) and kind.python is list and not _has_texts(kind):
             raise Break("PJ203", operand=describe(value))
-    return made_by(self, helper, type_with_entries(Counter, (_key_type(value), INT)), [self.object_value(value)])
+    return made_by(interpreter, helper, type_with_entries(Counter, (_key_type(value), INT)), [interpreter.object_value(value)])
 
 
 def _has_texts(kind: Object) -> bool:
@@ -99,17 +100,17 @@ def _key_type(value: Abstract) -> Optional[Type]:
     return getattr(list_type(value), "items", None) if class_of(value) is list else None
 
 
-def _most_common(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _most_common(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``c.most_common()`` and ``c.most_common(n)``."""
     only(arguments, keywords, "most_common", 1, 2)
     owner, count = arguments[0], arguments[1] if len(arguments) == 2 else Const(None)
     if count != Const(None) and number_type(count) != INT:
         raise Break("PJ203", operand=describe(count))
-    rely_on_counter(self, "items", "__len__", "__iter__")
-    operands = [self.object_value(owner), self.stored_value(count)]
+    rely_on_counter(interpreter, "items", "__len__", "__iter__")
+    operands = [interpreter.object_value(owner), interpreter.stored_value(count)]
     kinds = kinds_of_entries(Instance(expected_entries(owner)))
     row = Holding(tuple, kinds) if kinds and None not in kinds else None
-    return made_by(self, "helpers.most_common", list_of(row) or Object(list), operands)
+    return made_by(interpreter, "helpers.most_common", list_of(row) or Object(list), operands)
 
 
 COUNTER_METHODS: Dict[Tuple[type, str], Handler] = {(Counter, "most_common"): _most_common}

@@ -7,9 +7,10 @@ Method calls are dispatched by `DEQUE_METHODS`.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.lattice import Abstract, Const, Sequence, class_of
@@ -19,36 +20,36 @@ from pijit.core.graph.types import Array, Holding, ListOf, Object, Scalar
 from pijit.guards.facts import is_among
 
 
-def item_of_deque(self: Any, owner: Abstract, index: Abstract) -> Abstract:
+def item_of_deque(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
     """``owner[index]``, a number, an array or a string."""
-    like = self.expected(owner, None)
+    like = interpreter.expected(owner, None)
     if is_among(class_of(like), (list, tuple, dict)):  # only bytecode keeps them alive long enough
         raise Break("PJ203", operand=describe(like))
-    return self.found("deque_item", [self.object_value(owner), self.word(index)], like)  # type: ignore[no-any-return]
+    return interpreter.found("deque_item", [interpreter.object_value(owner), interpreter.word(index)], like)  # type: ignore[no-any-return]
 
 
 def _append(name: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         owner, value = arguments
-        self.effect("deque_" + name, owner, [self.object_value(owner), self.stored_value(value)])
+        interpreter.effect("deque_" + name, owner, [interpreter.object_value(owner), interpreter.stored_value(value)])
         return Const(None)
     return call
 
 
 def _take(name: str, position: int) -> Handler:
     """``pop`` and ``popleft``: load and check the item, then remove it; no exit follows the removal."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         owner, index = arguments[0], Const(position)
-        if self.is_dropped():
-            self.effect("deque_drop", owner, [self.object_value(owner), self.word(index)])
+        if interpreter.is_dropped():
+            interpreter.effect("deque_drop", owner, [interpreter.object_value(owner), interpreter.word(index)])
             return Const(None)
-        row = row_of(self.expected(owner, None))
-        item = (item_of_deque(self, owner, index) if row is None
-                else taken_tuple(self, "deque_item", [self.object_value(owner), self.word(index)], row))
-        self.changing_container(owner)
-        self.emit("deque_take", [self.object_value(owner), self.word(index)], None)
+        row = row_of(interpreter.expected(owner, None))
+        item = (item_of_deque(interpreter, owner, index) if row is None
+                else taken_tuple(interpreter, "deque_item", [interpreter.object_value(owner), interpreter.word(index)], row))
+        interpreter.changing_container(owner)
+        interpreter.emit("deque_take", [interpreter.object_value(owner), interpreter.word(index)], None)
         return item
     return call
 
@@ -65,13 +66,13 @@ def row_of(like: Abstract) -> Optional[Object]:
     return kind if plain else None
 
 
-def taken_tuple(self: Any, read: str, operands: List[Value], row: Object) -> Abstract:
+def taken_tuple(interpreter: Interpreter, read: str, operands: List[Value], row: Object) -> Abstract:
     """A tuple or list that will be removed from its container.
     A tuple that is unpacked at once need not be kept alive."""
-    found = self.typed_item(read, *operands, row)
-    if isinstance(found, Sequence) and self.function.instructions[self.instr.index + 1].opname == "UNPACK_SEQUENCE":
+    found = interpreter.typed_item(read, *operands, row)
+    if isinstance(found, Sequence) and interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE":
         return Sequence(list(found.items))
-    self.emit("hold", [found.value], None, exits=True)
+    interpreter.emit("hold", [found.value], None, exits=True)
     return found  # type: ignore[no-any-return]
 
 

@@ -10,6 +10,7 @@ from typing import Any, List, Tuple
 
 from pijit.core.capture.models.containers.deques import row_of, taken_tuple
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import loosen
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, class_of, pointer_class
@@ -22,31 +23,31 @@ def _require_list(owner: Abstract) -> None:
         raise Break("PJ203", operand=describe(owner))
 
 
-def call_heappush(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_heappush(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``heappush(heap, item)``."""
     only(arguments, keywords, "heappush", 2)
     owner, value = arguments
     _require_list(owner)
-    loosen(self.state, owner, value)
-    self.effect("heap_push", owner, [self.object_value(owner), self.stored_value(value)])
+    loosen(interpreter.state, owner, value)
+    interpreter.effect("heap_push", owner, [interpreter.object_value(owner), interpreter.stored_value(value)])
     return Const(None)
 
 
-def call_heappop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_heappop(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``heappop(heap)``: the top item is read first, as a value of the expected type."""
     only(arguments, keywords, "heappop", 1)
     owner, top = arguments[0], Const(0)
     _require_list(owner)
     item: Abstract = Const(None)
-    if not self.is_dropped():
-        like = self.expected(owner, 0)
+    if not interpreter.is_dropped():
+        like = interpreter.expected(owner, 0)
         row = row_of(like)
         if row is None and is_among(class_of(like), (list, tuple, dict)):
             raise Break("PJ203", operand=describe(like))
-        operands = [self.object_value(owner), self.word(top)]
-        item = (self.found("load_item", operands, like) if row is None
-                else taken_tuple(self, "load_item", operands, row))
-    self.effect("heap_drop", owner, [self.object_value(owner)])
+        operands = [interpreter.object_value(owner), interpreter.word(top)]
+        item = (interpreter.found("load_item", operands, like) if row is None
+                else taken_tuple(interpreter, "load_item", operands, row))
+    interpreter.effect("heap_drop", owner, [interpreter.object_value(owner)])
     return item
 
 

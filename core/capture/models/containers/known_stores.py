@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import (
     FrameState,
     change_items,
@@ -41,34 +42,34 @@ In loops each item is a value that is carried from iteration to iteration."""
 _SLICES = (Slice, SliceDisplay)
 
 
-def store_into_known(self: Any, owner: Abstract, index: Abstract, value: Abstract) -> bool:
+def store_into_known(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> bool:
     """Whether ``owner[index] = value`` was done here, so that the contents stay known."""
-    position = _position(self, owner, index)
+    position = _position(interpreter, owner, index)
     if position is None:
         return False
-    name = _only_variable(self.state, owner, value)
+    name = _only_variable(interpreter.state, owner, value)
     if name is None:
         return False
-    value = shared(self, [self.as_object(value)])[0]
-    locals, stack = dict(self.state.locals), list(self.state.stack)
-    self.changing_container(owner)
-    self.state.locals, self.state.stack = locals, stack
-    operands = [self.object_value(owner), self.word(index)] if owner.keys is None else self.item_operands(owner, index)
-    self.emit("store_item" if owner.keys is None else "store_key", operands + [self.stored_value(value)], None,
+    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    locals, stack = dict(interpreter.state.locals), list(interpreter.state.stack)
+    interpreter.changing_container(owner)
+    interpreter.state.locals, interpreter.state.stack = locals, stack
+    operands = [interpreter.object_value(owner), interpreter.word(index)] if owner.keys is None else interpreter.item_operands(owner, index)
+    interpreter.emit("store_item" if owner.keys is None else "store_key", operands + [interpreter.stored_value(value)], None,
               exits=True)
     items = list(owner.items)
-    items[position] = self.use(value)
-    stored = owner.like(items, self.object_value(owner))
+    items[position] = interpreter.use(value)
+    stored = owner.like(items, interpreter.object_value(owner))
     stored.root = owner.root
-    self.state.locals[name] = stored
+    interpreter.state.locals[name] = stored
     return True
 
 
-def _position(self: Any, owner: Abstract, index: Abstract) -> Optional[int]:
+def _position(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Optional[int]:
     """Which of the known items the index names; None if the index or the container is not known."""
     if not isinstance(owner, KnownContainer) or len(owner.items) > MOST_ITEMS:
         return None
-    key = self.constant(index) if owner.keys is None else getattr(index, "object", None)
+    key = interpreter.constant(index) if owner.keys is None else getattr(index, "object", None)
     if owner.keys is not None:
         alike = [k for k, known in enumerate(owner.keys) if type(known) is type(key) and known == key]
         return alike[0] if is_exactly(key, ITEM_KEYS) and alike else None

@@ -5,9 +5,10 @@ Called by `contents` for ``<`` and the other orderings.
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Optional
 
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
 from pijit.core.capture.values.lattice import Abstract, Const, Number, class_of
 from pijit.core.errors import Break
@@ -19,35 +20,35 @@ PLAIN_ANSWERS = (int, float, bool, str)
 """Classes whose comparison gives a bool."""
 
 
-def compare_in_order(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+def compare_in_order(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left < right`` and the other orderings of two tuples or lists whose items are known; None for other values.
 
     The first two items that differ decide. Of NumPy items the result is a NumPy bool, which only a jump may receive
     here.
     """
-    pair = [self.items_of(value) if self.is_short(value) else None for value in (left, right)]
+    pair = [interpreter.items_of(value) if interpreter.is_short(value) else None for value in (left, right)]
     if None in pair:
         return None
-    items = [[self.use(item) for item in items] for items in pair]
+    items = [[interpreter.use(item) for item in items] for items in pair]
     plain = all(is_among(class_of(item), PLAIN_ANSWERS) for one in items for item in one)
-    following = self.function.instructions[self.instr.index + 1].opname
+    following = interpreter.function.instructions[interpreter.instr.index + 1].opname
     if not plain and not following.startswith("POP_JUMP_IF_") and following != "TO_BOOL":
         raise Break("PJ203", operand=describe(right))
     answer: Abstract = Const(PYTHON_OPERATORS[symbol](len(items[0]), len(items[1])))
     for one, other in reversed(list(zip(*items))):
-        answer = _decided(self, symbol[0], one, other, answer)
+        answer = _decided(interpreter, symbol[0], one, other, answer)
     return answer
 
 
-def _decided(self: Any, strict: str, one: Abstract, other: Abstract, answer: Abstract) -> Abstract:
+def _decided(interpreter: Interpreter, strict: str, one: Abstract, other: Abstract, answer: Abstract) -> Abstract:
     """The ordering of two items if they differ, else the answer that is known for the items after them."""
-    equal = self.same_or_equal(one, other)
+    equal = interpreter.same_or_equal(one, other)
     if isinstance(equal, Const):
-        return answer if equal.object else self.compare(strict, one, other)  # type: ignore[no-any-return]
-    before = self.truth(self.compare(strict, one, other))
+        return answer if equal.object else interpreter.compare(strict, one, other)  # type: ignore[no-any-return]
+    before = interpreter.truth(interpreter.compare(strict, one, other))
     if isinstance(answer, Const) and not answer.object:
-        return Number(BOOL, self.emit("flag", [before], BOOL))
-    behind = self.truth(equal)
+        return Number(BOOL, interpreter.emit("flag", [before], BOOL))
+    behind = interpreter.truth(equal)
     if not isinstance(answer, Const):
-        behind = self.emit("and", [behind, self.truth(answer)], FLAG)
-    return Number(BOOL, self.emit("flag", [self.emit("or", [before, behind], FLAG)], BOOL))
+        behind = interpreter.emit("and", [behind, interpreter.truth(answer)], FLAG)
+    return Number(BOOL, interpreter.emit("flag", [interpreter.emit("or", [before, behind], FLAG)], BOOL))

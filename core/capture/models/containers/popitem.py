@@ -5,10 +5,11 @@ Method calls are dispatched by `TAKING_METHODS`.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries
@@ -18,29 +19,29 @@ from pijit.core.graph.types import FLAG, WORD, Array, Object, Scalar, Type
 
 
 def _take(name: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         owner = arguments[0]
-        kinds = _expected(self, owner)
-        found = self.object_value(owner)
-        behind, zero = self.emit("taken_entry", [found], WORD), self.emit("const", [], WORD, {"value": 0})
-        self.emit("require", [self.emit("compare", [behind, zero], FLAG, {"operator": ">"})], None, exits=True)
-        items = [self.typed_item(read, found, behind, kind) for read, kind in zip(("entry_key", "entry_value"), kinds)]
-        self.changing_container(owner)
-        self.emit("take_entry", [found], None, exits=True)
+        kinds = _expected(interpreter, owner)
+        found = interpreter.object_value(owner)
+        behind, zero = interpreter.emit("taken_entry", [found], WORD), interpreter.emit("const", [], WORD, {"value": 0})
+        interpreter.emit("require", [interpreter.emit("compare", [behind, zero], FLAG, {"operator": ">"})], None, exits=True)
+        items = [interpreter.typed_item(read, found, behind, kind) for read, kind in zip(("entry_key", "entry_value"), kinds)]
+        interpreter.changing_container(owner)
+        interpreter.emit("take_entry", [found], None, exits=True)
         if class_of(owner) is set:
             return items[0]  # type: ignore[no-any-return]
-        unpacked = self.function.instructions[self.instr.index + 1].opname == "UNPACK_SEQUENCE"
-        return Sequence(items) if unpacked else self.new_tuple(items)
+        unpacked = interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE"
+        return Sequence(items) if unpacked else interpreter.new_tuple(items)
     return call
 
 
-def _expected(self: Any, owner: Abstract) -> List[Type]:
+def _expected(interpreter: Interpreter, owner: Abstract) -> List[Type]:
     """The types of the key and the value, or of the member;
     Break for objects that only bytecode keeps alive long enough."""
     kinds: List[Optional[Type]] = list(kinds_of_entries(Instance(expected_entries(owner))) or ())
     if not kinds:
-        seen = self.facts.feedback.get(self.instr.index)
+        seen = interpreter.facts.feedback.get(interpreter.instr.index)
         if seen is None:
             raise Break("PJ218")
         kinds = [type_of(item) for item in (seen.items if isinstance(seen, Sequence) else [seen])]

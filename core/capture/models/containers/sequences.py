@@ -13,6 +13,7 @@ from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.sets import OPERATORS
 from pijit.core.capture.models.iteration.iterators import element_of, iterator_over, step_of
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.key_value_types import SETS, expected_entries, kinds_of_entries, type_with_entries
@@ -40,91 +41,91 @@ LONGEST_REPEATED = 64
 COPIES = {dict: "builtins.dict", defaultdict: "collections.defaultdict.copy", Counter: "collections.Counter.copy"}
 
 
-def is_short(self: Any, value: Abstract) -> bool:
+def is_short(interpreter: Interpreter, value: Abstract) -> bool:
     """Whether all items of a tuple or list are known or can be guarded one by one."""
     if class_of(value) is dict:
         return False
     if is_container(value):
-        return len(value.sample) <= self.facts.unrolling and not self.is_changing(value)  # type: ignore[attr-defined]
+        return len(value.sample) <= interpreter.facts.unrolling and not interpreter.is_changing(value)  # type: ignore[attr-defined]
     known = isinstance(value, (Sequence, KnownContainer)) or is_row(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
 
 
-def joined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+def joined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left + right`` of two tuples or two lists; None for other operands."""
     kind = class_of(left)
     if kind is not class_of(right) or not is_among(kind, (tuple, list)):
         return None
-    if not is_short(self, left) or not is_short(self, right):
+    if not is_short(interpreter, left) or not is_short(interpreter, right):
         types = [list_type(value) for value in (left, right)] if kind is list else []
         alike = types and isinstance(types[0], ListOf) and Instance(types[0]) == Instance(types[1])
-        return made_by(self, "operator.add", types[0] if alike else Object(kind),
-                     [self.object_value(left), self.object_value(right)])
-    items = [[self.use(item) for item in self.items_of(value)] for value in (left, right)]
+        return made_by(interpreter, "operator.add", types[0] if alike else Object(kind),
+                     [interpreter.object_value(left), interpreter.object_value(right)])
+    items = [[interpreter.use(item) for item in interpreter.items_of(value)] for value in (left, right)]
     if kind is list:
-        return self.new_list(items[0] + items[1])  # type: ignore[no-any-return]
+        return interpreter.new_list(items[0] + items[1])  # type: ignore[no-any-return]
     if not items[0] or not items[1]:
         return left if items[0] else right  # CPython returns the other operand itself
-    return self.new_tuple(items[0] + items[1])  # type: ignore[no-any-return]
+    return interpreter.new_tuple(items[0] + items[1])  # type: ignore[no-any-return]
 
 
-def repeated(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left * right`` of a tuple or list and an int, in either order; None for other operands."""
     owner, count = (left, right) if is_among(class_of(left), (tuple, list)) else (right, left)
     kind = class_of(owner)
     if not is_among(kind, (tuple, list)) or number_type(count) != INT:
         return None
     times = count.object if isinstance(count, Const) else None
-    if times is None and is_short(self, owner) and any(class_of(item) is slice for item in self.items_of(owner)):
-        times = self.constant(count)  # an index, whose length decides which axes the other items are for
-    if times is None or not is_short(self, owner) or self.length_of(owner) * times > LONGEST_REPEATED:
+    if times is None and is_short(interpreter, owner) and any(class_of(item) is slice for item in interpreter.items_of(owner)):
+        times = interpreter.constant(count)  # an index, whose length decides which axes the other items are for
+    if times is None or not is_short(interpreter, owner) or interpreter.length_of(owner) * times > LONGEST_REPEATED:
         made = list_type(owner) if kind is list else Object(kind)
-        return made_by(self, "operator.mul", made, [self.object_value(owner), self.number_value(count)])
-    items = [self.as_object(self.use(item)) for item in self.items_of(owner)]
+        return made_by(interpreter, "operator.mul", made, [interpreter.object_value(owner), interpreter.number_value(count)])
+    items = [interpreter.as_object(interpreter.use(item)) for item in interpreter.items_of(owner)]
     if kind is list:
-        return self.new_list(items * times)  # type: ignore[no-any-return]
+        return interpreter.new_list(items * times)  # type: ignore[no-any-return]
     if times == 1:
         return owner
-    return self.new_tuple(items * times) if items and times > 0 else Const(())
+    return interpreter.new_tuple(items * times) if items and times > 0 else Const(())
 
 
-def made_by(self: Any, function: str, kind: Object, operands: List[Value]) -> Instance:
+def made_by(interpreter: Interpreter, function: str, kind: Object, operands: List[Value]) -> Instance:
     """A new container that a function returns."""
     attrs = {"function": function, "keywords": ()}
-    return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
+    return Instance(kind, interpreter.emit("invoke", operands, kind, attrs, exits=True))
 
 
-def copied(self: Any, owner: Abstract) -> Abstract:
+def copied(interpreter: Interpreter, owner: Abstract) -> Abstract:
     """A new list of all items of a list."""
-    if is_short(self, owner):
-        return self.new_list([self.use(item) for item in self.items_of(owner)])  # type: ignore[no-any-return]
-    return made_by(self, "builtins.list.copy", list_type(owner), [self.object_value(owner)])
+    if is_short(interpreter, owner):
+        return interpreter.new_list([interpreter.use(item) for item in interpreter.items_of(owner)])  # type: ignore[no-any-return]
+    return made_by(interpreter, "builtins.list.copy", list_type(owner), [interpreter.object_value(owner)])
 
 
-def copied_dict(self: Any, owner: Abstract, made: type) -> Abstract:
+def copied_dict(interpreter: Interpreter, owner: Abstract, made: type) -> Abstract:
     """A copy of a dict, a defaultdict or a Counter, of class ``made``."""
     kinds = kinds_of_entries(Instance(expected_entries(owner)))
-    self.emit("plain_items", [self.object_value(owner)], None, exits=True)  # keys may be compared
-    return made_by(self, COPIES[made], type_with_entries(made, kinds), [self.object_value(owner)])
+    interpreter.emit("plain_items", [interpreter.object_value(owner)], None, exits=True)  # keys may be compared
+    return made_by(interpreter, COPIES[made], type_with_entries(made, kinds), [interpreter.object_value(owner)])
 
 
-def part_of(self: Any, owner: Abstract, parts: Any) -> Abstract:
+def part_of(interpreter: Interpreter, owner: Abstract, parts: Any) -> Abstract:
     """``owner[start:stop:step]`` of a list whose items are not known one by one; the bounds are integers or None."""
     for part in parts:
         if part != Const(None) and number_type(part) != INT:
             raise Break("PJ205", index=describe(part))
-    operands = [self.object_value(owner)] + [self.stored_value(part) for part in parts]
-    return made_by(self, "helpers.part_of", list_type(owner), operands)
+    operands = [interpreter.object_value(owner)] + [interpreter.stored_value(part) for part in parts]
+    return made_by(interpreter, "helpers.part_of", list_type(owner), operands)
 
 
 def _of_sets(symbol: str) -> Callable[..., Optional[Abstract]]:
-    def combined(self: Any, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    def combined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
         """An operator on two sets; the result is of the left one's class. None for other operands."""
         kinds = class_of(left), class_of(right)
         if not all(is_among(kind, SETS) for kind in kinds):
             return None
-        return made_by(self, OPERATORS[symbol], Object(kinds[0]),  # type: ignore[arg-type]
-                       [self.object_value(left), self.object_value(right)])
+        return made_by(interpreter, OPERATORS[symbol], Object(kinds[0]),  # type: ignore[arg-type]
+                       [interpreter.object_value(left), interpreter.object_value(right)])
     return combined
 
 
@@ -132,91 +133,91 @@ JOINS: Dict[str, Callable[..., Optional[Abstract]]] = {"+": joined, "*": repeate
 JOINS.update((symbol, _of_sets(symbol)) for symbol in OPERATORS)
 
 
-def taken_apart(self: Any, value: Abstract, count: int) -> List[Abstract]:
+def taken_apart(interpreter: Interpreter, value: Abstract, count: int) -> List[Abstract]:
     """The ``count`` items of a value that is unpacked; the kernel exits where it has another number of items."""
     if isinstance(value, (Lazy, GeneratorFrame)):
-        value = self.consume(LIST, value)
-    items = self.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
+        value = interpreter.consume(LIST, value)
+    items = interpreter.items_of(value) if is_container(value) or not isinstance(value, Instance) else None
     if isinstance(value, Instance):
-        items = self.items_of(value)
+        items = interpreter.items_of(value)
     if items is None and isinstance(value, (LoopIterator, Unrolled)):
-        items = all_items(self, value, count)
+        items = all_items(interpreter, value, count)
     if items is not None:
         if len(items) != count:
             raise Break("PJ203", operand="%d items" % len(items))
         return items  # type: ignore[no-any-return]
-    size, item = _parts(self, value)
-    wanted = self.emit("const", [], WORD, {"value": count})
-    self.emit("require", [self.emit("compare", [size, wanted], FLAG, {"operator": "=="})], None, exits=True)
-    return [item(self.emit("const", [], WORD, {"value": k})) for k in range(count)]
+    size, item = _parts(interpreter, value)
+    wanted = interpreter.emit("const", [], WORD, {"value": count})
+    interpreter.emit("require", [interpreter.emit("compare", [size, wanted], FLAG, {"operator": "=="})], None, exits=True)
+    return [item(interpreter.emit("const", [], WORD, {"value": k})) for k in range(count)]
 
 
-def taken_apart_with_rest(self: Any, value: Abstract, before: int, after: int) -> Optional[List[Abstract]]:
+def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int, after: int) -> Optional[List[Abstract]]:
     """``a, *b, c = value`` of an array or a long list: the items at both ends, around a new list of the others.
 
     None for other values. The kernel exits where there are too few items.
     """
-    expected = self.items_expected(value)
+    expected = interpreter.items_expected(value)
     if expected is not None:
-        value = Instance(expected, self.object_value(value))
+        value = Instance(expected, interpreter.object_value(value))
     elif not isinstance(value, Tensor) or not value.type.ndim:
         return None
-    size, item = _parts(self, value)
-    wanted = self.emit("const", [], WORD, {"value": before + after})
-    self.emit("require", [self.emit("compare", [size, wanted], FLAG, {"operator": ">="})], None, exits=True)
-    first = [item(self.emit("const", [], WORD, {"value": k})) for k in range(before)]
-    last = [item(self.emit("sub", [size, self.emit("const", [], WORD, {"value": k})], WORD))
+    size, item = _parts(interpreter, value)
+    wanted = interpreter.emit("const", [], WORD, {"value": before + after})
+    interpreter.emit("require", [interpreter.emit("compare", [size, wanted], FLAG, {"operator": ">="})], None, exits=True)
+    first = [item(interpreter.emit("const", [], WORD, {"value": k})) for k in range(before)]
+    last = [item(interpreter.emit("sub", [size, interpreter.emit("const", [], WORD, {"value": k})], WORD))
             for k in range(after, 0, -1)]
     rest = SliceDisplay((Const(before), Const(-after) if after else Const(None), Const(None)))
     if isinstance(value, Tensor):
-        return first + [self.consume(LIST, self.view_of(value, [rest]))] + last
-    return first + [part_of(self, value, rest.parts)] + last
+        return first + [interpreter.consume(LIST, interpreter.view_of(value, [rest]))] + last
+    return first + [part_of(interpreter, value, rest.parts)] + last
 
 
-def _parts(self: Any, value: Abstract) -> Tuple[Value, Any]:
+def _parts(interpreter: Interpreter, value: Abstract) -> Tuple[Value, Any]:
     """The length of an array or of a list of alike items, and a function that makes the item at a position."""
     if isinstance(value, Tensor) and value.type.ndim:
-        return (self.emit("dim", [value.value], WORD, {"axis": 0}), lambda index: element_of(self, value, index))
+        return (interpreter.emit("dim", [value.value], WORD, {"axis": 0}), lambda index: element_of(interpreter, value, index))
     alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
     if alike and value.type.python is list:  # type: ignore[attr-defined]
-        size = self.emit("list_size", [self.object_value(value)], WORD)
-        return size, lambda index: self.item_of_list(value, index)
+        size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
+        return size, lambda index: interpreter.item_of_list(value, index)
     raise Break("PJ203")
 
 
-def known_keys(self: Any, value: Abstract) -> List[Any]:
+def known_keys(interpreter: Interpreter, value: Abstract) -> List[Any]:
     """The keys of a short dict, ints and strings, under guards; Break for other dicts."""
-    known = class_of(value) is dict and (isinstance(value, KnownContainer) or not self.is_changing(value))
-    length = self.length_of(value) if known else None
-    if length is None or length > self.facts.unrolling:
+    known = class_of(value) is dict and (isinstance(value, KnownContainer) or not interpreter.is_changing(value))
+    length = interpreter.length_of(value) if known else None
+    if length is None or length > interpreter.facts.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
-    return [self.use(self.key_at(value, position)).object for position in range(length)]
+    return [interpreter.use(interpreter.key_at(value, position)).object for position in range(length)]
 
 
-def known_pairs(self: Any, value: Abstract) -> Dict[Any, Abstract]:
+def known_pairs(interpreter: Interpreter, value: Abstract) -> Dict[Any, Abstract]:
     """The items of a short dict by their keys, under guards."""
-    return {key: self.use(self.container_item(value, Const(key))) for key in known_keys(self, value)}
+    return {key: interpreter.use(interpreter.container_item(value, Const(key))) for key in known_keys(interpreter, value)}
 
 
-def joined_dicts(self: Any, dicts: List[Abstract]) -> KnownContainer:
+def joined_dicts(interpreter: Interpreter, dicts: List[Abstract]) -> KnownContainer:
     """``{**one, **other}``: the runtime copies the keys, so they stay the same objects."""
     items: Dict[Any, Abstract] = {}
     for one in dicts:
-        items.update(known_pairs(self, one))
-    made = made_by(self, "helpers.joined", Object(dict), [self.object_value(one) for one in dicts])
+        items.update(known_pairs(interpreter, one))
+    made = made_by(interpreter, "helpers.joined", Object(dict), [interpreter.object_value(one) for one in dicts])
     return KnownContainer(Object(dict), tuple(items), list(items.values()), made.value)
 
 
-def all_items(self: Any, value: Abstract, most: int) -> Optional[List[Abstract]]:
+def all_items(interpreter: Interpreter, value: Abstract, most: int) -> Optional[List[Abstract]]:
     """All items of an iterable, in order; None unless their number is known and at most ``most``."""
-    iterator, items = iterator_over(self, value), []  # type: Any, List[Abstract]
+    iterator, items = iterator_over(interpreter, value), []  # type: Any, List[Abstract]
     while True:
-        step = step_of(self, iterator)
+        step = step_of(interpreter, iterator)
         if not isinstance(step.more, bool) or len(items) > most:
             return None
         if not step.more:
             return items
-        item = self.use(step.item())
+        item = interpreter.use(step.item())
         made_by_step = isinstance(item, Sequence) and item.value is None and item.root is None
-        items.append(self.new_tuple([self.use(part) for part in item.items]) if made_by_step else item)
+        items.append(interpreter.new_tuple([interpreter.use(part) for part in item.items]) if made_by_step else item)
         iterator = step.following

@@ -6,9 +6,10 @@ Called by `sequences`, `sorting` and the consumers of iterables.
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any, Optional
+from typing import Optional
 
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_type
 from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import Abstract, OpaqueObject, class_of
@@ -20,7 +21,7 @@ OPERATORS = {"|": "helpers.union", "&": "helpers.intersection", "-": "helpers.di
              "^": "helpers.symmetric_difference"}
 
 
-def items_of_set(self: Any, value: Abstract) -> Optional[Object]:
+def items_of_set(interpreter: Interpreter, value: Abstract) -> Optional[Object]:
     """The type of the list of a set's items, as far as it is known; None for other values.
 
     Raises:
@@ -31,7 +32,7 @@ def items_of_set(self: Any, value: Abstract) -> Optional[Object]:
     kind = list_like(list(islice(value.sample, LOOKED_AT))) if isinstance(value, OpaqueObject) else None
     if kind is not None:
         return kind
-    made = self.facts.feedback.get(self.instr.index)
+    made = interpreter.facts.feedback.get(interpreter.instr.index)
     if made is None or class_of(made) is not list:
         raise Break("PJ218" if made is None else "PJ209", type=describe(value))
     return list_type(made)

@@ -11,6 +11,7 @@ import numpy as np
 
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, Slice, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
@@ -20,28 +21,28 @@ INDEX_MAKERS = (np.s_, np.index_exp)
 ITERATED = (np.ndarray, range, str, bytes, dict)
 
 
-def index_made(self: Any, maker: Any, index: Abstract) -> Abstract:
+def index_made(interpreter: Interpreter, maker: Any, index: Abstract) -> Abstract:
     """``np.s_[index]`` and ``np.index_exp[index]``."""
     return (index if maker is np.s_ or class_of(index) is tuple  # type: ignore[no-any-return]
-            else self.new_tuple([index]))
+            else interpreter.new_tuple([index]))
 
 
-def listed(self: Any, more: Abstract) -> Abstract:
+def listed(interpreter: Interpreter, more: Abstract) -> Abstract:
     """All items of an iterable as a list or tuple; Break if iterating it may run code of the program."""
     if is_among(class_of(more), (list, tuple)):
         return more
-    made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, self.facts.globals)
+    made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, interpreter.facts.globals)
     if not is_among(class_of(more), ITERATED) and not made_here:
         raise Break("PJ203", operand=describe(more))
-    return self.call(Const(list), [more], {})  # type: ignore[no-any-return]
+    return interpreter.call(Const(list), [more], {})  # type: ignore[no-any-return]
 
 
-def store_part(self: Any, owner: Abstract, part: Slice, value: Abstract) -> None:
+def store_part(interpreter: Interpreter, owner: Abstract, part: Slice, value: Abstract) -> None:
     """``owner[part] = value`` of a list."""
-    items = self.object_value(self.as_object(listed(self, value)))
-    self.effect("store_slice", owner, [self.object_value(owner), self.object_value(part), items])
+    items = interpreter.object_value(interpreter.as_object(listed(interpreter, value)))
+    interpreter.effect("store_slice", owner, [interpreter.object_value(owner), interpreter.object_value(part), items])
 
 
-def delete_part(self: Any, owner: Abstract, part: Slice) -> None:
+def delete_part(interpreter: Interpreter, owner: Abstract, part: Slice) -> None:
     """``del owner[part]`` of a list."""
-    self.effect("delete_slice", owner, [self.object_value(owner), self.object_value(part)])
+    interpreter.effect("delete_slice", owner, [interpreter.object_value(owner), interpreter.object_value(part)])

@@ -10,6 +10,7 @@ from typing import Any, List, Optional, Tuple
 
 from pijit.core.capture.models.containers.sets import items_of_set
 from pijit.core.capture.models.iteration.consumers import call_list, call_map, number_in
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import item_kinds, list_of_kinds
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_like_values, list_type
@@ -28,26 +29,26 @@ from pijit.core.graph.types import Holding, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
 
-def call_sorted(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_sorted(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``sorted(iterable, key=..., reverse=...)``."""
     if set(keywords) - {"reverse", "key"} or len(arguments) != 1:
         raise Break("PJ211", callee="sorted")
     value, key = arguments[0], keywords.pop("key", Const(None))
     if key != Const(None):
-        return _sorted_by(self, call_list(self, arguments, {}), key, keywords)
-    kind = _list_like(value) or items_of_set(self, value)
+        return _sorted_by(interpreter, call_list(interpreter, arguments, {}), key, keywords)
+    kind = _list_like(value) or items_of_set(interpreter, value)
     if kind is not None and not isinstance(kind, ListOf):
-        return _sort(self, "helpers.sorted_plain", kind, [self.object_value(value)], keywords)
-    made = call_list(self, arguments, {})
+        return _sort(interpreter, "helpers.sorted_plain", kind, [interpreter.object_value(value)], keywords)
+    made = call_list(interpreter, arguments, {})
     order = _known_order(made) if kind is None else None
     backwards = keywords.get("reverse", Const(False))
     if order is not None and isinstance(backwards, Const) and type(backwards.object) is bool:
         items = [made.items[position] for position in order]  # type: ignore[attr-defined]
-        return self.new_list(items[::-1] if backwards.object else items)  # type: ignore[no-any-return]
+        return interpreter.new_list(items[::-1] if backwards.object else items)  # type: ignore[no-any-return]
     like = list_type(made)
     if not isinstance(like, Holding) or not _compares_plainly(like.items):
         like = ListOf(number_in(made))
-    return _sort(self, "builtins.sorted", like, [self.object_value(made)], keywords)
+    return _sort(interpreter, "builtins.sorted", like, [interpreter.object_value(made)], keywords)
 
 
 def _compares_plainly(kind: Type) -> bool:
@@ -57,10 +58,10 @@ def _compares_plainly(kind: Type) -> bool:
     return isinstance(kind, Scalar) or kind == Object(str)
 
 
-def _sort(self: Any, function: str, kind: Object, operands: List[Value], keywords: Arguments) -> Abstract:
-    operands = operands + [self.stored_value(value) for value in keywords.values()]
+def _sort(interpreter: Interpreter, function: str, kind: Object, operands: List[Value], keywords: Arguments) -> Abstract:
+    operands = operands + [interpreter.stored_value(value) for value in keywords.values()]
     attrs = {"function": function, "keywords": tuple(keywords)}
-    return Instance(kind, self.emit("invoke", operands, kind, attrs, exits=True))
+    return Instance(kind, interpreter.emit("invoke", operands, kind, attrs, exits=True))
 
 
 def _list_like(value: Abstract) -> Optional[Object]:
@@ -90,15 +91,15 @@ def _known_order(made: Abstract) -> Optional[List[int]]:
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def _sorted_by(self: Any, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
+def _sorted_by(interpreter: Interpreter, made: Abstract, key: Abstract, keywords: Arguments) -> Abstract:
     """A new list, sorted by the results of ``key``, which is called once for each item in order,
     as ``sorted`` does."""
     kind = list_of_kinds(item_kinds(made))
-    keys = call_list(self, [call_map(self, [key, made], {})], {})
+    keys = call_list(interpreter, [call_map(interpreter, [key, made], {})], {})
     kinds = item_kinds(keys)
     plain = len(kinds) == 1 and isinstance(next(iter(kinds)), Scalar)
-    return _sort(self, "helpers.sorted_by" if plain else "helpers.sorted_by_plain", kind,
-                 [self.object_value(value) for value in (made, keys)], keywords)
+    return _sort(interpreter, "helpers.sorted_by" if plain else "helpers.sorted_by_plain", kind,
+                 [interpreter.object_value(value) for value in (made, keys)], keywords)
 
 
 SORTING_CALLS: List[Tuple[Any, Handler]] = [(builtins.sorted, call_sorted)]

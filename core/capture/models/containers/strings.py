@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -133,42 +134,42 @@ class Texts:
 
 def _of_one(name: str) -> Handler:
     """``str``, ``repr`` and ``ascii`` of a number or a string; a string is its own ``str``."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        self.require_plain(arguments[0])
+        interpreter.require_plain(arguments[0])
         if name == "str" and class_of(arguments[0]) is str:
             return arguments[0]
-        return self.made_text("builtins." + name, arguments)  # type: ignore[no-any-return]
+        return interpreter.made_text("builtins." + name, arguments)  # type: ignore[no-any-return]
     return call
 
 
-def call_format(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_format(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``format(value, spec)``."""
     only(arguments, keywords, "format", 1, 2)
-    return _formatted(self, "builtins.format", arguments)
+    return _formatted(interpreter, "builtins.format", arguments)
 
 
-def _format_method(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _format_method(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``text.format(value, ...)``."""
     if keywords:
         raise Break("PJ211", callee="format")
-    return _formatted(self, "builtins.str.format", arguments)
+    return _formatted(interpreter, "builtins.str.format", arguments)
 
 
-def _formatted(self: Any, function: str, arguments: List[Abstract]) -> Abstract:
+def _formatted(interpreter: Interpreter, function: str, arguments: List[Abstract]) -> Abstract:
     for argument in arguments:
-        self.require_plain(argument)
-    return self.made_text(function, arguments)  # type: ignore[no-any-return]
+        interpreter.require_plain(argument)
+    return interpreter.made_text(function, arguments)  # type: ignore[no-any-return]
 
 
-def _join_method(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _join_method(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``text.join(items)`` of a list or tuple, or of an iterator whose items are first collected in a list."""
     only(arguments, keywords, "join", 2)
     if isinstance(arguments[1], (Lazy, LoopIterator)):
-        arguments = [arguments[0], self.consume(LIST, arguments[1])]
+        arguments = [arguments[0], interpreter.consume(LIST, arguments[1])]
     if not is_among(class_of(arguments[1]), (list, tuple)):
         raise Break("PJ216", operand=describe(arguments[1]))
-    return self.made_text("builtins.str.join", arguments)  # type: ignore[no-any-return]
+    return interpreter.made_text("builtins.str.join", arguments)  # type: ignore[no-any-return]
 
 
 TEXT_CALLS: List[Tuple[Any, Handler]] = [(getattr(builtins, name), _of_one(name))

@@ -18,6 +18,7 @@ from pijit.core.capture.models.containers.slices import delete_part, listed
 from pijit.core.capture.models.iteration.consumers import call_dict
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import (
     expect,
     expect_entry,
@@ -161,28 +162,28 @@ def _loops_in(value: Abstract) -> List[Unrolled]:
     return found + [loop for part in parts_of(value) for loop in _loops_in(part)]
 
 
-def _append(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     only(arguments, keywords, "append", 2)
-    loosen(self.state, *arguments)
-    self.effect("append", arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+    loosen(interpreter.state, *arguments)
+    interpreter.effect("append", arguments[0], [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
     return Const(None)
 
 
-def _insert(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _insert(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     only(arguments, keywords, "insert", 3)
     owner, index, value = arguments
-    loosen(self.state, owner, value)
-    self.effect("insert", owner, [self.object_value(owner), self.word(index), self.stored_value(value)])
+    loosen(interpreter.state, owner, value)
+    interpreter.effect("insert", owner, [interpreter.object_value(owner), interpreter.word(index), interpreter.stored_value(value)])
     return Const(None)
 
 
-def _extend(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _extend(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     only(arguments, keywords, "extend", 2)
-    self.lengthen(*arguments)
+    interpreter.lengthen(*arguments)
     return Const(None)
 
 
-def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _pop(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``.
 
     A list or dict that is removed may be freed, and only bytecode frees it in time.
@@ -190,83 +191,83 @@ def _pop(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     of_dict = class_of(arguments[0]) is dict
     if of_dict and len(arguments) == 3:
         looked_at = isinstance(arguments[0], (KnownContainer, OpaqueObject))
-        if not looked_at or not is_exactly(self.constant(arguments[1]), ITEM_KEYS):
-            return _pop_default(self, *arguments)
-        if not _has_now(self, *arguments[:2]):
+        if not looked_at or not is_exactly(interpreter.constant(arguments[1]), ITEM_KEYS):
+            return _pop_default(interpreter, *arguments)
+        if not _has_now(interpreter, *arguments[:2]):
             return arguments[2]
         del arguments[2]
     only(arguments, keywords, "pop", 2, 2 if of_dict else 1)
     owner, index = arguments[0], arguments[1] if len(arguments) == 2 else Const(-1)
-    if self.is_dropped():
-        self.remove(owner, index)
+    if interpreter.is_dropped():
+        interpreter.remove(owner, index)
         return Const(None)
-    like = self.expected(owner, self.constant(index) if of_dict or isinstance(index, Const) else None)
+    like = interpreter.expected(owner, interpreter.constant(index) if of_dict or isinstance(index, Const) else None)
     row = row_of(like) if not of_dict else None
     if row is not None:
-        return _pop_tuple(self, owner, index, row)
+        return _pop_tuple(interpreter, owner, index, row)
     if is_among(class_of(like), (list, tuple, dict)):
         raise Break("PJ203", operand=describe(like))
-    operands = self.item_operands(owner, index)
-    self.changing_container(owner)
-    return self.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
+    operands = interpreter.item_operands(owner, index)
+    interpreter.changing_container(owner)
+    return interpreter.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
 
 
-def _pop_tuple(self: Any, owner: Abstract, index: Abstract, row: Object) -> Abstract:
+def _pop_tuple(interpreter: Interpreter, owner: Abstract, index: Abstract, row: Object) -> Abstract:
     """``list.pop(...)`` of a tuple or a list of numbers: load and check it, then remove it;
     no exit follows the removal."""
-    operands = [self.object_value(owner), self.word(index)]
-    item = taken_tuple(self, "load_item", operands, row)
-    self.changing_container(owner)
-    self.emit("list_take", operands, None)
+    operands = [interpreter.object_value(owner), interpreter.word(index)]
+    item = taken_tuple(interpreter, "load_item", operands, row)
+    interpreter.changing_container(owner)
+    interpreter.emit("list_take", operands, None)
     return item
 
 
-def _pop_default(self: Any, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
+def _pop_default(interpreter: Interpreter, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
     """``dict.pop(key, default)`` where an existing item has the default's type, or the result is dropped."""
-    operands = self.item_operands(owner, index)
-    if self.is_dropped():
-        self.effect("discard_key", owner, operands)
+    operands = interpreter.item_operands(owner, index)
+    if interpreter.is_dropped():
+        interpreter.effect("discard_key", owner, operands)
         return Const(None)
-    self.expect_like(default)
-    operands.append(self.stored_value(default))
-    self.changing_container(owner)
-    return self.found("pop_default", operands, default)  # type: ignore[no-any-return]
+    interpreter.expect_like(default)
+    operands.append(interpreter.stored_value(default))
+    interpreter.changing_container(owner)
+    return interpreter.found("pop_default", operands, default)  # type: ignore[no-any-return]
 
 
-def _has_now(self: Any, owner: Any, index: Abstract) -> bool:
+def _has_now(interpreter: Interpreter, owner: Any, index: Abstract) -> bool:
     """Whether a dict has a key during capture; the kernel exits where that differs at run time."""
-    key = self.constant(index)
+    key = interpreter.constant(index)
     if isinstance(owner, KnownContainer):
-        return self.holds_item(owner, key)  # type: ignore[no-any-return]
+        return interpreter.holds_item(owner, key)  # type: ignore[no-any-return]
     expected = read_item(owner.sample, key) is not UNBOUND
-    found = self.truth(self.has_key_now(owner, index))
-    wanted = found if expected else self.emit("not", [found], FLAG)
-    self.emit("require", [wanted], None, exits=True)
+    found = interpreter.truth(interpreter.has_key_now(owner, index))
+    wanted = found if expected else interpreter.emit("not", [found], FLAG)
+    interpreter.emit("require", [wanted], None, exits=True)
     return expected
 
 
-def _setdefault(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _setdefault(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``dict.setdefault(key, value)`` where an existing item has the value's type."""
     only(arguments, keywords, "setdefault", 3)
     owner, index, value = arguments
-    operands = self.item_operands(owner, index) + [self.stored_value(value)]
-    expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
-    self.changing_container(owner)
-    return self.found("setdefault", operands, value)  # type: ignore[no-any-return]
+    operands = interpreter.item_operands(owner, index) + [interpreter.stored_value(value)]
+    expect_entry(interpreter.state, owner, (entry_kind(index), entry_kind(value)))
+    interpreter.changing_container(owner)
+    return interpreter.found("setdefault", operands, value)  # type: ignore[no-any-return]
 
 
-def _update(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _update(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.update(pairs, name=value)``: the keys in the order of their first occurrence, each with its last value."""
     only(arguments, {}, "update", *((1, 2) if keywords else (2,)))
     plain = not keywords and class_of(arguments[1]) is dict
-    self.add_entries(arguments[0], arguments[1] if plain else call_dict(self, arguments[1:], keywords))
+    interpreter.add_entries(arguments[0], arguments[1] if plain else call_dict(interpreter, arguments[1:], keywords))
     return Const(None)
 
 
 def _without_arguments(name: str, operation: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        self.effect(operation, arguments[0], [self.object_value(arguments[0])])
+        interpreter.effect(operation, arguments[0], [interpreter.object_value(arguments[0])])
         return Const(None)
     return call
 
@@ -274,43 +275,43 @@ def _without_arguments(name: str, operation: str) -> Handler:
 def _of_set(name: str) -> Handler:
     """``add``, ``discard`` and ``remove`` of a member that compares without user code,
     and not by identity as NaN does."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        self.require_key(arguments[1])
+        interpreter.require_key(arguments[1])
         if name == "add":
-            expect_entry(self.state, arguments[0], (entry_kind(arguments[1]),))
-        self.effect("set_" + name, arguments[0], [self.object_value(arguments[0]), self.stored_value(arguments[1])])
+            expect_entry(interpreter.state, arguments[0], (entry_kind(arguments[1]),))
+        interpreter.effect("set_" + name, arguments[0], [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
         return Const(None)
     return call
 
 
-def _remove(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _remove(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list.remove(value)`` of a number or a string."""
     only(arguments, keywords, "remove", 2)
     owner, value = arguments
-    self.effect("delete_item", owner, [self.object_value(owner), found_position(self, owner, value)])
+    interpreter.effect("delete_item", owner, [interpreter.object_value(owner), found_position(interpreter, owner, value)])
     return Const(None)
 
 
-def found_position(self: Any, owner: Abstract, value: Abstract) -> Value:
+def found_position(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Value:
     """The first position of a value in a list, as a WORD; the kernel exits where it is absent."""
-    found, zero = self.position_of(owner, value), self.emit("const", [], WORD, {"value": 0})
-    self.emit("require", [self.emit("compare", [found, zero], FLAG, {"operator": ">="})], None, exits=True)
+    found, zero = interpreter.position_of(owner, value), interpreter.emit("const", [], WORD, {"value": 0})
+    interpreter.emit("require", [interpreter.emit("compare", [found, zero], FLAG, {"operator": ">="})], None, exits=True)
     return found  # type: ignore[no-any-return]
 
 
-def _sort(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list.sort(reverse=...)`` of numbers of one class, or of strings; with a key that does not read the list."""
     key = keywords.get("key", Const(None))
-    if key != Const(None) and len(arguments) == 1 and sees_no_list(key, self.facts.globals):
-        made = self.call(Const(sorted), [arguments[0]], dict(keywords))
-        whole = self.object_value(Const(slice(None)))
-        self.effect("store_slice", arguments[0], [self.object_value(arguments[0]), whole, self.object_value(made)])
+    if key != Const(None) and len(arguments) == 1 and sees_no_list(key, interpreter.facts.globals):
+        made = interpreter.call(Const(sorted), [arguments[0]], dict(keywords))
+        whole = interpreter.object_value(Const(slice(None)))
+        interpreter.effect("store_slice", arguments[0], [interpreter.object_value(arguments[0]), whole, interpreter.object_value(made)])
         return Const(None)
-    backwards = self.constant(keywords.get("reverse", Const(False)))
+    backwards = interpreter.constant(keywords.get("reverse", Const(False)))
     if len(arguments) != 1 or set(keywords) - {"reverse"} or not is_among(type(backwards), (bool, int)):
         raise Break("PJ211", callee="sort")
-    self.effect("sort", arguments[0], [self.object_value(arguments[0]), self.word(Const(int(bool(backwards))))])
+    interpreter.effect("sort", arguments[0], [interpreter.object_value(arguments[0]), interpreter.word(Const(int(bool(backwards))))])
     return Const(None)
 
 

@@ -20,6 +20,7 @@ from pijit.core.capture.context import CaptureContext, MadeFunctionContext, Plac
 from pijit.core.capture.models.functions.callees import Callee, CalleeContext
 from pijit.core.capture.models.functions.make_function import pop_code
 from pijit.core.capture.models.objects.instances import shared
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import forgotten, is_confined, knows_nothing
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import (
@@ -154,38 +155,38 @@ def _new_cell() -> Any:
     return (lambda: content).__closure__[0]  # type: ignore[index]
 
 
-def new_closure(self: Any, instr: Any) -> FunctionValue:
+def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
     """The function value of a MAKE_FUNCTION."""
     flags = instr.arg or 0
-    code, name = pop_code(self.pop)
+    code, name = pop_code(interpreter.pop)
     if code.co_flags & SUSPENDING or not code.co_flags & inspect.CO_OPTIMIZED:
         raise Break("PJ202", opcode=instr.opname)
-    cells = self.pop() if flags & WITH_CLOSURE else Sequence([])
-    annotations = self.pop() if flags & WITH_ANNOTATIONS else Const(None)
-    named = self.pop() if flags & WITH_NAMED else Const(None)
-    defaults = self.pop() if flags & WITH_DEFAULTS else Const(None)
+    cells = interpreter.pop() if flags & WITH_CLOSURE else Sequence([])
+    annotations = interpreter.pop() if flags & WITH_ANNOTATIONS else Const(None)
+    named = interpreter.pop() if flags & WITH_NAMED else Const(None)
+    defaults = interpreter.pop() if flags & WITH_DEFAULTS else Const(None)
     if not isinstance(cells, Sequence) or flags & WITH_NAMED and not isinstance(named, KnownContainer):
         raise Break("PJ202", opcode=instr.opname)
-    positional = self.items_of(defaults) if flags & WITH_DEFAULTS else []
-    late = tuple(_number_of(self, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
+    positional = interpreter.items_of(defaults) if flags & WITH_DEFAULTS else []
+    late = tuple(_number_of(interpreter, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
     contents = [cell.content if isinstance(cell, CellRef) else cell
                 for cell, number in zip(cells.items, late) if number is None]
-    parts = [*positional, *(named.items if isinstance(named, KnownContainer) else ()), *shared(self, contents)]
+    parts = [*positional, *(named.items if isinstance(named, KnownContainer) else ()), *shared(interpreter, contents)]
     for part in parts:
         require_known(part)
     shape = Shape(code, name, len(positional), tuple(named.keys) if isinstance(named, KnownContainer) else (), late)
     own = iter(parts[len(parts) - len(contents):])
-    operands = [self.object_value(Const(code)), self._input(self.facts.scope_path(), Object(dict)),
-                *[self.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
-    operands += [self.cell_value(Root("closure", number)) if number is not None
-                 else _cell_with(self, next(own)) for number in late]
-    made = self.emit("new_function", operands, Object(types.FunctionType))
-    return FunctionValue(shape, self.facts, tuple(map(forgotten, parts)), instr.index, None, made)
+    operands = [interpreter.object_value(Const(code)), interpreter.segment_input(interpreter.facts.scope_path(), Object(dict)),
+                *[interpreter.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
+    operands += [interpreter.cell_value(Root("closure", number)) if number is not None
+                 else _cell_with(interpreter, next(own)) for number in late]
+    made = interpreter.emit("new_function", operands, Object(types.FunctionType))
+    return FunctionValue(shape, interpreter.facts, tuple(map(forgotten, parts)), instr.index, None, made)
 
 
-def _cell_with(self: Any, held: Abstract) -> Any:
+def _cell_with(interpreter: Interpreter, held: Abstract) -> Any:
     """The cell of a new function: one of its own, or one that functions share."""
-    return self.object_value(held) if is_cell(held) else self.emit("new_cell", [self.stored_value(held)], CELL)
+    return interpreter.object_value(held) if is_cell(held) else interpreter.emit("new_cell", [interpreter.stored_value(held)], CELL)
 
 
 def require_known(part: Abstract) -> None:
@@ -194,7 +195,7 @@ def require_known(part: Abstract) -> None:
         raise Break("PJ218")
 
 
-def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int]:
+def _number_of(interpreter: Interpreter, instr: Any, name: str, cell: Abstract) -> Optional[int]:
     """The number of the captured function's cell that holds a free variable of a new function.
 
     None if it is a variable of the callee that makes the function.
@@ -202,7 +203,7 @@ def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int
     Raises:
         Wanted: the next run of the analysis puts that variable in a cell.
     """
-    facts, names = self.facts, self.function.cellvars + self.function.freevars
+    facts, names = interpreter.facts, interpreter.function.cellvars + interpreter.function.freevars
     if isinstance(cell, CellRef) and is_cell(cell.content):
         return None
     if isinstance(cell, CellRef):
@@ -211,10 +212,10 @@ def _number_of(self: Any, instr: Any, name: str, cell: Abstract) -> Optional[int
         if known is None:
             raise Break("PJ220", name=name, because="it is in a cell from elsewhere")
         return known  # type: ignore[no-any-return]
-    if name in self.function.freevars:
+    if name in interpreter.function.freevars:
         return _number_of_outer(facts, name)
     callee = getattr(facts, "callee", None)
-    if binds_again(self.cfg, instr.index, name) or is_shared(self.cfg, instr.index, name):
+    if binds_again(interpreter.cfg, instr.index, name) or is_shared(interpreter.cfg, instr.index, name):
         if callee is None:
             raise Break("PJ220", name=name, because="functions share it")
         facts.base.objects.add((callee.function.__code__, name))

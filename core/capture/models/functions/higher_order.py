@@ -15,6 +15,7 @@ from typing import Any, List, Optional, Tuple
 from pijit.core.bytecode.rewrite.generator_to_loop import DEFAULT, FIRST, KEY, REDUCE, RESULT
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -49,22 +50,22 @@ def attribute_code(names: Tuple[str, ...]) -> CodeType:
     return eval("lambda item: (%s)" % ", ".join("item." + name for name in names)).__code__  # type: ignore
 
 
-def call_itemgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_itemgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.itemgetter(key, ...)``."""
     if keywords or not 0 < len(arguments) <= MOST_KEYS:
         raise Break("PJ211", callee="itemgetter")
-    return UnescapedFunction(item_code(len(arguments)), tuple(arguments), self.facts)
+    return UnescapedFunction(item_code(len(arguments)), tuple(arguments), interpreter.facts)
 
 
-def call_attrgetter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_attrgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.attrgetter("name", ...)``, where names may have dots."""
     names = [argument.object if isinstance(argument, Const) else None for argument in arguments]
     if keywords or not all(type(name) is str and _is_path(name) for name in names) or not names:
         raise Break("PJ211", callee="attrgetter")
-    return UnescapedFunction(attribute_code(tuple(names)), (), self.facts)
+    return UnescapedFunction(attribute_code(tuple(names)), (), interpreter.facts)
 
 
-def call_held_getter(self: Any, target: Abstract, arguments: List[Abstract],
+def call_held_getter(interpreter: Interpreter, target: Abstract, arguments: List[Abstract],
                      keywords: Arguments) -> Optional[Abstract]:
     """A call of a getter that a global variable, an attribute or an item holds; None for any other callable.
 
@@ -76,36 +77,36 @@ def call_held_getter(self: Any, target: Abstract, arguments: List[Abstract],
     keys = target.sample.__reduce__()[1]
     if not all(is_exactly(key, (int, str)) for key in keys):
         raise Break("PJ205", index="getter of other keys")
-    self.rely(target, IsObject(target.sample))
+    interpreter.rely(target, IsObject(target.sample))
     call = call_itemgetter if type(target.sample) is operator.itemgetter else call_attrgetter
-    return self.call_made(call(self, list(map(Const, keys)), {}), arguments, {})  # type: ignore[no-any-return]
+    return interpreter.call_made(call(interpreter, list(map(Const, keys)), {}), arguments, {})  # type: ignore[no-any-return]
 
 
 def _is_path(name: str) -> bool:
     return all(part.isidentifier() and part.isascii() and not iskeyword(part) for part in name.split("."))
 
 
-def call_next(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_next(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``next(iterator)`` and ``next(iterator, default)``,
     for the iterator of a variable or one that is made for the call."""
     only(arguments, keywords, "next", 1, 2)
     value = arguments[0]
     if isinstance(value, Borrowed):
-        return self.next_of(value.name)  # type: ignore[no-any-return]
+        return interpreter.next_of(value.name)  # type: ignore[no-any-return]
     is_view = isinstance(value, Lazy) and value.made.code is EACH_ITEM
     if is_view or not isinstance(value, (Lazy, LoopIterator)):
         raise Break("PJ209", type=describe(value))
     given = {DEFAULT: arguments[1]} if len(arguments) == 2 else {}
-    return self.consume(FIRST[bool(given)], value, given)  # type: ignore[no-any-return]
+    return interpreter.consume(FIRST[bool(given)], value, given)  # type: ignore[no-any-return]
 
 
-def call_reduce(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_reduce(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``functools.reduce(function, items)`` and ``functools.reduce(function, items, start)``."""
     only(arguments, keywords, "reduce", 2, 3)
     given = {KEY: arguments[0]}
     if len(arguments) == 3:
         given[RESULT] = arguments[2]
-    return self.consume(REDUCE[len(arguments) == 3], arguments[1], given)  # type: ignore[no-any-return]
+    return interpreter.consume(REDUCE[len(arguments) == 3], arguments[1], given)  # type: ignore[no-any-return]
 
 
 GETTER_CALLS: List[Tuple[Any, Handler]] = [

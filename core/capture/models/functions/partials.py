@@ -13,6 +13,7 @@ from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.models.functions.function_values import FunctionValue, require_known
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import forgotten
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
@@ -59,7 +60,7 @@ class Partial(Composite):
         return self.parts[0], list(self.parts[1:split]), dict(zip(self.names, self.parts[split:]))
 
 
-def call_partial(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_partial(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``functools.partial(function, ...)``."""
     if not arguments:
         raise Break("PJ211", callee="partial")
@@ -70,36 +71,36 @@ def call_partial(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
     sample = function.object if isinstance(function, Const) else getattr(function, "sample", None)
     known = isinstance(function, (FunctionValue, HeldMethod))
     if not known and (not callable(sample) or type(sample) is functools.partial):
-        self.stored_value(function)
+        interpreter.stored_value(function)
         raise Break("PJ203", operand=describe(function))
-    parts = shared(self, [self.as_object(part) for part in [function, *first, *named.values()]])
+    parts = shared(interpreter, [interpreter.as_object(part) for part in [function, *first, *named.values()]])
     for part in parts:
         require_known(part)
-    operands = [self.object_value(Const(functools.partial)), self.object_value(Const(tuple(named)))]
-    made = self.emit("new_object", operands + [self.stored_value(part) for part in parts], Object(functools.partial))
-    return Partial(tuple(named), tuple(map(forgotten, parts)), self.instr.index, None, made)
+    operands = [interpreter.object_value(Const(functools.partial)), interpreter.object_value(Const(tuple(named)))]
+    made = interpreter.emit("new_object", operands + [interpreter.stored_value(part) for part in parts], Object(functools.partial))
+    return Partial(tuple(named), tuple(map(forgotten, parts)), interpreter.instr.index, None, made)
 
 
-def call_update_wrapper(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``functools.update_wrapper``, as ``functools.wraps`` calls it,
     for a function that nothing else refers to yet."""
     named = dict(zip(("wrapper", "wrapped"), arguments), **keywords)
     function, wrapped = named.get("wrapper"), named.get("wrapped")
     usual = all(getattr(named.get(name), "sample", default) is default for name, default in USUAL)
     plain = isinstance(wrapped, FunctionValue) or isinstance(wrapped, OpaqueObject) and type(wrapped.sample) is types.FunctionType
-    if not isinstance(function, FunctionValue) or not plain or not usual or _is_held(self, function):
+    if not isinstance(function, FunctionValue) or not plain or not usual or _is_held(interpreter, function):
         raise Break("PJ201", callee="update_wrapper")
-    self.rely(callee.place, HasCode(callee.function.__code__))
-    operands = [self.object_value(Const(functools.update_wrapper)), self.object_value(Const(()))]
-    values = [self.stored_value(function), self.stored_value(self.use(wrapped))]
-    return function.like(function.parts, None, self.emit("new_object", operands + values, Object(types.FunctionType)))
+    interpreter.rely(callee.place, HasCode(callee.function.__code__))
+    operands = [interpreter.object_value(Const(functools.update_wrapper)), interpreter.object_value(Const(()))]
+    values = [interpreter.stored_value(function), interpreter.stored_value(interpreter.use(wrapped))]
+    return function.like(function.parts, None, interpreter.emit("new_object", operands + values, Object(types.FunctionType)))
 
 
-def _is_held(self: Any, function: FunctionValue) -> bool:
+def _is_held(interpreter: Interpreter, function: FunctionValue) -> bool:
     """Whether something else may refer to a function that is an argument of a call."""
-    if function.facts is not self.facts or function.root is not None:
+    if function.facts is not interpreter.facts or function.root is not None:
         return True
-    held = [*self.state.locals.values(), *self.state.stack]
+    held = [*interpreter.state.locals.values(), *interpreter.state.stack]
     return any(isinstance(value, FunctionValue) and value.shape.code is function.shape.code for value in held)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Dict, Optional, Tuple
 from pijit.core.capture.models.objects.instances import as_left, shared
 from pijit.core.capture.models.objects.materialize import change_record
 from pijit.core.capture.models.objects.named_tuples import require_holdable
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import CellPlace
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, CellRef, Const, Unbound
 from pijit.core.capture.values.virtual_object import CONTENT, FRESH, Display, VirtualObject, is_cell, records_in
@@ -25,7 +26,7 @@ def shared_names(facts: Any, code: CodeType) -> Tuple[str, ...]:
     return tuple(name for name in code.co_cellvars if (code, name) in facts.base.objects)
 
 
-def cells_of(self: Any, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
+def cells_of(interpreter: Interpreter, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> Dict[str, Abstract]:
     """The values of these variables when the function is called: cells with its arguments, or unbound."""
     found: Dict[str, Abstract] = dict.fromkeys(names, UNBOUND)
     for name in names:
@@ -33,48 +34,48 @@ def cells_of(self: Any, names: Tuple[str, ...], bound: Dict[str, Abstract]) -> D
         if isinstance(value, Display) or any(not record.shared for record in records_in(value)):
             raise Break("PJ220", name=name, because="functions share it")
         if not isinstance(value, Unbound):
-            found[name] = _new_cell(self, value)
+            found[name] = _new_cell(interpreter, value)
     return found
 
 
-def cell_reference(self: Any, name: str) -> CellRef:
+def cell_reference(interpreter: Interpreter, name: str) -> CellRef:
     """The cell of a variable, on its way into a new function."""
-    return CellRef(_cell(self, name))
+    return CellRef(_cell(interpreter, name))
 
 
-def content(self: Any, name: str) -> Abstract:
+def content(interpreter: Interpreter, name: str) -> Abstract:
     """The value that the cell of a variable holds."""
-    return self.use(_cell(self, name)).items[0]  # type: ignore[no-any-return]
+    return interpreter.use(_cell(interpreter, name)).items[0]  # type: ignore[no-any-return]
 
 
-def store_content(self: Any, name: str, value: Abstract) -> None:
+def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
     """Bind a variable that is in a cell."""
     require_holdable(value)
-    held = self.state.locals.get(name)
+    held = interpreter.state.locals.get(name)
     if isinstance(held, Unbound):
-        self.state.locals[name] = _new_cell(self, self.as_object(value))
+        interpreter.state.locals[name] = _new_cell(interpreter, interpreter.as_object(value))
         return
-    cell = _cell(self, name)
+    cell = _cell(interpreter, name)
     if any(record.token == cell.token for record in records_in(value)):
         raise Break("PJ220", name=name, because="it would hold itself")
-    self.facts.changed.add((CellPlace, None))
-    value = shared(self, [self.as_object(value)])[0]
-    cell = self.use(self.state.locals[name])
-    cell = cell.like(value=self.object_value(cell))
-    self.emit("store_cell", [cell.value, self.stored_value(value)], None, exits=True)
-    change_record(self, cell.token, as_left(cell.holding(CONTENT, value)))
+    interpreter.facts.changed.add((CellPlace, None))
+    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    cell = interpreter.use(interpreter.state.locals[name])
+    cell = cell.like(value=interpreter.object_value(cell))
+    interpreter.emit("store_cell", [cell.value, interpreter.stored_value(value)], None, exits=True)
+    change_record(interpreter, cell.token, as_left(cell.holding(CONTENT, value)))
 
 
-def _cell(self: Any, name: str) -> VirtualObject:
-    held: Optional[Abstract] = self.state.locals.get(name)
+def _cell(interpreter: Interpreter, name: str) -> VirtualObject:
+    held: Optional[Abstract] = interpreter.state.locals.get(name)
     if held is None or not is_cell(held):
         raise Break("PJ220", name=name, because="it has no value yet where functions share it")
     return held  # type: ignore[return-value]
 
 
-def _new_cell(self: Any, value: Abstract) -> VirtualObject:
+def _new_cell(interpreter: Interpreter, value: Abstract) -> VirtualObject:
     require_holdable(value)
-    value = shared(self, [value])[0]
+    value = shared(interpreter, [value])[0]
     cell = VirtualObject(Const(CELL.python), next(FRESH))
-    made = self.emit("new_cell", [self.stored_value(value)], CELL)
-    return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made, born=self.instr.index)
+    made = interpreter.emit("new_cell", [interpreter.stored_value(value)], CELL)
+    return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made, born=interpreter.instr.index)

@@ -6,30 +6,31 @@ Called by the interpreter's calls and by `literals`.
 from __future__ import annotations
 
 import types
-from typing import Any, List, Optional
+from typing import List, Optional
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.capture.models.containers.sequences import taken_apart
 from pijit.core.capture.models.functions.callees import sample_of
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import Abstract, Bound, Instance, Tensor, UnescapedFunction
 from pijit.core.errors import Break
 
 VARIABLE_ARGUMENTS = 0x04
 
 
-def starred(self: Any, callee: Abstract, given: int, value: Abstract) -> Optional[List[Abstract]]:
+def starred(interpreter: Interpreter, callee: Abstract, given: int, value: Abstract) -> Optional[List[Abstract]]:
     """The items of a starred argument.
 
     These are all items of a tuple or list whose items are known. Of an array or a long list they are those that the
     parameters without defaults take after ``given`` other arguments. The kernel exits where the length differs.
     None for other values.
     """
-    items = self.items_of(value)
+    items = interpreter.items_of(value)
     if items is not None or not isinstance(value, (Tensor, Instance)):
         return items  # type: ignore[no-any-return]
     wanted = _parameters(callee)
-    return taken_apart(self, value, wanted - given) if wanted is not None and wanted > given else None
+    return taken_apart(interpreter, value, wanted - given) if wanted is not None and wanted > given else None
 
 
 def _parameters(callee: Abstract) -> Optional[int]:
@@ -51,9 +52,9 @@ def behind_display(function: Function, instr: Instr) -> bool:
     return instr.arg == 1 and [one.opname for one in following] == ["LIST_TO_TUPLE", "CALL_FUNCTION_EX"]
 
 
-def starred_or_break(self: Any, callee: Abstract, given: int, value: Abstract) -> List[Abstract]:
+def starred_or_break(interpreter: Interpreter, callee: Abstract, given: int, value: Abstract) -> List[Abstract]:
     """As `starred`, with guards on the items; Break where that gives None."""
-    items = starred(self, callee, given, value)
+    items = starred(interpreter, callee, given, value)
     if items is None:
         raise Break("PJ211")
-    return [self.use(item) for item in items]
+    return [interpreter.use(item) for item in items]

@@ -20,6 +20,7 @@ from pijit.core.capture.models.functions.make_function import CLOSURE, code_made
 from pijit.core.capture.models.functions.shared_cells import cell_reference
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.state.frame_state import knows_nothing
 from pijit.core.capture.values.describe import Arguments
@@ -149,21 +150,21 @@ class Comprehensions:
             self, _as_called(self, value.made), locals, consumer)
 
 
-def _as_called(self: Any, made: UnescapedFunction) -> UnescapedFunction:
+def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:
     """A function with what its free variables hold at the call: they may have been bound again."""
     names = made.code.co_freevars
     if len(made.free) < len(names):
         return made
-    return made.with_free(tuple(_held_now(self, made, name, held) for name, held in zip(names, made.free)))
+    return made.with_free(tuple(_held_now(interpreter, made, name, held) for name, held in zip(names, made.free)))
 
 
-def _held_now(self: Any, made: UnescapedFunction, name: str, held: Abstract) -> Abstract:
+def _held_now(interpreter: Interpreter, made: UnescapedFunction, name: str, held: Abstract) -> Abstract:
     facts = made.facts
     own = facts.function.cellvars + facts.function.freevars
     place = facts.cell_place(own.index(name), name) if name in own else None
-    if is_cell(held) or place is None and not (facts is self.facts and facts.depth):
+    if is_cell(held) or place is None and not (facts is interpreter.facts and facts.depth):
         return held
-    now: Optional[Abstract] = self.state.locals.get(place.name if place is not None else name)
+    now: Optional[Abstract] = interpreter.state.locals.get(place.name if place is not None else name)
     if now is None or knows_nothing(now) and knows_nothing(held):
         return held
     return Unknown("PJ212") if isinstance(now, Unbound) else now

@@ -40,6 +40,7 @@ from pijit.core.capture.models.containers.sequences import (
 from pijit.core.capture.models.containers.sets import items_of_set
 from pijit.core.capture.models.iteration.iterators import iterator_over
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.math import extreme_of_numbers
 from pijit.core.capture.state.frame_state import item_kinds
 from pijit.core.capture.values.describe import Arguments, Handler, only
@@ -82,34 +83,34 @@ KEY_IS_CALLED = sys.version_info < (3, 8)
 MAP, MAP_TOGETHER, FILTER, FILTER_TRUE = _codes(None)
 
 
-def call_sum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_sum(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``sum(iterable, start)``: one addition after another."""
     start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
     if set(keywords) - SUM_KEYWORDS or len(arguments) + len(keywords) not in (1, 2) or not arguments:
         raise Break("PJ211", callee="sum")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
-    return self.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})  # type: ignore[no-any-return]
+    return interpreter.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})  # type: ignore[no-any-return]
 
 
 def _decision(name: str, consumer: Consumer) -> Handler:
     """``any`` and ``all``."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return self.consume(consumer, arguments[0])  # type: ignore[no-any-return]
+        return interpreter.consume(consumer, arguments[0])  # type: ignore[no-any-return]
     return call
 
 
 def _extreme(name: str, symbol: str) -> Handler:
     """``min`` and ``max`` of several values, or of the items of one iterable."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if set(keywords) - {"key", "default"} or not arguments:
             raise Break("PJ211", callee=name)
         key = keywords.get("key", Const(None))
         by_key = key != Const(None)
         kinds = {number_type(argument) for argument in arguments}
         if len(arguments) > 1 and not keywords and None not in kinds and (len(kinds) == 1 or len(arguments) == 2):
-            return extreme_of_numbers(self, symbol, arguments)
+            return extreme_of_numbers(interpreter, symbol, arguments)
         if len(arguments) > 1 and "default" in keywords or KEY_IS_CALLED and "key" in keywords and not by_key:
             raise Break("PJ211", callee=name)
         given = {KEY: key} if by_key else {}
@@ -117,44 +118,44 @@ def _extreme(name: str, symbol: str) -> Handler:
             given[DEFAULT] = keywords["default"]
         items = arguments[0] if len(arguments) == 1 else Sequence(arguments)
         consumer = EXTREMES[symbol, by_key, "default" in keywords]
-        return self.consume(consumer, items, given)  # type: ignore[no-any-return]
+        return interpreter.consume(consumer, items, given)  # type: ignore[no-any-return]
     return call
 
 
-def _known_items(self: Any, value: Abstract) -> Optional[List[Abstract]]:
+def _known_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """The items of a tuple or list if they are known, or few enough to be guarded one by one; else None."""
-    return self.items_of(value) if is_short(self, value) else None  # type: ignore[no-any-return]
+    return interpreter.items_of(value) if is_short(interpreter, value) else None  # type: ignore[no-any-return]
 
 
-def call_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list(iterable)``."""
     only(arguments, keywords, "list", 0, 1)
     if not arguments:
-        return self.new_list([])  # type: ignore[no-any-return]
-    items = _known_items(self, arguments[0])
+        return interpreter.new_list([])  # type: ignore[no-any-return]
+    items = _known_items(interpreter, arguments[0])
     if items is not None:
-        return self.new_list([self.use(item) for item in items])  # type: ignore[no-any-return]
-    kind = items_of_set(self, arguments[0])
+        return interpreter.new_list([interpreter.use(item) for item in items])  # type: ignore[no-any-return]
+    kind = items_of_set(interpreter, arguments[0])
     if kind is not None:
-        return made_by(self, "builtins.list", kind, [self.object_value(arguments[0])])
-    return self.consume(LIST, arguments[0])  # type: ignore[no-any-return]
+        return made_by(interpreter, "builtins.list", kind, [interpreter.object_value(arguments[0])])
+    return interpreter.consume(LIST, arguments[0])  # type: ignore[no-any-return]
 
 
-def call_set(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_set(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``set(iterable)``. A dict or set is converted in one call, which reserves room for all items:
     that decides their order."""
     only(arguments, keywords, "set", 0, 1)
     if arguments and (class_of(arguments[0]) is dict or is_plain_set(arguments[0])):
         if class_of(arguments[0]) is dict:
-            known_keys(self, arguments[0])
-        return made_by(self, "builtins.set", Object(set), [self.object_value(arguments[0])])
-    items = _known_items(self, arguments[0]) if arguments else []
+            known_keys(interpreter, arguments[0])
+        return made_by(interpreter, "builtins.set", Object(set), [interpreter.object_value(arguments[0])])
+    items = _known_items(interpreter, arguments[0]) if arguments else []
     if items is not None:
-        return self.new_set([self.use(item) for item in items])  # type: ignore[no-any-return]
-    return self.consume(SET, arguments[0])  # type: ignore[no-any-return]
+        return interpreter.new_set([interpreter.use(item) for item in items])  # type: ignore[no-any-return]
+    return interpreter.consume(SET, arguments[0])  # type: ignore[no-any-return]
 
 
-def call_frozenset(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_frozenset(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``frozenset(iterable)``: item by item, as CPython makes it; of a set in one call."""
     only(arguments, keywords, "frozenset", 0, 1)
     value = arguments[0] if arguments else Const(())
@@ -162,18 +163,18 @@ def call_frozenset(self: Any, arguments: List[Abstract], keywords: Arguments) ->
         return value
     if class_of(value) is set:
         kind = type_with_entries(frozenset, kinds_of_entries(value))
-        return made_by(self, "builtins.frozenset", kind, [self.object_value(value)])
+        return made_by(interpreter, "builtins.frozenset", kind, [interpreter.object_value(value)])
     if class_of(value) is dict:
         raise Break("PJ203", operand=describe(value))
-    made = call_list(self, [value], {})
+    made = call_list(interpreter, [value], {})
     kind = list_type(made)
     if isinstance(made, KnownContainer) and not made.items:
-        return made_by(self, "helpers.frozen", Vacant(frozenset), [self.object_value(made)])
+        return made_by(interpreter, "helpers.frozen", Vacant(frozenset), [interpreter.object_value(made)])
     if not isinstance(kind, ListOf) and not (isinstance(kind, Holding) and kind.items == Object(str)):
         raise Break("PJ203", operand=describe(value))
     inexact = isinstance(kind, ListOf) and kind.items.dtype.kind not in "biu"
-    return made_by(self, "helpers.frozen" if inexact else "builtins.frozenset",
-                   type_with_entries(frozenset, (kind.items,)), [self.object_value(made)])
+    return made_by(interpreter, "helpers.frozen" if inexact else "builtins.frozenset",
+                   type_with_entries(frozenset, (kind.items,)), [interpreter.object_value(made)])
 
 
 def is_plain_set(value: Abstract) -> bool:
@@ -182,88 +183,88 @@ def is_plain_set(value: Abstract) -> bool:
             and all(is_exactly(item, (int, float, bool, complex, str, bytes, type(None))) for item in value.object))
 
 
-def call_dict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``dict(name=value, ...)``, also after a dict or pairs whose items are known; ``dict(pairs)``."""
     only(arguments, {}, "dict", 0, 1)
     items: Dict[Any, Abstract] = {}
     if arguments and is_among(class_of(arguments[0]), (dict, defaultdict)):
-        if not keywords and not _is_known_dict(self, arguments[0]):
-            return copied_dict(self, arguments[0], dict)
-        items = known_pairs(self, arguments[0])
+        if not keywords and not _is_known_dict(interpreter, arguments[0]):
+            return copied_dict(interpreter, arguments[0], dict)
+        items = known_pairs(interpreter, arguments[0])
     elif arguments:
         listed = is_among(class_of(arguments[0]), (list, tuple)) or isinstance(arguments[0], STEPPED)
         generated = isinstance(arguments[0], Lazy) and not keywords
-        pairs = all_items(self, arguments[0], self.facts.unrolling) if listed and not generated else None
+        pairs = all_items(interpreter, arguments[0], interpreter.facts.unrolling) if listed and not generated else None
         if pairs is None and listed and not keywords:
-            return self.consume(DICT, arguments[0])  # type: ignore[no-any-return]
+            return interpreter.consume(DICT, arguments[0])  # type: ignore[no-any-return]
         if pairs is None:
             raise Break("PJ209", type=describe(arguments[0]))
         for pair in pairs:
-            key, value = taken_apart(self, pair, 2)
+            key, value = taken_apart(interpreter, pair, 2)
             if not isinstance(key, Const):
                 raise Break("PJ216", key=describe(key))
-            items[key.object] = self.use(value)
+            items[key.object] = interpreter.use(value)
     items.update(keywords)
-    return self.new_dict(list(items), list(items.values()))  # type: ignore[no-any-return]
+    return interpreter.new_dict(list(items), list(items.values()))  # type: ignore[no-any-return]
 
 
-def _is_known_dict(self: Any, value: Abstract) -> bool:
+def _is_known_dict(interpreter: Interpreter, value: Abstract) -> bool:
     """Whether a dict has few entries, which are known or may be guarded one by one."""
-    few = isinstance(value, OpaqueObject) and not self.is_changing(value) and len(value.sample) <= self.facts.unrolling
+    few = isinstance(value, OpaqueObject) and not interpreter.is_changing(value) and len(value.sample) <= interpreter.facts.unrolling
     return class_of(value) is dict and (isinstance(value, KnownContainer) or few)
 
 
-def call_tuple(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``tuple(iterable)``; of a tuple it is the same tuple."""
     only(arguments, keywords, "tuple", 0, 1)
     if not arguments:
         return Const(())
     if class_of(arguments[0]) is tuple:
-        return self.use(arguments[0])  # type: ignore[no-any-return]
-    items = _known_items(self, arguments[0])
+        return interpreter.use(arguments[0])  # type: ignore[no-any-return]
+    items = _known_items(interpreter, arguments[0])
     if items is not None:
-        return self.new_tuple([self.use(item) for item in items])  # type: ignore[no-any-return]
-    made = call_list(self, arguments, {})
+        return interpreter.new_tuple([interpreter.use(item) for item in items])  # type: ignore[no-any-return]
+    made = call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
-        return self.new_tuple(list(made.items))  # type: ignore[no-any-return]
-    return Instance(Object(tuple), self.emit("tuple_of", [self.object_value(made)], Object(tuple), exits=True))
+        return interpreter.new_tuple(list(made.items))  # type: ignore[no-any-return]
+    return Instance(Object(tuple), interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
 
 
-def call_deque(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_deque(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``deque(iterable, maxlen)`` of a list or a tuple, or of an iterable that becomes a list first."""
     given = dict(zip(("iterable", "maxlen"), arguments), **keywords)
     if len(arguments) > 2 or len(given) != len(arguments) + len(keywords) or set(given) - {"iterable", "maxlen"}:
         raise Break("PJ211", callee="deque")
     items, most = given.get("iterable", Const(())), given.get("maxlen")
     if not is_among(class_of(items), (list, tuple)):
-        items = call_list(self, [items], {})
+        items = call_list(interpreter, [items], {})
     if most is not None and most != Const(None) and number_type(most) != INT:
         raise Break("PJ203", operand=describe(most))
-    operands = [self.object_value(items)] + ([self.stored_value(most)] if most is not None else [])
-    return made_by(self, "collections.deque", Object(deque), operands)
+    operands = [interpreter.object_value(items)] + ([interpreter.stored_value(most)] if most is not None else [])
+    return made_by(interpreter, "collections.deque", Object(deque), operands)
 
 
-def call_defaultdict(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_defaultdict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``defaultdict(factory)`` of a builtin class, without entries."""
     only(arguments, keywords, "defaultdict", 1)
     if not isinstance(arguments[0], Const) or not is_among(arguments[0].object, FACTORIES):
         raise Break("PJ203", operand=describe(arguments[0]))
-    return made_by(self, "collections.defaultdict", Vacant(defaultdict), [self.object_value(arguments[0])])
+    return made_by(interpreter, "collections.defaultdict", Vacant(defaultdict), [interpreter.object_value(arguments[0])])
 
 
-def call_prod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_prod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.prod(iterable, start=...)``: one multiplication after another."""
     start = keywords.get("start", Const(1))
     if set(keywords) - {"start"} or len(arguments) != 1:
         raise Break("PJ211", callee="prod")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
-    return self.consume(PRODUCT, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
+    return interpreter.consume(PRODUCT, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
 
 
-def numbers_of(self: Any, value: Abstract) -> Tuple[Abstract, Any]:
+def numbers_of(interpreter: Interpreter, value: Abstract) -> Tuple[Abstract, Any]:
     """A new list of all items of an iterable, which are numbers of one type, and that type."""
-    made = call_list(self, [value], {})
+    made = call_list(interpreter, [value], {})
     return made, number_in(made)
 
 
@@ -276,40 +277,40 @@ def number_in(made: Abstract) -> Scalar:
     return kind
 
 
-def call_fsum(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_fsum(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.fsum(iterable)`` of numbers of one type."""
     only(arguments, keywords, "fsum", 1)
-    made, _ = numbers_of(self, arguments[0])
-    return self.invoke(FUNCTIONS["math.fsum"], [made], {})  # type: ignore[no-any-return]
+    made, _ = numbers_of(interpreter, arguments[0])
+    return interpreter.invoke(FUNCTIONS["math.fsum"], [made], {})  # type: ignore[no-any-return]
 
 
-def call_dist(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_dist(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.dist(p, q)`` of two tuples of numbers."""
     only(arguments, keywords, "dist", 2)
     for value in arguments:
-        items = self.items_of(value) if class_of(value) is tuple else None
-        if items is None or any(number_type(self.use(item)) is None for item in items):
+        items = interpreter.items_of(value) if class_of(value) is tuple else None
+        if items is None or any(number_type(interpreter.use(item)) is None for item in items):
             raise Break("PJ203", operand=describe(value))
-    return self.invoke(FUNCTIONS["math.dist"], arguments, {})  # type: ignore[no-any-return]
+    return interpreter.invoke(FUNCTIONS["math.dist"], arguments, {})  # type: ignore[no-any-return]
 
 
-def call_map(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_map(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``map(f, iterable, ...)``."""
     if keywords or len(arguments) < 2:
         raise Break("PJ211", callee="map")
-    inner = [iterator_over(self, value) for value in arguments[1:]]
+    inner = [iterator_over(interpreter, value) for value in arguments[1:]]
     together = len(inner) > 1
-    made = UnescapedFunction(MAP_TOGETHER if together else MAP, (arguments[0],), self.facts)
+    made = UnescapedFunction(MAP_TOGETHER if together else MAP, (arguments[0],), interpreter.facts)
     return Lazy(made, LoopIterator("zip", (), tuple(inner)) if together else inner[0])
 
 
-def call_filter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_filter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``filter(f, iterable)``."""
     only(arguments, keywords, "filter", 2)
-    made = UnescapedFunction(FILTER_TRUE, (), self.facts)
+    made = UnescapedFunction(FILTER_TRUE, (), interpreter.facts)
     if arguments[0] != Const(None):
-        made = UnescapedFunction(FILTER, (arguments[0],), self.facts)
-    return Lazy(made, iterator_over(self, arguments[1]))
+        made = UnescapedFunction(FILTER, (arguments[0],), interpreter.facts)
+    return Lazy(made, iterator_over(interpreter, arguments[1]))
 
 
 CONSUMING_CALLS: List[Tuple[Any, Handler]] = [

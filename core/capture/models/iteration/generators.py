@@ -19,6 +19,7 @@ from pijit.core.capture.context import MadeFunctionContext
 from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import FrameState, knows_nothing
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.generator_frame import ENDED, GeneratorFrame, changed_makers, has_ended, worn
@@ -89,19 +90,19 @@ class Generators:
         return GeneratorFrame(None, point, names, tuple(parts), True)
 
 
-def _step(self: Any, value: Abstract) -> Abstract:
+def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
     """The iterator after a step and the item, as a pair, or `ENDED`; or the Outcomes."""
     if knows_nothing(value):
         raise Break("PJ209", type=describe(value))
     if isinstance(value, GeneratorFrame):
-        value = changed_makers(value.like(tuple(map(self.use, value.parts))), functools.partial(fresh, self))
-        return _each(self.facts.inliner.resume(self, value), lambda one: _pair(self, value, one))
+        value = changed_makers(value.like(tuple(map(interpreter.use, value.parts))), functools.partial(fresh, interpreter))
+        return _each(interpreter.facts.inliner.resume(interpreter, value), lambda one: _pair(interpreter, value, one))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
         raise Break("PJ209", type=describe(value))
     count = value.words[0]
-    number = Number(INT, self.emit("same", [count], INT))
-    after = self.emit("add", [count, self.word(Const(1))], count.type)
-    return _each(_step(self, value.parts[0]), lambda one: Sequence(
+    number = Number(INT, interpreter.emit("same", [count], INT))
+    after = interpreter.emit("add", [count, interpreter.word(Const(1))], count.type)
+    return _each(_step(interpreter, value.parts[0]), lambda one: Sequence(
         [value.stepped((after,), (one.items[0],)), Sequence([number, one.items[1]])]))  # type: ignore[attr-defined]
 
 
@@ -111,41 +112,41 @@ def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
     return result.map(changed) if isinstance(result, CallOutcomes) else changed(result)
 
 
-def _pair(self: Any, before: GeneratorFrame, after: Abstract) -> Sequence:
+def _pair(interpreter: Interpreter, before: GeneratorFrame, after: Abstract) -> Sequence:
     """The state of generator ``before`` after its step, and the item."""
     maker = before.maker
     code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
-    if after.point in self.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
+    if after.point in interpreter.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
         raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
-    item.born = self.instr.index
+    item.born = interpreter.instr.index
     following = GeneratorFrame(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore
-    return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(self, made) else made), item])
+    return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(interpreter, made) else made), item])
 
 
 # variables of the maker as a function of captured code sees them: they change from step to step
 
 
-def fresh(self: Any, made: UnescapedFunction) -> UnescapedFunction:
+def fresh(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:
     """A function with what its maker's variables hold now; Break if these are another function's and unknown."""
     names = made.code.co_freevars
-    if _is_same(self, made):
-        return made.with_free(tuple(_variable(self, name) for name in names))
+    if _is_same(interpreter, made):
+        return made.with_free(tuple(_variable(interpreter, name) for name in names))
     if len(made.free) < len(names):
         raise Break("PJ209", type="generator over variables of another function")
     return made
 
 
-def _is_same(self: Any, made: UnescapedFunction) -> bool:
+def _is_same(interpreter: Interpreter, made: UnescapedFunction) -> bool:
     """Whether the function that is being interpreted made it."""
-    return self.facts.function is made.facts.function and self.facts.identity() == made.facts.identity()
+    return interpreter.facts.function is made.facts.function and interpreter.facts.identity() == made.facts.identity()
 
 
-def _variable(self: Any, name: str) -> Abstract:
-    function, own = self.function, self.function.cellvars + self.function.freevars
-    if not self.facts.depth or name in function.freevars and not isinstance(self.facts, MadeFunctionContext):
-        return self.content_of(own.index(name), name)  # type: ignore[no-any-return]
-    found = self.state.locals.get(name, Unknown("PJ212"))
+def _variable(interpreter: Interpreter, name: str) -> Abstract:
+    function, own = interpreter.function, interpreter.function.cellvars + interpreter.function.freevars
+    if not interpreter.facts.depth or name in function.freevars and not isinstance(interpreter.facts, MadeFunctionContext):
+        return interpreter.content_of(own.index(name), name)  # type: ignore[no-any-return]
+    found = interpreter.state.locals.get(name, Unknown("PJ212"))
     if isinstance(found, (Unbound, Unknown)):
         raise Break("PJ212", name=name)
     if is_cell(found):
@@ -156,7 +157,7 @@ def _variable(self: Any, name: str) -> Abstract:
 # exits
 
 
-def suspended_output(self: Any, value: GeneratorFrame) -> Output:
+def suspended_output(interpreter: Interpreter, value: GeneratorFrame) -> Output:
     """The output that makes an iterator in its state at the exit; Break if that cannot be made."""
     maker, parts = value.maker, list(value.parts)
     if value.has_item or maker is None:
@@ -164,18 +165,18 @@ def suspended_output(self: Any, value: GeneratorFrame) -> Output:
     kind = KINDS.get(id(maker.code)) if isinstance(maker, UnescapedFunction) else None
     made_of = RESUMED.get(id(maker.code)) if isinstance(maker, UnescapedFunction) else None
     if made_of is not None:
-        named = {name: functools.partial(self._output, part) for name, part in zip(value.names, parts)}
-        return made_of(value.point == START, named, list(map(self._output, parts[len(value.names):])))
+        named = {name: functools.partial(interpreter.exit_output, part) for name, part in zip(value.names, parts)}
+        return made_of(value.point == START, named, list(map(interpreter.exit_output, parts[len(value.names):])))
     if kind is None:
         code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
-        outputs = [function_output(self, maker)] + [self._output(part) for part in parts]
+        outputs = [function_output(interpreter, maker)] + [interpreter.exit_output(part) for part in parts]
         if value.point == START and begins_by_call(code, value.names):
             return Output("called", None, outputs)
-        return Output("generator", _planned(self.facts.inliner.plans, code, value), outputs)
-    inner = self.use(parts[-1])
+        return Output("generator", _planned(interpreter.facts.inliner.plans, code, value), outputs)
+    inner = interpreter.use(parts[-1])
     inners = list(inner.parts) if maker.code is MAP_TOGETHER else [inner]
-    first = function_output(self, maker.free[0]) if maker.free else Output("const", None)
-    return Output(kind, None, [first] + [self._output(part) for part in inners])
+    first = function_output(interpreter, maker.free[0]) if maker.free else Output("const", None)
+    return Output(kind, None, [first] + [interpreter.exit_output(part) for part in inners])
 
 
 def _planned(plans: Dict[Any, Any], code: CodeType, value: GeneratorFrame) -> Any:
@@ -186,21 +187,21 @@ def _planned(plans: Dict[Any, Any], code: CodeType, value: GeneratorFrame) -> An
     return plans[key]
 
 
-def function_output(self: Any, value: Any) -> Output:
+def function_output(interpreter: Interpreter, value: Any) -> Output:
     """The output for a function that the loop's iterator calls.
     One that captured code makes has no object before the exit."""
     if not isinstance(value, Abstract):
         if value.place.root is None:
             raise Break("PJ209", type="generator")
-        return Output("value", self._input(value.place.root, SKIP))
+        return Output("value", interpreter.segment_input(value.place.root, SKIP))
     if not isinstance(value, UnescapedFunction):
-        return self._output(value)  # type: ignore[no-any-return]
+        return interpreter.exit_output(value)  # type: ignore[no-any-return]
     if value.name is None or value.facts.depth and value.code.co_freevars:
         raise Break("PJ209", type="generator of an inlined function")
-    facts, names = self.facts, self.function.cellvars + self.function.freevars
+    facts, names = interpreter.facts, interpreter.function.cellvars + interpreter.function.freevars
     cells = [facts.cell_owners(names.index(name))[-1].root for name in value.code.co_freevars]
     return Output("function", None, [Output("const", value.code), Output("const", value.name)]
-                  + [Output("value", self._input(root, SKIP)) for root in cells])
+                  + [Output("value", interpreter.segment_input(root, SKIP)) for root in cells])
 
 
 def generator_of(callee: Any, bound: Dict[str, Abstract]) -> GeneratorFrame:

@@ -14,38 +14,39 @@ from pijit.core.capture.models.iteration import itertools_python as code_of
 from pijit.core.capture.models.iteration.iterator_calls import call_range
 from pijit.core.capture.models.iteration.itertools_calls import MOST_POOLS, call_product, stand_in
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, INT, WORD
 
 
-def call_ndindex(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_ndindex(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.ndindex(shape)`` and ``np.ndindex(n, m, ...)``.
     Exits where a length is negative, so that bytecode raises."""
     lengths = arguments
     if len(arguments) == 1 and class_of(arguments[0]) is tuple:
-        lengths = [self.use(item) for item in self.items_of(arguments[0]) or []]
+        lengths = [interpreter.use(item) for item in interpreter.items_of(arguments[0]) or []]
     if keywords or not 0 < len(lengths) <= MOST_POOLS:
         raise Break("PJ211", callee="ndindex")
-    zero = self.emit("const", [], WORD, {"value": 0})
+    zero = interpreter.emit("const", [], WORD, {"value": 0})
     for length in lengths:
         if number_type(length) != INT:
             raise Break("PJ203", operand=describe(length))
-        counts = self.emit("compare", [self.word(length), zero], FLAG, {"operator": ">="})
-        self.emit("require", [counts], None, exits=True)
-    return call_product(self, [call_range(self, [length], {}) for length in lengths], {})
+        counts = interpreter.emit("compare", [interpreter.word(length), zero], FLAG, {"operator": ">="})
+        interpreter.emit("require", [counts], None, exits=True)
+    return call_product(interpreter, [call_range(interpreter, [length], {}) for length in lengths], {})
 
 
-def call_ndenumerate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_ndenumerate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.ndenumerate(x)``: an element is read when the loop reaches it."""
     only(arguments, keywords, "ndenumerate", 1)
     array = arguments[0]
     if not isinstance(array, Tensor) or not 0 < array.type.ndim <= MOST_POOLS:
         raise Break("PJ203", operand=describe(array))
-    lengths = [Number(INT, self.dimension(array, axis)) for axis in range(array.type.ndim)]
+    lengths = [Number(INT, interpreter.dimension(array, axis)) for axis in range(array.type.ndim)]
     given = [Const(builtins.range), array] + lengths
-    return stand_in(self, "ndenumerate", code_of.elements_of(len(lengths)), given, "numpy")
+    return stand_in(interpreter, "ndenumerate", code_of.elements_of(len(lengths)), given, "numpy")
 
 
 INDEX_CALLS: List[Tuple[Any, Handler]] = [(np.ndindex, call_ndindex), (np.ndenumerate, call_ndenumerate)]

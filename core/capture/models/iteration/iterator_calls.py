@@ -10,6 +10,7 @@ from typing import Any, List, Tuple
 
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, reverse_iterator
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import rounds_of
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import list_type
@@ -32,7 +33,7 @@ LARGEST_START = 2 ** 61
 """Largest start of ``enumerate``: counting from there never exceeds a machine word."""
 
 
-def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_range(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``range(...)`` of integers that fit a machine word."""
     only(arguments, keywords, "range", 1, 2, 3)
     for argument in arguments:
@@ -41,84 +42,84 @@ def call_range(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
             raise Break("PJ203", operand=describe(argument))
     first, last = ([Const(0)] + arguments if len(arguments) == 1 else arguments)[:2]
     step = arguments[2] if len(arguments) == 3 else Const(1)
-    known, parts = self.constant(step), (first, last, step)
+    known, parts = interpreter.constant(step), (first, last, step)
     if known is None:
-        return Range((self.word(first), self.word(step), _computed_length(self, first, last, step)), -1, parts)
+        return Range((interpreter.word(first), interpreter.word(step), _computed_length(interpreter, first, last, step)), -1, parts)
     if type(known) is not int or known == 0:
         raise Break("PJ203", operand=describe(step))
-    words = self.word(first), self.word(Const(known)), self.word(_range_length(self, first, last, known))
+    words = interpreter.word(first), interpreter.word(Const(known)), interpreter.word(_range_length(interpreter, first, last, known))
     return Range(words, -1, parts)
 
 
-def _range_length(self: Any, first: Abstract, last: Abstract, step: int) -> Abstract:
+def _range_length(interpreter: Interpreter, first: Abstract, last: Abstract, step: int) -> Abstract:
     """``len(range(first, last, step))``: the rounded quotient if the step leads towards ``last``, else 0."""
     one = Const(1 if step > 0 else -1)
-    distance = self.binary("-", last, first) if first != Const(0) else last
+    distance = interpreter.binary("-", last, first) if first != Const(0) else last
     steps = distance
     if step not in (1, -1):
-        steps = self.binary("-", self.binary("+", distance, Const(step)), one)
+        steps = interpreter.binary("-", interpreter.binary("+", distance, Const(step)), one)
     if step != 1:
-        steps = self.binary("//", steps, Const(step))
-    ahead = self.compare(">" if step > 0 else "<", distance, Const(0))
+        steps = interpreter.binary("//", steps, Const(step))
+    ahead = interpreter.compare(">" if step > 0 else "<", distance, Const(0))
     if isinstance(ahead, Const):
         return steps if ahead.object else Const(0)
-    return self.binary("*", ahead, steps)
+    return interpreter.binary("*", ahead, steps)
 
 
-def _computed_length(self: Any, first: Abstract, last: Abstract, step: Abstract) -> Value:
+def _computed_length(interpreter: Interpreter, first: Abstract, last: Abstract, step: Abstract) -> Value:
     """The same for a step that is known only at run time; exits for a step of 0."""
-    low, high, by = (Number(INT, self.emit("same", [self.word(value)], INT)) for value in (first, last, step))
-    up = self.emit("compare", [by.value, self.number_value(Const(0))], FLAG, {"operator": ">"})
-    distance = _chosen(self, up, self.binary("-", high, low), self.binary("-", low, high))
-    size = _chosen(self, up, by, self.unary("neg", by))
-    steps = self.binary("//", self.binary("+", distance, self.binary("-", size, Const(1))), size)
-    ahead = self.emit("compare", [distance.value, self.number_value(Const(0))], FLAG, {"operator": ">"})
-    return self.word(_chosen(self, ahead, steps, Number(INT, self.number_value(Const(0)))))
+    low, high, by = (Number(INT, interpreter.emit("same", [interpreter.word(value)], INT)) for value in (first, last, step))
+    up = interpreter.emit("compare", [by.value, interpreter.number_value(Const(0))], FLAG, {"operator": ">"})
+    distance = _chosen(interpreter, up, interpreter.binary("-", high, low), interpreter.binary("-", low, high))
+    size = _chosen(interpreter, up, by, interpreter.unary("neg", by))
+    steps = interpreter.binary("//", interpreter.binary("+", distance, interpreter.binary("-", size, Const(1))), size)
+    ahead = interpreter.emit("compare", [distance.value, interpreter.number_value(Const(0))], FLAG, {"operator": ">"})
+    return interpreter.word(_chosen(interpreter, ahead, steps, Number(INT, interpreter.number_value(Const(0)))))
 
 
-def _chosen(self: Any, flag: Value, then: Abstract, other: Abstract) -> Abstract:
-    return Number(INT, self.emit("select", [flag, self.number_value(then), self.number_value(other)], INT))
+def _chosen(interpreter: Interpreter, flag: Value, then: Abstract, other: Abstract) -> Abstract:
+    return Number(INT, interpreter.emit("select", [flag, interpreter.number_value(then), interpreter.number_value(other)], INT))
 
 
-def call_enumerate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_enumerate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``enumerate(iterable, start)`` of an iterable that kernels can step."""
     if set(keywords) - {"start"} or len(arguments) + len(keywords) not in (1, 2) or not arguments:
         raise Break("PJ211", callee="enumerate")
     start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
     if isinstance(start, Const) and not (type(start.object) is int and abs(start.object) <= LARGEST_START):
         raise Break("PJ203", operand=describe(start))
-    count = self.word(start)
+    count = interpreter.word(start)
     if not isinstance(start, Const):
-        most = self.emit("const", [], WORD, {"value": LARGEST_START})
-        self.emit("require", [self.emit("compare", [count, most], FLAG, {"operator": "<="})], None, exits=True)
-    inner = iterator_over(self, arguments[0])
+        most = interpreter.emit("const", [], WORD, {"value": LARGEST_START})
+        interpreter.emit("require", [interpreter.emit("compare", [count, most], FLAG, {"operator": "<="})], None, exits=True)
+    inner = iterator_over(interpreter, arguments[0])
     known = start.object if isinstance(start, Const) and rounds_of(inner) else None
     return LoopIterator("enumerate", (count,), (inner,), count=known)
 
 
-def call_zip(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_zip(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``zip(...)`` of iterables that kernels can step."""
     if keywords or not arguments:
         raise Break("PJ211", callee="zip")
-    return LoopIterator("zip", (), tuple(iterator_over(self, argument) for argument in arguments))
+    return LoopIterator("zip", (), tuple(iterator_over(interpreter, argument) for argument in arguments))
 
 
-def call_reversed(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_reversed(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``reversed`` of a range, an array, a tuple or a list."""
     only(arguments, keywords, "reversed", 1)
-    return reverse_iterator(self, arguments[0])
+    return reverse_iterator(interpreter, arguments[0])
 
 
-def call_iter(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_iter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``iter(iterable)``."""
     only(arguments, keywords, "iter", 1)
-    value, behind = arguments[0], self.function.instructions[self.instr.index + 1]
+    value, behind = arguments[0], interpreter.function.instructions[interpreter.instr.index + 1]
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM and value.made.name is not None:
         raise Break("PJ209", type=value.made.name)
     kind = list_type(value) if class_of(value) is list and behind.opname == "STORE_FAST" else None
     if isinstance(kind, (ListOf, Holding)):  # a variable must not hold an iterator that is to be unrolled
-        return LoopIterator("list", (self.word(Const(0)),), (Instance(kind, self.object_value(value)),))
-    return iterator_over(self, arguments[0])
+        return LoopIterator("list", (interpreter.word(Const(0)),), (Instance(kind, interpreter.object_value(value)),))
+    return iterator_over(interpreter, arguments[0])
 
 
 ITERATION_CALLS: List[Tuple[Any, Handler]] = [

@@ -14,6 +14,7 @@ from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.ranges import range_words
 from pijit.core.capture.models.objects.special_methods import iterator_special, rely_on_class
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -89,7 +90,7 @@ def moving_words(value: LoopIterator) -> List[Optional[Value]]:
     return words
 
 
-def iterator_over(self: Any, value: Abstract) -> Abstract:
+def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
     """``iter(value)``; Break if kernels cannot step it."""
     if isinstance(value, (LoopIterator, Unrolled, GeneratorFrame)):
         return value
@@ -97,192 +98,192 @@ def iterator_over(self: Any, value: Abstract) -> Abstract:
         return value.iterator
     if isinstance(value, Lazy):
         return begun(value.made, value.iterator, value.born)
-    found = iterator_special(self, value)
+    found = iterator_special(interpreter, value)
     if found is not None:
         return found
-    words = range_words(self, value)
+    words = range_words(interpreter, value)
     if words is not None:
-        return LoopIterator("range", (_word(self, 0),) + words)
+        return LoopIterator("range", (_word(interpreter, 0),) + words)
     if isinstance(value, Tensor) and value.type.ndim:
-        return LoopIterator("sequence", (_word(self, 0),), (value,))
+        return LoopIterator("sequence", (_word(interpreter, 0),), (value,))
     if is_among(class_of(value), TEXT_ITERATORS):
         kind = class_of(value)
-        owner = Instance(Object(kind), self.text_object(value))  # type: ignore[arg-type]
-        return LoopIterator(TEXT_ITERATORS[kind], (_word(self, 0),), (owner,))  # type: ignore[index]
-    expected = self.items_expected(value)
+        owner = Instance(Object(kind), interpreter.text_object(value))  # type: ignore[arg-type]
+        return LoopIterator(TEXT_ITERATORS[kind], (_word(interpreter, 0),), (owner,))  # type: ignore[index]
+    expected = interpreter.items_expected(value)
     if expected is not None:
-        return LoopIterator("list", (_word(self, 0),), (Instance(expected, self.object_value(value)),))
-    members = self.members_expected(value)
+        return LoopIterator("list", (_word(interpreter, 0),), (Instance(expected, interpreter.object_value(value)),))
+    members = interpreter.members_expected(value)
     if members is not None:
-        return entry_iterator(self, "set", Instance(members, self.object_value(value)))
-    return dict_iterator(self, value, "forwards") or unrolled(self, value, "forwards")
+        return entry_iterator(interpreter, "set", Instance(members, interpreter.object_value(value)))
+    return dict_iterator(interpreter, value, "forwards") or unrolled(interpreter, value, "forwards")
 
 
-def dict_iterator(self: Any, value: Abstract, what: str) -> Optional[LoopIterator]:
+def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optional[LoopIterator]:
     """An iterator over a dict that is too long to be unrolled, or whose entries are not known; else None."""
-    expected = self.entries_expected(value, what)
+    expected = interpreter.entries_expected(value, what)
     if expected is None:
         return None
-    return entry_iterator(self, DICT_KINDS[what], Instance(expected, self.object_value(value)))
+    return entry_iterator(interpreter, DICT_KINDS[what], Instance(expected, interpreter.object_value(value)))
 
 
-def entry_iterator(self: Any, kind: str, owner: Instance) -> LoopIterator:
+def entry_iterator(interpreter: Interpreter, kind: str, owner: Instance) -> LoopIterator:
     """An iterator over the entries of a dict or the members of a set, at the first one."""
-    used = self.emit("list_size", [owner.value], WORD)
-    return LoopIterator(kind, (_word(self, 0), used, used), (owner,))
+    used = interpreter.emit("list_size", [owner.value], WORD)
+    return LoopIterator(kind, (_word(interpreter, 0), used, used), (owner,))
 
 
-def unrolled(self: Any, value: Abstract, what: str) -> Unrolled:
+def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
     """An iterator over a tuple, a list or a dict that is short enough to capture each iteration separately."""
     known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
     kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
-    if not is_among(class_of(value), kinds) and not _is_named_tuple(self, value, what):
+    if not is_among(class_of(value), kinds) and not _is_named_tuple(interpreter, value, what):
         raise Break("PJ209", type=describe(value))
-    length = self.length_of(value) if known <= self.facts.unrolling else known
-    if length is None or length > self.facts.unrolling:
+    length = interpreter.length_of(value) if known <= interpreter.facts.unrolling else known
+    if length is None or length > interpreter.facts.unrolling:
         raise Break("PJ209", type=describe(value), length=length)
     return Unrolled(value, length, what)
 
 
-def _is_named_tuple(self: Any, value: Abstract, what: str) -> bool:
+def _is_named_tuple(interpreter: Interpreter, value: Abstract, what: str) -> bool:
     """Whether a value is of a subclass of tuple whose instances are iterated in this way as tuples are."""
     kind = class_of(value)
     plain = is_row(value) or is_container(value) and issubclass(kind, tuple)  # type: ignore[arg-type]
     if plain and what == "backwards":
         plain = class_value(kind, "__reversed__") is UNBOUND  # type: ignore[arg-type]
-        rely_on_class(self, value, "__reversed__", class_value(kind, "__reversed__"))  # type: ignore[arg-type]
+        rely_on_class(interpreter, value, "__reversed__", class_value(kind, "__reversed__"))  # type: ignore[arg-type]
     return plain
 
 
-def reverse_iterator(self: Any, value: Abstract) -> Abstract:
+def reverse_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
     """``reversed(value)``; Break if kernels cannot step it."""
-    words = range_words(self, value)
+    words = range_words(interpreter, value)
     if words is not None:
         start, step, length = words
-        last = self.emit("mul", [self.emit("sub", [length, _word(self, 1)], WORD), step], WORD)
-        backwards = self.emit("sub", [_word(self, 0), step], WORD)
-        return LoopIterator("range", (_word(self, 0), self.emit("add", [start, last], WORD), backwards, length))
+        last = interpreter.emit("mul", [interpreter.emit("sub", [length, _word(interpreter, 1)], WORD), step], WORD)
+        backwards = interpreter.emit("sub", [_word(interpreter, 0), step], WORD)
+        return LoopIterator("range", (_word(interpreter, 0), interpreter.emit("add", [start, last], WORD), backwards, length))
     if isinstance(value, Tensor) and value.type.ndim:
-        size = self.emit("dim", [value.value], WORD, {"axis": 0})
-        return LoopIterator("reversed", (self.emit("sub", [size, _word(self, 1)], WORD),), (value,))
-    return unrolled(self, value, "backwards")
+        size = interpreter.emit("dim", [value.value], WORD, {"axis": 0})
+        return LoopIterator("reversed", (interpreter.emit("sub", [size, _word(interpreter, 1)], WORD),), (value,))
+    return unrolled(interpreter, value, "backwards")
 
 
-def step_of(self: Any, value: Abstract) -> IteratorStep:
+def step_of(interpreter: Interpreter, value: Abstract) -> IteratorStep:
     """The step that FOR_ITER makes; Break if kernels cannot step the iterator."""
     if isinstance(value, Unrolled):
-        return _step_unrolled(self, value)
+        return _step_unrolled(interpreter, value)
     if not isinstance(value, LoopIterator):
         raise Break("PJ209", type=describe(value))
-    return _STEPS[value.kind](self, value)
+    return _STEPS[value.kind](interpreter, value)
 
 
-def _step_unrolled(self: Any, value: Unrolled) -> IteratorStep:
+def _step_unrolled(interpreter: Interpreter, value: Unrolled) -> IteratorStep:
     owner, position = value.owner, value.position
     if position == value.length:
         return IteratorStep(False, value, lambda: value)
-    return IteratorStep(True, value.over(owner, position + 1), lambda: _unrolled_item(self, value))
+    return IteratorStep(True, value.over(owner, position + 1), lambda: _unrolled_item(interpreter, value))
 
 
-def _unrolled_item(self: Any, value: Unrolled) -> Abstract:
+def _unrolled_item(interpreter: Interpreter, value: Unrolled) -> Abstract:
     owner, position = value.owner, value.position
     if class_of(owner) is not dict:
         key = value.length - 1 - position if value.what == "backwards" else position
-        return self.container_item(owner, Const(key))  # type: ignore[no-any-return]
-    key = self.key_at(owner, position)
+        return interpreter.container_item(owner, Const(key))  # type: ignore[no-any-return]
+    key = interpreter.key_at(owner, position)
     if value.what == "forwards":
         return key  # type: ignore[no-any-return]
-    item = self.container_item(owner, self.use(key))
+    item = interpreter.container_item(owner, interpreter.use(key))
     return item if value.what == "values" else Sequence([key, item])  # type: ignore[no-any-return]
 
 
-def _word(self: Any, number: int) -> Value:
-    return self.emit("const", [], WORD, {"value": number})
+def _word(interpreter: Interpreter, number: int) -> Value:
+    return interpreter.emit("const", [], WORD, {"value": number})
 
 
-def _moved(self: Any, word: Value, by: str) -> Value:
-    return self.emit(by, [word, _word(self, 1)], WORD)
+def _moved(interpreter: Interpreter, word: Value, by: str) -> Value:
+    return interpreter.emit(by, [word, _word(interpreter, 1)], WORD)
 
 
-def _step_range(self: Any, value: LoopIterator) -> IteratorStep:
+def _step_range(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     index, start, step, length = value.words
-    more = self.emit("compare", [index, length], FLAG, {"operator": "<"})
-    offset = self.emit("mul", [index, step], WORD)
-    item = self.emit("same", [self.emit("add", [start, offset], WORD)], INT)
-    return IteratorStep(more, value.stepped((_moved(self, index, "add"), start, step, length), ()), lambda: Number(INT, item))
+    more = interpreter.emit("compare", [index, length], FLAG, {"operator": "<"})
+    offset = interpreter.emit("mul", [index, step], WORD)
+    item = interpreter.emit("same", [interpreter.emit("add", [start, offset], WORD)], INT)
+    return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"), start, step, length), ()), lambda: Number(INT, item))
 
 
-def _step_sequence(self: Any, value: LoopIterator) -> IteratorStep:
+def _step_sequence(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     index, array = value.words[0], value.parts[0]
-    size = self.emit("dim", [array.value], WORD, {"axis": 0})
-    more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    return IteratorStep(more, value.stepped((_moved(self, index, "add"),), value.parts),
-                lambda: element_of(self, array, index))
+    size = interpreter.emit("dim", [array.value], WORD, {"axis": 0})
+    more = interpreter.emit("compare", [index, size], FLAG, {"operator": "<"})
+    return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts),
+                lambda: element_of(interpreter, array, index))
 
 
-def _step_list(self: Any, value: LoopIterator) -> IteratorStep:
+def _step_list(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     """A step over a list, a string or bytes."""
     index, owner = value.words[0], value.parts[0]
     if value.kind == "list" and not hasattr(owner.type, "items"):  # the paths that meet here expect different items
         raise Break("PJ209", type=describe(owner))
-    size = self.emit("list_size", [owner.value], WORD)
-    more = self.emit("compare", [index, size], FLAG, {"operator": "<"})
-    item = self.item_of_list if value.kind == "list" else self.item_of_text
-    return IteratorStep(more, value.stepped((_moved(self, index, "add"),), value.parts), lambda: item(owner, index))
+    size = interpreter.emit("list_size", [owner.value], WORD)
+    more = interpreter.emit("compare", [index, size], FLAG, {"operator": "<"})
+    item = interpreter.item_of_list if value.kind == "list" else interpreter.item_of_text
+    return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts), lambda: item(owner, index))
 
 
-def _step_dict(self: Any, value: LoopIterator) -> IteratorStep:
+def _step_dict(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     """A step over a dict or set. Exits where its size or keys are not those that
     the iterator expects: bytecode raises."""
     (position, left, used), owner = value.words, value.parts[0]
     if not isinstance(owner.type, Holding):  # the paths that meet here expect different entries
         raise Break("PJ209", type=describe(owner))
-    size = self.emit("list_size", [owner.value], WORD)
-    self.emit("require", [self.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
-    behind = self.emit("next_entry", [owner.value, position], WORD)
-    more = self.emit("compare", [behind, _word(self, 0)], FLAG, {"operator": ">"})
-    following = value.stepped((behind, _moved(self, left, "sub"), used), value.parts)
-    return IteratorStep(more, following, lambda: _entry(self, value, behind))
+    size = interpreter.emit("list_size", [owner.value], WORD)
+    interpreter.emit("require", [interpreter.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
+    behind = interpreter.emit("next_entry", [owner.value, position], WORD)
+    more = interpreter.emit("compare", [behind, _word(interpreter, 0)], FLAG, {"operator": ">"})
+    following = value.stepped((behind, _moved(interpreter, left, "sub"), used), value.parts)
+    return IteratorStep(more, following, lambda: _entry(interpreter, value, behind))
 
 
-def _entry(self: Any, value: LoopIterator, behind: Value) -> Abstract:
-    some = self.emit("compare", [value.words[1], _word(self, 0)], FLAG, {"operator": ">"})
-    self.emit("require", [some], None, exits=True)
+def _entry(interpreter: Interpreter, value: LoopIterator, behind: Value) -> Abstract:
+    some = interpreter.emit("compare", [value.words[1], _word(interpreter, 0)], FLAG, {"operator": ">"})
+    interpreter.emit("require", [some], None, exits=True)
     owner = value.parts[0]
     names = zip(("entry_key", "entry_value"), owner.type.items)  # type: ignore[attr-defined]
-    found = [self.typed_item(name, owner.value, behind, kind) for name, kind in names  # type: ignore[attr-defined]
+    found = [interpreter.typed_item(name, owner.value, behind, kind) for name, kind in names  # type: ignore[attr-defined]
              if kind is not None]
     return found[0] if value.kind != "dict_items" else Sequence(found)
 
 
-def _step_reversed(self: Any, value: LoopIterator) -> IteratorStep:
+def _step_reversed(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     index, array = value.words[0], value.parts[0]
-    more = self.emit("compare", [index, _word(self, 0)], FLAG, {"operator": ">="})
-    return IteratorStep(more, value.stepped((_moved(self, index, "sub"),), value.parts),
-                lambda: element_of(self, array, index))
+    more = interpreter.emit("compare", [index, _word(interpreter, 0)], FLAG, {"operator": ">="})
+    return IteratorStep(more, value.stepped((_moved(interpreter, index, "sub"),), value.parts),
+                lambda: element_of(interpreter, array, index))
 
 
-def element_of(self: Any, array: Tensor, index: Value) -> Abstract:
+def element_of(interpreter: Interpreter, array: Tensor, index: Value) -> Abstract:
     """``array[index]`` for an index that is known to be in range."""
     if array.type.ndim == 1:
         kind = numpy_scalar(array.type.dtype)
-        return Number(kind, self.emit("load", [array.value, index], kind, {"inside": True}))
-    return self.row(array, index)
+        return Number(kind, interpreter.emit("load", [array.value, index], kind, {"inside": True}))
+    return interpreter.row(array, index)
 
 
-def _step_enumerate(self: Any, value: LoopIterator) -> IteratorStep:
-    count, inner = value.words[0], step_of(self, value.parts[0])
-    number = Number(INT, self.emit("same", [count], INT)) if value.count is None else Const(value.count)
-    following = value.stepped((_moved(self, count, "add"),), (inner.following,))
+def _step_enumerate(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
+    count, inner = value.words[0], step_of(interpreter, value.parts[0])
+    number = Number(INT, interpreter.emit("same", [count], INT)) if value.count is None else Const(value.count)
+    following = value.stepped((_moved(interpreter, count, "add"),), (inner.following,))
     return IteratorStep(inner.more, following, lambda: Sequence([number, inner.item()]))
 
 
-def _step_zip(self: Any, value: LoopIterator) -> IteratorStep:
-    steps = [step_of(self, part) for part in value.parts]
+def _step_zip(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
+    steps = [step_of(interpreter, part) for part in value.parts]
     more = all(step.more is not False for step in steps)
     for step in steps if more else []:
         if step.more is not True:
-            more = step.more if more is True else self.emit("and", [more, step.more], FLAG)
+            more = step.more if more is True else interpreter.emit("and", [more, step.more], FLAG)
     following = value.stepped((), tuple(step.following for step in steps))
     return IteratorStep(more, following, lambda: Sequence([step.item() for step in steps]))
 
@@ -294,22 +295,22 @@ _STEPS: Dict[str, Callable[[Any, LoopIterator], IteratorStep]] = {
 }
 
 
-def iterator_input(self: Any, value: LoopIterator) -> LoopIterator:
+def iterator_input(interpreter: Interpreter, value: LoopIterator) -> LoopIterator:
     """An iterator that the segment starts with, and its words and arrays."""
-    object = self._input(value.root, iterator_type(value))
-    found = _iterator_parts(self, object, value, ())
-    found.input = self.graph.inputs.index(object)
+    object = interpreter.segment_input(value.root, iterator_type(value))
+    found = _iterator_parts(interpreter, object, value, ())
+    found.input = interpreter.graph.inputs.index(object)
     return found
 
 
-def _iterator_parts(self: Any, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
+def _iterator_parts(interpreter: Interpreter, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
     """The iterator that ``path`` leads to; its words and arrays are read at the start of the graph."""
     def read(step: Any, type: Type) -> Value:
-        result = self.graph.new_value(type, str(step))
-        self.graph.blocks[0].ops.append(Op("iterator_part", [object], {"path": path + (step,)}, result))
+        result = interpreter.graph.new_value(type, str(step))
+        interpreter.graph.blocks[0].ops.append(Op("iterator_part", [object], {"path": path + (step,)}, result))
         return result
 
     words = tuple(read(name, WORD) for name in ITERATOR_WORDS[value.kind])
-    parts = tuple(_iterator_parts(self, object, part, path + (position,)) if isinstance(part, LoopIterator)
+    parts = tuple(_iterator_parts(interpreter, object, part, path + (position,)) if isinstance(part, LoopIterator)
                   else type(part)(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
     return LoopIterator(value.kind, words, parts, None, value.born)

@@ -23,6 +23,7 @@ from pijit.core.capture.models.iteration.iterator_calls import LARGEST_START, ca
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.models.numpy.library import method_row
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.math import call_len
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import list_type
@@ -50,32 +51,32 @@ ENDLESS = 2 ** 61
 """Number of items of an endless iterator: counting them takes longer than any program runs."""
 
 
-def stand_in(self: Any, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
+def stand_in(interpreter: Interpreter, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
     """An iterable with the items of the generator of this code."""
-    made = UnescapedFunction(code, (), self.facts, name="%s.%s" % (module, name))
-    parts = tuple(self.as_object(value) for value in arguments)
-    waiting = GeneratorFrame(made, START, code.co_varnames[:code.co_argcount], parts, born=self.instr.index)
-    return _at_once(self, waiting)
+    made = UnescapedFunction(code, (), interpreter.facts, name="%s.%s" % (module, name))
+    parts = tuple(interpreter.as_object(value) for value in arguments)
+    waiting = GeneratorFrame(made, START, code.co_varnames[:code.co_argcount], parts, born=interpreter.instr.index)
+    return _at_once(interpreter, waiting)
 
 
-def _at_once(self: Any, iterator: Abstract) -> Lazy:
+def _at_once(interpreter: Interpreter, iterator: Abstract) -> Lazy:
     """An iterable whose iterator a loop takes at once.
     Any other user would see that it does not come from itertools."""
-    return Lazy(UnescapedFunction(EACH_ITEM, (), self.facts, name="itertools"), iterator)
+    return Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts, name="itertools"), iterator)
 
 
-def _one_by_one(self: Any, results: List[Tuple[Abstract, ...]]) -> Lazy:
+def _one_by_one(interpreter: Interpreter, results: List[Tuple[Abstract, ...]]) -> Lazy:
     """An iterable that yields these tuples of known items: a zip of one tuple for each position in them."""
-    places = [Unrolled(_tuple_of(self, list(items)), len(results), "forwards", born=self.instr.index)
-              for items in zip(*results)] or [Unrolled(Const(()), 0, "forwards", born=self.instr.index)]
-    zipped = LoopIterator("zip", (), tuple(places), born=self.instr.index)
-    return _at_once(self, zipped)
+    places = [Unrolled(_tuple_of(interpreter, list(items)), len(results), "forwards", born=interpreter.instr.index)
+              for items in zip(*results)] or [Unrolled(Const(()), 0, "forwards", born=interpreter.instr.index)]
+    zipped = LoopIterator("zip", (), tuple(places), born=interpreter.instr.index)
+    return _at_once(interpreter, zipped)
 
 
-def _tuple_of(self: Any, items: List[Abstract]) -> Abstract:
+def _tuple_of(interpreter: Interpreter, items: List[Abstract]) -> Abstract:
     if all(isinstance(item, Const) for item in items):
         return Const(tuple(item.object for item in items))  # type: ignore[attr-defined]
-    return self.new_tuple(items)  # type: ignore[no-any-return]
+    return interpreter.new_tuple(items)  # type: ignore[no-any-return]
 
 
 def _within(results: Iterator[Any], most: int) -> Optional[List[Any]]:
@@ -87,122 +88,122 @@ def _within(results: Iterator[Any], most: int) -> Optional[List[Any]]:
 # pools: iterables that are iterated more than once, in their state at the call
 
 
-def _pool(self: Any, value: Abstract) -> Abstract:
+def _pool(interpreter: Interpreter, value: Abstract) -> Abstract:
     """The pool of a value: a range, the known items, an array whose rows are views, or a copy of anything else."""
     if class_of(value) is range or isinstance(value, Tensor) and value.type.ndim > 1:
         return value
     if isinstance(value, Tensor) and value.type.ndim:
-        return self.invoke(method_row("copy"), [value], {})  # type: ignore[no-any-return]
-    if is_short(self, value):
-        return Sequence([self.use(item) for item in self.items_of(value)])
-    made = call_list(self, [value], {})
-    return Sequence([self.use(item) for item in made.items]) if is_short(self, made) else made  # type: ignore
+        return interpreter.invoke(method_row("copy"), [value], {})  # type: ignore[no-any-return]
+    if is_short(interpreter, value):
+        return Sequence([interpreter.use(item) for item in interpreter.items_of(value)])
+    made = call_list(interpreter, [value], {})
+    return Sequence([interpreter.use(item) for item in made.items]) if is_short(interpreter, made) else made  # type: ignore
 
 
-def _known_items(self: Any, pool: Abstract) -> Optional[List[Abstract]]:
+def _known_items(interpreter: Interpreter, pool: Abstract) -> Optional[List[Abstract]]:
     """The items of a pool if they are few and known, else None."""
     if isinstance(pool, Sequence):
         return list(pool.items)
     if isinstance(pool, Range) and all(isinstance(part, Const) for part in pool.parts):
         numbers = range(*[part.object for part in pool.parts])  # type: ignore[attr-defined]
-        if len(numbers) <= self.facts.unrolling:
+        if len(numbers) <= interpreter.facts.unrolling:
             return list(map(Const, numbers))
     return None
 
 
-def _native(self: Any, pool: Abstract) -> Abstract:
+def _native(interpreter: Interpreter, pool: Abstract) -> Abstract:
     """A pool in a form that is iterated without unrolling."""
     if not isinstance(pool, Sequence):
         return pool
-    made = self.new_list([self.as_object(item) for item in pool.items])
-    return made_by(self, "builtins.list.copy", list_type(made), [self.object_value(made)])
+    made = interpreter.new_list([interpreter.as_object(item) for item in pool.items])
+    return made_by(interpreter, "builtins.list.copy", list_type(made), [interpreter.object_value(made)])
 
 
-def call_product(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_product(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.product(a, b, ..., repeat=n)``."""
-    times = self.constant(keywords.get("repeat", Const(1)))
+    times = interpreter.constant(keywords.get("repeat", Const(1)))
     if set(keywords) - {"repeat"} or type(times) is not int or not 0 < len(arguments) * times <= MOST_POOLS:
         raise Break("PJ211", callee="product", problem="at most %d iterables" % MOST_POOLS)
-    pools = [_pool(self, value) for value in arguments]
-    known = [_known_items(self, pool) for pool in pools] * times
+    pools = [_pool(interpreter, value) for value in arguments]
+    known = [_known_items(interpreter, pool) for pool in pools] * times
     if None not in known:
-        results = _within(itertools.product(*known), self.facts.unrolling)  # type: ignore[arg-type]
+        results = _within(itertools.product(*known), interpreter.facts.unrolling)  # type: ignore[arg-type]
         if results is not None:
-            return _one_by_one(self, results)
+            return _one_by_one(interpreter, results)
     given: List[Abstract] = [Const(builtins.range)]
-    for pool in [_native(self, pool) for pool in pools] * times:
+    for pool in [_native(interpreter, pool) for pool in pools] * times:
         given += pool.parts if isinstance(pool, Range) else [pool]
     ranges = tuple(isinstance(pool, Range) for pool in pools) * times
-    return stand_in(self, "product", code_of.product_of(ranges), given)
+    return stand_in(interpreter, "product", code_of.product_of(ranges), given)
 
 
 def _choice(name: str, ordered: bool) -> Handler:
     """``combinations`` and ``permutations``."""
     known_results: Callable[..., Iterator[Any]] = getattr(itertools, name)
 
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         given = arguments[1:] or [keywords[key] for key in ("r",) if key in keywords]
         if (len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1
                 or not (ordered or given)):
             raise Break("PJ211", callee=name)
-        pool = _pool(self, arguments[0])
-        known = _known_items(self, pool)
-        count = self.constant(given[0]) if given else None
+        pool = _pool(interpreter, arguments[0])
+        known = _known_items(interpreter, pool)
+        count = interpreter.constant(given[0]) if given else None
         if count is None and known is not None:
             count = len(known)
         if type(count) is not int or not 0 < count <= MOST_POOLS:
             raise Break("PJ211", callee=name, problem="of at most %d items" % MOST_POOLS)
         if known is not None:
-            results = _within(known_results(known, count), self.facts.unrolling)
+            results = _within(known_results(known, count), interpreter.facts.unrolling)
             if results is not None:
-                return _one_by_one(self, results)
-        pool, none = _native(self, pool), Const(None)
-        size, parts, item = call_len(self, [pool], {}), [pool, none, none], "P[%s]"
+                return _one_by_one(interpreter, results)
+        pool, none = _native(interpreter, pool), Const(None)
+        size, parts, item = call_len(interpreter, [pool], {}), [pool, none, none], "P[%s]"
         if class_of(pool) is range:
-            start, step, _ = range_numbers(self, pool)
+            start, step, _ = range_numbers(interpreter, pool)
             start, step = (pool.parts[0], pool.parts[2]) if isinstance(pool, Range) and pool.parts else (start, step)
             parts, item = [none, start, step], "S + %s * D"
             if step == Const(1):
                 item = "%s" if start == Const(0) else "S + %s"
-        return stand_in(self, name, code_of.chosen_from(count, ordered, item), [Const(builtins.range), size] + parts)
+        return stand_in(interpreter, name, code_of.chosen_from(count, ordered, item), [Const(builtins.range), size] + parts)
     return call
 
 
 # functions that take one item after another
 
 
-def call_accumulate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_accumulate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.accumulate(iterable, function, initial=...)``."""
     given = dict(zip(("iterable", "func"), arguments), **keywords)
     if len(given) != len(arguments) + len(keywords) or set(given) - ACCUMULATED or "iterable" not in given:
         raise Break("PJ211", callee="accumulate")
     function, first = given.get("func", Const(None)), given.get("initial", Const(None))
-    items, by, start = [iterator_over(self, given["iterable"])], [function], [first]
+    items, by, start = [iterator_over(interpreter, given["iterable"])], [function], [first]
     if function == Const(None):
         by = []
     if first == Const(None):
-        return stand_in(self, "accumulate", code_of.FOLDED if by else code_of.ADDED_UP, items + by)
-    return stand_in(self, "accumulate", code_of.FOLDED_FROM if by else code_of.ADDED_UP_FROM, items + by + start)
+        return stand_in(interpreter, "accumulate", code_of.FOLDED if by else code_of.ADDED_UP, items + by)
+    return stand_in(interpreter, "accumulate", code_of.FOLDED_FROM if by else code_of.ADDED_UP_FROM, items + by + start)
 
 
-def call_chain(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_chain(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.chain(a, b, ...)``."""
     only(arguments, keywords, "chain", *range(1, code_of.MOST_CHAINED + 1))
-    return stand_in(self, "chain", code_of.chained(len(arguments)), [_to_iterate(self, one) for one in arguments])
+    return stand_in(interpreter, "chain", code_of.chained(len(arguments)), [_to_iterate(interpreter, one) for one in arguments])
 
 
-def _to_iterate(self: Any, value: Abstract) -> Abstract:
+def _to_iterate(interpreter: Interpreter, value: Abstract) -> Abstract:
     """A value that a loop asks for an iterator later; of a lazy one the iterator itself."""
-    return iterator_over(self, value) if isinstance(value, Lazy) else value
+    return iterator_over(interpreter, value) if isinstance(value, Lazy) else value
 
 
-def call_chain_from(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_chain_from(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.chain.from_iterable(iterables)``."""
     only(arguments, keywords, "from_iterable", 2)
-    return stand_in(self, "chain", code_of.CHAINED_FROM, [iterator_over(self, arguments[1])])
+    return stand_in(interpreter, "chain", code_of.CHAINED_FROM, [iterator_over(interpreter, arguments[1])])
 
 
-def call_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.count(start, step)``; with integers it is a range without an end."""
     given = dict(zip(("start", "step"), arguments), **keywords)
     if set(given) - {"start", "step"} or len(given) != len(arguments) + len(keywords):
@@ -211,46 +212,46 @@ def call_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     if number_type(start) != INT or number_type(step) != INT:
         if number_type(start) is None or number_type(step) is None:
             raise Break("PJ203", operand=describe(start))
-        return stand_in(self, "count", code_of.COUNTED, [start, step])
-    by = self.constant(step)
+        return stand_in(interpreter, "count", code_of.COUNTED, [start, step])
+    by = interpreter.constant(step)
     if type(by) is not int or not 0 < abs(by) < 2 ** 31:
         raise Break("PJ203", operand=describe(step))
-    first = self.word(start)
+    first = interpreter.word(start)
     for operator, most in (("<=", LARGEST_START), (">=", -LARGEST_START)):
-        bound = self.emit("const", [], WORD, {"value": most})
-        self.emit("require", [self.emit("compare", [first, bound], FLAG, {"operator": operator})], None, exits=True)
-    words = [self.emit("const", [], WORD, {"value": value}) for value in (0, by, ENDLESS // abs(by))]
-    counted = LoopIterator("range", (words[0], first, words[1], words[2]), born=self.instr.index)
-    return _at_once(self, counted)
+        bound = interpreter.emit("const", [], WORD, {"value": most})
+        interpreter.emit("require", [interpreter.emit("compare", [first, bound], FLAG, {"operator": operator})], None, exits=True)
+    words = [interpreter.emit("const", [], WORD, {"value": value}) for value in (0, by, ENDLESS // abs(by))]
+    counted = LoopIterator("range", (words[0], first, words[1], words[2]), born=interpreter.instr.index)
+    return _at_once(interpreter, counted)
 
 
-def call_cycle(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_cycle(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.cycle(items)`` of a short tuple, which cannot change."""
     only(arguments, keywords, "cycle", 1)
     value = arguments[0]
-    items = self.items_of(value) if class_of(value) is tuple and is_short(self, value) else None
-    if not items or len(items) > self.facts.unrolling:
+    items = interpreter.items_of(value) if class_of(value) is tuple and is_short(interpreter, value) else None
+    if not items or len(items) > interpreter.facts.unrolling:
         raise Break("PJ209", type=describe(value))
-    return stand_in(self, "cycle", code_of.CYCLED, [Sequence([self.use(item) for item in items])])
+    return stand_in(interpreter, "cycle", code_of.CYCLED, [Sequence([interpreter.use(item) for item in items])])
 
 
-def call_repeat(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_repeat(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.repeat(value, times)``."""
     given = arguments[1:] or [keywords[key] for key in ("times",) if key in keywords]
     if len(arguments) + len(keywords) != 1 + len(given) or not arguments or len(given) > 1:
         raise Break("PJ211", callee="repeat")
     if not given:
-        return stand_in(self, "repeat", code_of.REPEATED, arguments)
-    numbers = iterator_over(self, call_range(self, given, {}))
-    return stand_in(self, "repeat", code_of.REPEATED_TIMES, [arguments[0], numbers])
+        return stand_in(interpreter, "repeat", code_of.REPEATED, arguments)
+    numbers = iterator_over(interpreter, call_range(interpreter, given, {}))
+    return stand_in(interpreter, "repeat", code_of.REPEATED_TIMES, [arguments[0], numbers])
 
 
-def call_islice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_islice(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.islice(items, stop)`` and ``islice(items, start, stop, step)``."""
     only(arguments, keywords, "islice", 2, 3, 4)
     bounds = arguments[1:]
     start, stop = (Const(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
-    known, step = self.constant(start), self.constant(bounds[2]) if len(bounds) == 3 else 1
+    known, step = interpreter.constant(start), interpreter.constant(bounds[2]) if len(bounds) == 3 else 1
     known, step = known or 0, 1 if step is None else step
     if type(known) is not int or known < 0 or type(step) is not int or step < 1:
         raise Break("PJ203", operand=describe(start))
@@ -259,38 +260,38 @@ def call_islice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     elif number_type(stop) != INT:
         raise Break("PJ203", operand=describe(stop))
     elif not isinstance(stop, Const) or stop.object < 0:
-        bound = self.emit("const", [], WORD, {"value": 0})
-        flag = self.emit("compare", [self.word(stop), bound], FLAG, {"operator": ">="})
-        self.emit("require", [flag], None, exits=True)
-    numbers = iterator_over(self, call_range(self, [stop], {}))
-    pairs = LoopIterator("zip", (), (numbers, iterator_over(self, arguments[0])))
+        bound = interpreter.emit("const", [], WORD, {"value": 0})
+        flag = interpreter.emit("compare", [interpreter.word(stop), bound], FLAG, {"operator": ">="})
+        interpreter.emit("require", [flag], None, exits=True)
+    numbers = iterator_over(interpreter, call_range(interpreter, [stop], {}))
+    pairs = LoopIterator("zip", (), (numbers, iterator_over(interpreter, arguments[0])))
     if not known and step == 1:
-        return stand_in(self, "islice", code_of.FIRST_ONES, [pairs])
-    return stand_in(self, "islice", code_of.SLICED, [pairs, Const(known), Const(step)])
+        return stand_in(interpreter, "islice", code_of.FIRST_ONES, [pairs])
+    return stand_in(interpreter, "islice", code_of.SLICED, [pairs, Const(known), Const(step)])
 
 
-def call_zip_with(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_zip_with(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``zip(...)``; some of the iterables may be ``repeat(value)`` or ``cycle(items)``."""
     kinds = tuple(map(_kind_in_zip, arguments))
     if keywords or "each" not in kinds or set(kinds) == {"each"}:
-        return call_zip(self, arguments, keywords)
+        return call_zip(interpreter, arguments, keywords)
     held = [(value.iterator.parts[0], kind) for value, kind in zip(arguments, kinds)  # type: ignore[attr-defined]
             if kind != "each"]
-    given = [call_zip(self, [value for value, kind in zip(arguments, kinds) if kind == "each"], {})]
-    given += [_native(self, part) if kind == "cycle" else part for part, kind in held]
+    given = [call_zip(interpreter, [value for value, kind in zip(arguments, kinds) if kind == "each"], {})]
+    given += [_native(interpreter, part) if kind == "cycle" else part for part, kind in held]
     given += [Const(len(part.items)) for part, kind in held if kind == "cycle"]
-    return stand_in(self, "zip", code_of.zipped_with(kinds), given)
+    return stand_in(interpreter, "zip", code_of.zipped_with(kinds), given)
 
 
-def call_reversed_list(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_reversed_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``reversed(items)``, also of a long list."""
     only(arguments, keywords, "reversed", 1)
-    expected = self.items_expected(arguments[0]) if class_of(arguments[0]) is list else None
+    expected = interpreter.items_expected(arguments[0]) if class_of(arguments[0]) is list else None
     if expected is None:
-        return call_reversed(self, arguments, keywords)
-    items = Instance(expected, self.object_value(arguments[0]))
-    last = self.binary("-", call_len(self, [items], {}), Const(1))
-    return stand_in(self, "reversed", code_of.BACKWARDS, [items, last, Const(builtins.len)])
+        return call_reversed(interpreter, arguments, keywords)
+    items = Instance(expected, interpreter.object_value(arguments[0]))
+    last = interpreter.binary("-", call_len(interpreter, [items], {}), Const(1))
+    return stand_in(interpreter, "reversed", code_of.BACKWARDS, [items, last, Const(builtins.len)])
 
 
 def _kind_in_zip(value: Abstract) -> str:
@@ -300,24 +301,24 @@ def _kind_in_zip(value: Abstract) -> str:
 
 
 def _of_items(name: str, code: CodeType) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return stand_in(self, name, code, [iterator_over(self, arguments[0])])
+        return stand_in(interpreter, name, code, [iterator_over(interpreter, arguments[0])])
     return call
 
 
 def _by_function(name: str, code: CodeType) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return stand_in(self, name, code, [iterator_over(self, arguments[1]), arguments[0]])
+        return stand_in(interpreter, name, code, [iterator_over(interpreter, arguments[1]), arguments[0]])
     return call
 
 
-def call_compress(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_compress(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.compress(items, selectors)``."""
     only(arguments, keywords, "compress", 2)
-    pairs = LoopIterator("zip", (), tuple(iterator_over(self, argument) for argument in arguments))
-    return stand_in(self, "compress", code_of.SELECTED, [pairs])
+    pairs = LoopIterator("zip", (), tuple(iterator_over(interpreter, argument) for argument in arguments))
+    return stand_in(interpreter, "compress", code_of.SELECTED, [pairs])
 
 
 ITERTOOL_CALLS: List[Tuple[Any, Handler]] = [

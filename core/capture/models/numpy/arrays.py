@@ -14,6 +14,7 @@ from pijit.core.capture.models.numpy.reductions import REDUCTION_METHODS, REDUCT
 from pijit.core.capture.models.numpy.scans import SCAN_METHODS, SCANS
 from pijit.core.capture.models.numpy.views import FORM_METHODS
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import conjugated_array
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, array_type, number_type
@@ -24,15 +25,15 @@ from pijit.core.graph.types import CAPTURED_DTYPES, WORD, Array
 from pijit.guards.facts import is_among, is_exactly
 
 
-def _shape_words(self: Any, shape: Abstract) -> List[Value]:
-    items: List[Abstract] = [shape] if number_type(shape) is not None else self.items_of(shape)
+def _shape_words(interpreter: Interpreter, shape: Abstract) -> List[Value]:
+    items: List[Abstract] = [shape] if number_type(shape) is not None else interpreter.items_of(shape)
     if not items:
         raise Break("PJ210", callee="zero-dimensional array")
     for item in items:
         kind = number_type(item)
         if kind is None or kind.dtype.kind != "i":
             raise Break("PJ203", operand=describe(item))
-    return [self.word(item) for item in items]
+    return [interpreter.word(item) for item in items]
 
 
 _DTYPE_NAMES = frozenset(
@@ -59,7 +60,7 @@ def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype:
 
 def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     """``np.zeros(shape, dtype)`` and similar constructors."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         named = dict(zip(("shape", "dtype"), arguments))
         if len(arguments) > 2 or set(keywords) - {"shape", "dtype"} or set(keywords) & set(named):
             raise Break("PJ211", callee=name)
@@ -67,59 +68,59 @@ def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
         if "shape" not in named:
             raise Break("PJ211", callee=name)
         dtype = _dtype_argument(named.get("dtype"), np.float64)
-        words = _shape_words(self, named["shape"])
+        words = _shape_words(interpreter, named["shape"])
         result = Array(dtype, len(words), "C")
-        return Tensor(result, self.emit("alloc", words, result, {"fill": fill, "order": "C"}, exits=True))
+        return Tensor(result, interpreter.emit("alloc", words, result, {"fill": fill, "order": "C"}, exits=True))
     return call
 
 
 def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     """``np.zeros_like(x)`` and similar functions, for C- and F-ordered arrays."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         model = arguments[0] if arguments else None
         if len(arguments) != 1 or set(keywords) - {"dtype"} or not isinstance(model, Tensor) or model.type.ndim == 0:
             raise Break("PJ211", callee=name)
         if model.type.layout == "A" and model.type.ndim > 1:
             raise Break("PJ210", callee="%s of a strided array" % name)
         dtype = _dtype_argument(keywords.get("dtype"), model.type.dtype)
-        words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+        words = [interpreter.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
         order = "F" if model.type.layout == "F" else "C"
         result = Array(dtype, model.type.ndim, order)
-        return Tensor(result, self.emit("alloc", words, result, {"fill": fill, "order": order}, exits=True))
+        return Tensor(result, interpreter.emit("alloc", words, result, {"fill": fill, "order": order}, exits=True))
     return call
 
 
-def call_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.array(xs, dtype)`` and ``np.asarray(xs, dtype)`` of lists and tuples of numbers."""
     named = dict(zip(("object", "dtype"), arguments), **keywords)
     if not arguments or len(named) != len(arguments) + len(keywords) or set(named) - {"object", "dtype"}:
         raise Break("PJ211", callee="array")
     given = named.get("dtype")
-    made = array_of(self, arguments[0], _dtype_argument(given, None) if given not in (None, Const(None)) else None)
+    made = array_of(interpreter, arguments[0], _dtype_argument(given, None) if given not in (None, Const(None)) else None)
     if made is None:
         raise Break("PJ203", operand=describe(arguments[0]))
     return made
 
 
-def call_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.copy()``: in C order, whatever the layout of x."""
     only(arguments, keywords, "copy", 1)
     model = arguments[0]
     if not isinstance(model, Tensor) or model.type.ndim == 0:
         raise Break("PJ203", operand=describe(model))
-    words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    words = [interpreter.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
     result = Array(model.type.dtype, model.type.ndim, "C")
-    value = self.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
-    self.emit("assign", [value, model.value], None, exits=True)
+    value = interpreter.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
+    interpreter.emit("assign", [value, model.value], None, exits=True)
     return Tensor(result, value)
 
 
-def _stored(self: Any, value: Abstract, dtype: np.dtype) -> Value:
+def _stored(interpreter: Interpreter, value: Abstract, dtype: np.dtype) -> Value:
     """A number as an element of a dtype; exits where it does not fit."""
-    return self.stored_scalar(value, operand_of(value), dtype)  # type: ignore[no-any-return]
+    return interpreter.stored_scalar(value, operand_of(value), dtype)  # type: ignore[no-any-return]
 
 
-def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.astype(dtype)`` where no element can raise a flag: always a copy, in the memory order of x."""
     only(arguments, keywords, "astype", 2)
     model = arguments[0]
@@ -129,15 +130,15 @@ def call_astype(self: Any, arguments: List[Abstract], keywords: Arguments) -> Ab
     have = model.type.dtype
     if not np.can_cast(have, dtype, "safe") and have.kind not in "iub":
         raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
-    words = [self.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    words = [interpreter.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
     order = "F" if model.type.layout == "F" else "C"
     result = Array(dtype, model.type.ndim, order)
-    value = self.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
-    self.emit("assign", [value, model.value], None, exits=True)
+    value = interpreter.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
+    interpreter.emit("assign", [value, model.value], None, exits=True)
     return Tensor(result, value)
 
 
-def call_full(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_full(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.full(shape, number, dtype)`` where the number becomes an element without a warning."""
     named = dict(zip(("shape", "fill_value", "dtype"), arguments))
     if len(arguments) > 3 or set(keywords) - {"shape", "fill_value", "dtype"} or set(keywords) & set(named):
@@ -147,21 +148,21 @@ def call_full(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abst
     if kind is None or "shape" not in named:
         raise Break("PJ211", callee="full")
     dtype = _dtype_argument(named.get("dtype"), kind.dtype)
-    words = _shape_words(self, named["shape"])
-    stored = _stored(self, named["fill_value"], dtype)
+    words = _shape_words(interpreter, named["shape"])
+    stored = _stored(interpreter, named["fill_value"], dtype)
     result = Array(dtype, len(words), "C")
-    value = self.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
-    self.emit("assign", [value, stored], None, exits=True)
+    value = interpreter.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
+    interpreter.emit("assign", [value, stored], None, exits=True)
     return Tensor(result, value)
 
 
-def call_fill(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_fill(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.fill(number)`` where the number becomes an element without a warning."""
     only(arguments, keywords, "fill", 2)
     target = arguments[0]
     if not isinstance(target, Tensor) or not target.type.writeable or target.type.ndim == 0:
         raise Break("PJ203", operand=describe(target))
-    self.emit("assign", [target.value, _stored(self, arguments[1], target.type.dtype)], None, exits=True)
+    interpreter.emit("assign", [target.value, _stored(interpreter, arguments[1], target.type.dtype)], None, exits=True)
     return Const(None)
 
 
@@ -171,7 +172,7 @@ def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
 
     ``needed`` are the parameters that must be given.
     """
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         names = ("a", low, high, "out")
         named = dict(zip(names, arguments), **keywords)
         if len(named) != len(arguments) + len(keywords) or set(named) - set(names) or set(needed) - set(named):
@@ -186,7 +187,7 @@ def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
         if not given or not all(_bounds(array, bound) for bound in given):
             raise Break("PJ214", operands="a bound of clip")
         ufunc = CLIP if len(given) == 2 else np.minimum if bounds[0] == Const(None) else np.maximum
-        return self.ufunc_call(ufunc, [array] + given,  # type: ignore[no-any-return]
+        return interpreter.ufunc_call(ufunc, [array] + given,  # type: ignore[no-any-return]
                                out=out if isinstance(out, Tensor) else None)
     return call
 

@@ -5,8 +5,9 @@ Called by the interpreter's subscripts and by `views`.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import List, Optional
 
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import Abstract, Const, Number, SliceDisplay, Tensor, number_type
 from pijit.core.graph.passes.fusion import MEMORY_CODES
 from pijit.core.graph.types import FLAG, Array
@@ -24,7 +25,7 @@ def is_integer(value: Abstract) -> bool:
     return kind is not None and kind.dtype.kind in "iu"
 
 
-def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+def elements_at(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
     """``owner[i, j...]`` with an integer or a vector of integers for each axis; None for another index.
 
     The integers select the part of the owner that is indexed. Of several vectors none may be empty: NumPy would
@@ -35,24 +36,24 @@ def elements_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abs
             or not all(is_index_vector(item) or is_integer(item) for item in items)):
         return None
     for vector in vectors[1:] and vectors:
-        self.require_elements_of(vector)
+        interpreter.require_elements_of(vector)
     table = owner
     if len(vectors) < len(items):
-        table = self.view_of(owner, [FULL if is_index_vector(item) else item for item in items])
+        table = interpreter.view_of(owner, [FULL if is_index_vector(item) else item for item in items])
     types = "".join(vector.type.dtype.char for vector in vectors) + "->" + owner.type.dtype.char
     kind = Array(owner.type.dtype, 1, "C")
     operands = [table.value] + [vector.value for vector in vectors]
-    return Tensor(kind, self.emit("gather", operands, kind, {"types": types}, exits=True))
+    return Tensor(kind, interpreter.emit("gather", operands, kind, {"types": types}, exits=True))
 
 
-def rows_at(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+def rows_at(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
     """``owner[i]`` of a vector and an array in C order with two or more axes; None for another index."""
     kind = owner.type
     if len(items) != 1 or not is_index_vector(items[0]) or kind.ndim < 2 or kind.layout != "C":
         return None
-    self.require_elements_of(owner)
+    interpreter.require_elements_of(owner)
     made = Array(kind.dtype, kind.ndim, "C")
-    return Tensor(made, self.emit(
+    return Tensor(made, interpreter.emit(
         "rows", [owner.value, items[0].value], made, exits=True))  # type: ignore[attr-defined]
 
 
@@ -63,13 +64,13 @@ def is_mask_of(owner: Tensor, items: List[Abstract]) -> bool:
             and kind.layout == owner.type.layout == "C")
 
 
-def elements_where(self: Any, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
+def elements_where(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> Optional[Abstract]:
     """``owner[mask]``; None for another index."""
     if not is_mask_of(owner, items):
         return None
     kind, code = Array(owner.type.dtype, 1, "C"), owner.type.dtype.char
     types = {"types": "?{0}->{0}".format(code)} if code in MEMORY_CODES else {}
-    return Tensor(kind, self.emit(
+    return Tensor(kind, interpreter.emit(
         "pick", [owner.value, items[0].value], kind, types, exits=True))  # type: ignore[attr-defined]
 
 
@@ -79,7 +80,7 @@ def is_stored_as_is(owner: Tensor, value: Abstract) -> bool:
         isinstance(value, Tensor) and value.type.ndim == 1 and value.type.dtype == owner.type.dtype)
 
 
-def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstract) -> bool:
+def store_elements(interpreter: Interpreter, owner: Tensor, items: List[Abstract], value: Abstract) -> bool:
     """``owner[mask] = value``, or ``owner[i, 2...] = value`` with one vector and integers; False for another index.
 
     The vector must be contiguous: NumPy goes through another one backwards, if that is its memory order.
@@ -91,7 +92,7 @@ def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstr
         code = owner.type.dtype.char
         # elements that are not chosen keep their bits: bools may have other bits than 0 and 1
         known = code in MEMORY_CODES and code != "?"
-        self.emit("put_mask", [owner.value, items[0].value, self.any_value(value)],  # type: ignore[attr-defined]
+        interpreter.emit("put_mask", [owner.value, items[0].value, interpreter.any_value(value)],  # type: ignore[attr-defined]
                   None, {"types": "?{0}{0}->{0}".format(code)} if known else {}, exits=True)
         return True
     if (len(items) != owner.type.ndim or len(vectors) != 1
@@ -100,19 +101,19 @@ def store_elements(self: Any, owner: Tensor, items: List[Abstract], value: Abstr
         return False
     target = owner
     if len(items) > 1:
-        target = self.view_of(owner, [FULL if item is vectors[0] else item for item in items])
-    self.emit("scatter", [target.value, vectors[0].value, self.any_value(value)], None, exits=True)
+        target = interpreter.view_of(owner, [FULL if item is vectors[0] else item for item in items])
+    interpreter.emit("scatter", [target.value, vectors[0].value, interpreter.any_value(value)], None, exits=True)
     return True
 
 
-def require_apart(self: Any, *arrays: Tensor) -> None:
+def require_apart(interpreter: Interpreter, *arrays: Tensor) -> None:
     """Exit where the first array may share memory with one of the others."""
     for other in arrays[1:]:
-        shared = self.emit("shares", [arrays[0].value, other.value], FLAG)
-        self.emit("require", [self.emit("not", [shared], FLAG)], None, exits=True)
+        shared = interpreter.emit("shares", [arrays[0].value, other.value], FLAG)
+        interpreter.emit("require", [interpreter.emit("not", [shared], FLAG)], None, exits=True)
 
 
-def add_at(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> bool:
+def add_at(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abstract) -> bool:
     """``np.add.at(owner, index, value)`` of vectors of one dtype; the value may be a number.
     False for other operands."""
     kind = value.type if isinstance(value, Tensor) else number_type(value)
@@ -120,7 +121,7 @@ def add_at(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> bool:
             or owner.type.dtype.kind not in "iuf" or kind is None or kind.dtype != owner.type.dtype
             or isinstance(value, Tensor) and value.type.ndim != 1):
         return False
-    require_apart(self, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
-    self.emit("add_at", [owner.value, index.value, self.any_value(value)],  # type: ignore[attr-defined]
+    require_apart(interpreter, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
+    interpreter.emit("add_at", [owner.value, index.value, interpreter.any_value(value)],  # type: ignore[attr-defined]
               None, exits=True)
     return True

@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like
@@ -25,7 +26,7 @@ FITTING = frozenset("bi bu bf bc ib ub fb if uf ff ii iu uu ui ic uc fc cc".spli
 """Pairs of dtype kinds: that of a number, and that of elements that can hold it."""
 
 
-def array_of(self: Any, value: Abstract, dtype: Optional[np.dtype] = None) -> Optional[Tensor]:
+def array_of(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype] = None) -> Optional[Tensor]:
     """The array that ``np.array(value, dtype)`` makes of a list or tuple of numbers, or of lists or tuples of
     numbers.
 
@@ -33,20 +34,20 @@ def array_of(self: Any, value: Abstract, dtype: Optional[np.dtype] = None) -> Op
     """
     if not is_among(class_of(value), (list, tuple)):
         return None
-    if self.is_short(value):
-        return _of_few(self, value, dtype)
+    if interpreter.is_short(value):
+        return _of_few(interpreter, value, dtype)
     expected = expected_list(value)
-    return _of_many(self, value, expected, dtype) if expected is not None else None
+    return _of_many(interpreter, value, expected, dtype) if expected is not None else None
 
 
-def as_array(self: Any, value: Abstract) -> Abstract:
+def as_array(interpreter: Interpreter, value: Abstract) -> Abstract:
     """An operand as NumPy takes it: a list or tuple of numbers becomes an array."""
-    return array_of(self, value) or value
+    return array_of(interpreter, value) or value
 
 
-def many_as_array(self: Any, value: Abstract) -> Abstract:
+def many_as_array(interpreter: Interpreter, value: Abstract) -> Abstract:
     """As `as_array`, but only for a list whose items are not known one by one."""
-    return as_array(self, value) if class_of(value) is list and not self.is_short(value) else value
+    return as_array(interpreter, value) if class_of(value) is list and not interpreter.is_short(value) else value
 
 
 def expected_list(value: Abstract) -> Any:
@@ -57,23 +58,23 @@ def expected_list(value: Abstract) -> Any:
     return kind if isinstance(kind, (ListOf, Holding)) and kind.python is list else None
 
 
-def _of_few(self: Any, value: Abstract, dtype: Optional[np.dtype]) -> Optional[Tensor]:
-    items = [self.use(item) for item in self.items_of(value) or ()]
+def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype]) -> Optional[Tensor]:
+    items = [interpreter.use(item) for item in interpreter.items_of(value) or ()]
     rows = [items]
-    if items and all(is_among(class_of(item), (list, tuple)) and self.is_short(item) for item in items):
-        rows = [[self.use(part) for part in self.items_of(item) or ()] for item in items]
+    if items and all(is_among(class_of(item), (list, tuple)) and interpreter.is_short(item) for item in items):
+        rows = [[interpreter.use(part) for part in interpreter.items_of(item) or ()] for item in items]
     kinds = [number_type(item) for row in rows for item in row]
     shape = (len(items),) if rows[0] is items else (len(rows), len(rows[0]))
     if not 0 < len(kinds) <= MOST_ELEMENTS or None in kinds or any(len(row) != shape[-1] for row in rows):
         return None
-    natural = result_types("array", self.questions_of(FUNCTIONS["array"], [value], {}), ())
+    natural = result_types("array", interpreter.questions_of(FUNCTIONS["array"], [value], {}), ())
     chosen = _chosen(natural, len(shape), dtype)
     if chosen is None or not all(kind.dtype == chosen or kind.dtype.kind + chosen.kind in FITTING  # type: ignore
                                  for kind in kinds):
         return None
     result = Array(chosen, len(shape), "C")
-    operands = [self.stored_scalar(item, Operand(number_type(item)), chosen) for row in rows for item in row]
-    return Tensor(result, self.emit("elements", operands, result, {"shape": shape}, exits=True))
+    operands = [interpreter.stored_scalar(item, Operand(number_type(item)), chosen) for row in rows for item in row]
+    return Tensor(result, interpreter.emit("elements", operands, result, {"shape": shape}, exits=True))
 
 
 def _chosen(natural: Any, ndim: int, dtype: Optional[np.dtype]) -> Optional[np.dtype]:
@@ -83,24 +84,24 @@ def _chosen(natural: Any, ndim: int, dtype: Optional[np.dtype]) -> Optional[np.d
     return dtype if dtype is not None else natural.dtype
 
 
-def _of_many(self: Any, value: Abstract, expected: Any, dtype: Optional[np.dtype]) -> Optional[Tensor]:
+def _of_many(interpreter: Interpreter, value: Abstract, expected: Any, dtype: Optional[np.dtype]) -> Optional[Tensor]:
     part = expected.items
     rows = part.python if isinstance(part, (ListOf, Holding)) else None
     kinds = (part,) if rows is None else (part.items,) if rows is list else part.items
-    natural = result_types("array", (self.list_question(expected),), ())
+    natural = result_types("array", (interpreter.list_question(expected),), ())
     chosen = _chosen(natural, 1 if rows is None else 2, dtype)
     if chosen is None or not all(isinstance(kind, Scalar) and _is_taken(kind.dtype, chosen) for kind in kinds):
         return None
-    owner, width = self.object_value(value), _word(self, len(kinds))
+    owner, width = interpreter.object_value(value), _word(interpreter, len(kinds))
     if rows is not None or dtype is None and chosen != np.float64:
-        _require_more(self, self.emit("list_size", [owner], WORD))  # NumPy makes another array of an empty list
+        _require_more(interpreter, interpreter.emit("list_size", [owner], WORD))  # NumPy makes another array of an empty list
     if rows is list:
-        first = self.item_of_list(Instance(expected, owner), _word(self, 0))
-        width = self.emit("list_size", [first.value], WORD)
-        _require_more(self, width)
+        first = interpreter.item_of_list(Instance(expected, owner), _word(interpreter, 0))
+        width = interpreter.emit("list_size", [first.value], WORD)
+        _require_more(interpreter, width)
     kinds = kinds if len(set(kinds)) > 1 else kinds[:1]
     result = Array(chosen, natural.ndim, "C")
-    return Tensor(result, self.emit("listed", [owner, width], result, {"kinds": kinds, "rows": rows}, exits=True))
+    return Tensor(result, interpreter.emit("listed", [owner, width], result, {"kinds": kinds, "rows": rows}, exits=True))
 
 
 def _is_taken(item: np.dtype, element: np.dtype) -> bool:
@@ -109,11 +110,11 @@ def _is_taken(item: np.dtype, element: np.dtype) -> bool:
     return item == element and item.kind != "c" or widens
 
 
-def _require_more(self: Any, size: Value) -> None:
+def _require_more(interpreter: Interpreter, size: Value) -> None:
     """Exit where a size is 0."""
-    flag = self.emit("compare", [size, _word(self, 0)], FLAG, {"operator": ">"})
-    self.emit("require", [flag], None, exits=True)
+    flag = interpreter.emit("compare", [size, _word(interpreter, 0)], FLAG, {"operator": ">"})
+    interpreter.emit("require", [flag], None, exits=True)
 
 
-def _word(self: Any, number: int) -> Value:
-    return self.emit("const", [], WORD, {"value": number})  # type: ignore[no-any-return]
+def _word(interpreter: Interpreter, number: int) -> Value:
+    return interpreter.emit("const", [], WORD, {"value": number})  # type: ignore[no-any-return]

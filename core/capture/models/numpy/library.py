@@ -12,6 +12,7 @@ import numpy as np
 
 from pijit.core.capture.models.numpy.from_sequences import expected_list, many_as_array
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.describe import Arguments
@@ -178,39 +179,39 @@ class LibraryCalls:
         return known
 
 
-def reshaped(self: Any, row: LibraryFunction, values: List[Abstract], kind: Any) -> Optional[Tensor]:
+def reshaped(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any) -> Optional[Tensor]:
     """``x.reshape(...)`` of an array in C order, which is a view; None where NumPy's function has to be called."""
     array = values[0] if row.path in ("reshape", "ndarray.reshape") else None
     if not isinstance(array, Tensor) or not isinstance(kind, Array) or {array.type.layout, kind.layout} != {"C"}:
         return None
     sizes = values[1:]
     if len(sizes) == 1 and is_among(class_of(sizes[0]), (tuple, list)):
-        items = self.items_of(sizes[0])
+        items = interpreter.items_of(sizes[0])
         if items is None:
             return None
-        sizes = [self.use(item) for item in items]
+        sizes = [interpreter.use(item) for item in items]
     unknown = [axis for axis, size in enumerate(sizes) if isinstance(size, Const) and size.object == -1]
     if len(sizes) != kind.ndim or len(unknown) > 1 or not array.type.ndim or not sizes:
         return None
-    words = [self.word(size) for size in sizes]
+    words = [interpreter.word(size) for size in sizes]
     attrs = {"unknown": unknown[0] if unknown else None}
-    return Tensor(kind, self.emit("reshape", [array.value] + words, kind, attrs, exits=True))
+    return Tensor(kind, interpreter.emit("reshape", [array.value] + words, kind, attrs, exits=True))
 
 
 JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
 """Functions that join arrays, and the axis along which they do so by default."""
 
 
-def joined(self: Any, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
+def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
     """The concatenation of arrays of one dtype in C order; None where NumPy's function has to be called."""
     axis = JOINING.get(row.path)
     if axis is None or not isinstance(kind, Array) or kind.layout != "C" or set(keywords) - {"axis"} or not arguments:
         return None
     given = arguments[1:] + list(keywords.values())
     if given:
-        axis = self.known(given[0])
-    items = self.items_of(arguments[0]) if is_among(class_of(arguments[0]), (tuple, list)) else None
-    arrays = [self.use(item) for item in items or ()]
+        axis = interpreter.known(given[0])
+    items = interpreter.items_of(arguments[0]) if is_among(class_of(arguments[0]), (tuple, list)) else None
+    arrays = [interpreter.use(item) for item in items or ()]
     if not arrays or len(given) > 1 or type(axis) is not int or not all(
             isinstance(array, Tensor) and array.type.dtype == kind.dtype and array.type.ndim == kind.ndim
             and (array.type.layout == "C" or kind.ndim == 1) for array in arrays):
@@ -219,7 +220,7 @@ def joined(self: Any, row: LibraryFunction, arguments: List[Abstract], keywords:
     if not -kind.ndim <= axis < kind.ndim or row.path == "vstack" and kind.ndim == 1:
         return None
     values = [array.value for array in arrays]
-    return Tensor(kind, self.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
+    return Tensor(kind, interpreter.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
 
 
 def function_of(target: Any) -> Optional[LibraryFunction]:
@@ -264,33 +265,33 @@ def typed(kind: Type, value: Optional[Value]) -> Abstract:
     return Tensor(kind, value) if isinstance(kind, Array) else Number(kind, value)  # type: ignore[arg-type]
 
 
-def _require_elements(self: Any, named: Dict[str, Abstract]) -> None:
+def _require_elements(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:
     """Exit where the statistic would warn that there are too few elements."""
     array = _array(named.get("a", named.get("self")))
-    axis = self.known(named["axis"]) if "axis" in named else None
-    ddof = self.known(named["ddof"]) if "ddof" in named else 0
-    counts = [self.size(array)] if axis is None else [
-        _length(self, array, one) for one in (axis if isinstance(axis, tuple) else (axis,))]
+    axis = interpreter.known(named["axis"]) if "axis" in named else None
+    ddof = interpreter.known(named["ddof"]) if "ddof" in named else 0
+    counts = [interpreter.size(array)] if axis is None else [
+        _length(interpreter, array, one) for one in (axis if isinstance(axis, tuple) else (axis,))]
     for count in counts:
-        _require(self, count, ">", ddof)
+        _require(interpreter, count, ">", ddof)
 
 
-def _require_several(self: Any, named: Dict[str, Abstract]) -> None:
+def _require_several(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:
     """Exit where a covariance would warn that there are too few observations."""
     array = _array(named.get("m", named.get("x")))
-    rows = self.known(named["rowvar"]) if "rowvar" in named else True
+    rows = interpreter.known(named["rowvar"]) if "rowvar" in named else True
     if array.type.ndim not in (1, 2) or "y" in named:
         raise Break("PJ203", operand=describe(array))
-    _require(self, _length(self, array, -1 if rows else 0), ">", 1)
+    _require(interpreter, _length(interpreter, array, -1 if rows else 0), ">", 1)
     if not rows:  # a single row is taken for one variable
-        _require(self, _length(self, array, 0), "!=", 1)
+        _require(interpreter, _length(interpreter, array, 0), "!=", 1)
 
 
-def _require_three(self: Any, named: Dict[str, Abstract]) -> None:
+def _require_three(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:
     """Exit unless both operands are vectors of three elements: NumPy warns of others."""
     for name in ("a", "b"):
         array = _array(named[name])
-        _require(self, _length(self, array, -1), "==", 3)
+        _require(interpreter, _length(interpreter, array, -1), "==", 3)
 
 
 def _array(value: Optional[Abstract]) -> Tensor:
@@ -299,14 +300,14 @@ def _array(value: Optional[Abstract]) -> Tensor:
     return value
 
 
-def _length(self: Any, array: Tensor, axis: int) -> Value:
-    return self.emit("dim", [array.value], WORD, {"axis": axis % array.type.ndim})  # type: ignore[no-any-return]
+def _length(interpreter: Interpreter, array: Tensor, axis: int) -> Value:
+    return interpreter.emit("dim", [array.value], WORD, {"axis": axis % array.type.ndim})  # type: ignore[no-any-return]
 
 
-def _require(self: Any, count: Value, symbol: str, bound: Any) -> None:
+def _require(interpreter: Interpreter, count: Value, symbol: str, bound: Any) -> None:
     """Exit unless a length compares with a number as given."""
-    words = [self.emit("same", [count], WORD), self.emit("const", [], WORD, {"value": bound})]
-    self.emit("require", [self.emit("compare", words, FLAG, {"operator": symbol})], None, exits=True)
+    words = [interpreter.emit("same", [count], WORD), interpreter.emit("const", [], WORD, {"value": bound})]
+    interpreter.emit("require", [interpreter.emit("compare", words, FLAG, {"operator": symbol})], None, exits=True)
 
 
 NEEDS: Dict[str, Callable[[Any, Dict[str, Abstract]], None]] = {
@@ -314,11 +315,11 @@ NEEDS: Dict[str, Callable[[Any, Dict[str, Abstract]], None]] = {
 """By requirement of a row, the check that keeps its function from warning."""
 
 
-def named_items(self: Any, value: Abstract) -> Optional[List[Abstract]]:
+def named_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """The items of a named tuple that a library function returned; None for other values."""
     kind = value.type if isinstance(value, Instance) else None
     if not isinstance(kind, Holding) or kind.python is tuple or not issubclass(kind.python, tuple):
         return None
-    made = self.object_value(value)
-    return [typed(item, self.emit("item", [made], item, {"index": k}, exits=True))
+    made = interpreter.object_value(value)
+    return [typed(item, interpreter.emit("item", [made], item, {"index": k}, exits=True))
             for k, item in enumerate(kind.items)]

@@ -7,13 +7,14 @@ calls and subscripts, and by `views`.
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple
 
 import numpy as np
 
 from pijit.core.capture.models.numpy.fancy_indexing import require_apart
 from pijit.core.capture.models.numpy.library import parameter_names
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types, written_by
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
@@ -45,7 +46,7 @@ def split_output(row: Optional[LibraryFunction], arguments: List[Abstract],
     return arguments[at], arguments[:at], dict(zip(names[at + 1:], arguments[at + 1:]), **keywords)
 
 
-def call_into(self: Any, row: LibraryFunction, out: Abstract, arguments: List[Abstract], keywords: Arguments,
+def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arguments: List[Abstract], keywords: Arguments,
               call: Callable[[], Abstract]) -> Abstract:
     """A call with an output. ``call`` makes it without one,
     which is equivalent where the result is of the same type."""
@@ -59,13 +60,13 @@ def call_into(self: Any, row: LibraryFunction, out: Abstract, arguments: List[Ab
     if out.type.layout == "A" and not (elementwise or any_order or one_axis):
         raise Break("PJ210", callee="%s into a strided array" % names[-1])
     if not (names[-1] in LIKE_UFUNCS or names[0] in library_helpers.UFUNCS):
-        require_apart(self, out, *_tensors(self, arguments))
-    made = call() if not elementwise and _gives(self, row, arguments, keywords, out.type, any_order) else None
+        require_apart(interpreter, out, *_tensors(interpreter, arguments))
+    made = call() if not elementwise and _gives(interpreter, row, arguments, keywords, out.type, any_order) else None
     if made is not None:
-        self.require_shape(out, made)
+        interpreter.require_shape(out, made)
     else:
-        made = self.invoke(FUNCTIONS[INTO + row.path], [out] + arguments, keywords)
-    self.emit("assign", [out.value, made.value], None, exits=True)  # type: ignore[attr-defined]
+        made = interpreter.invoke(FUNCTIONS[INTO + row.path], [out] + arguments, keywords)
+    interpreter.emit("assign", [out.value, made.value], None, exits=True)  # type: ignore[attr-defined]
     return out
 
 
@@ -76,53 +77,53 @@ def _require_axes(arguments: List[Abstract]) -> None:
             raise Break("PJ203", operand=describe(value))
 
 
-def _tensors(self: Any, values: List[Abstract]) -> List[Tensor]:
+def _tensors(interpreter: Interpreter, values: List[Abstract]) -> List[Tensor]:
     """The arrays among values and among the items of tuples and lists."""
-    items = [self.use(item) for value in values for item in self.items_of(value) or ()]
+    items = [interpreter.use(item) for value in values for item in interpreter.items_of(value) or ()]
     return [value for value in values + items if isinstance(value, Tensor)]
 
 
-def _gives(self: Any, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments, kind: Array,
+def _gives(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments, kind: Array,
            any_order: bool) -> bool:
     """Whether a call gives arrays of this type."""
     try:
-        made = result_types(row.path, self.questions_of(row, arguments, keywords), tuple(keywords))
+        made = result_types(row.path, interpreter.questions_of(row, arguments, keywords), tuple(keywords))
     except Break:
         return False
     return isinstance(made, Array) and (made.dtype, made.ndim) == (kind.dtype, kind.ndim) and (
         any_order or made.ndim == 1 or made.layout == kind.layout)
 
 
-def perform(self: Any, path: str, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def perform(interpreter: Interpreter, path: str, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """A call of a function that writes its first argument."""
     row, target = FUNCTIONS[path], arguments[0]
     if not isinstance(target, Tensor) or not target.type.writeable:
         raise Break("PJ203", operand="read-only array")
-    written_by(path, self.questions_of(row, arguments, keywords), tuple(keywords))
-    _call(self, path, arguments, keywords)
+    written_by(path, interpreter.questions_of(row, arguments, keywords), tuple(keywords))
+    _call(interpreter, path, arguments, keywords)
     return Const(None)
 
 
-def set_items(self: Any, owner: Tensor, index: Abstract, value: Abstract) -> None:
+def set_items(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abstract) -> None:
     """``owner[index] = value`` by NumPy."""
     row = FUNCTIONS["operator.getitem"]  # same indices; a sample of the value would have to fit
-    result_types(row.path, self.questions_of(row, [owner, index], {}), ())
-    _call(self, "operator.setitem", [owner, index, value], {})
+    result_types(row.path, interpreter.questions_of(row, [owner, index], {}), ())
+    _call(interpreter, "operator.setitem", [owner, index, value], {})
 
 
-def _call(self: Any, path: str, arguments: List[Abstract], keywords: Arguments) -> None:
-    operands = [self.stored_value(value) for value in arguments + list(keywords.values())]
-    self.emit("perform", operands, None, {"function": path, "keywords": tuple(keywords)}, exits=True)
+def _call(interpreter: Interpreter, path: str, arguments: List[Abstract], keywords: Arguments) -> None:
+    operands = [interpreter.stored_value(value) for value in arguments + list(keywords.values())]
+    interpreter.emit("perform", operands, None, {"function": path, "keywords": tuple(keywords)}, exits=True)
 
 
-def held_by(self: Any, owner: Tensor, value: Abstract) -> Abstract:
+def held_by(interpreter: Interpreter, owner: Tensor, value: Abstract) -> Abstract:
     """A value as the elements of an array hold it, so that a store does not warn; Break where that is not certain."""
     target = numpy_scalar(owner.type.dtype)
     if number_type(value) is not None:
         question = operand_of(value)
         if question.type == target:
             return value
-        return Number(target, self.stored_scalar(value, question, target.dtype))
+        return Number(target, interpreter.stored_scalar(value, question, target.dtype))
     kind = operand_of(value).type.dtype
     if not np.can_cast(kind, owner.type.dtype, "safe") and (kind.kind, owner.type.dtype.kind) != ("i", "f"):
         raise Break("PJ203", operand="%r stored into %r" % (kind, owner.type))

@@ -10,6 +10,7 @@ from typing import Any, List, Optional
 
 from pijit.core.capture.models.functions.callees import place_of, sample_of
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.math import call_float
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Number, OpaqueObject, number_type
@@ -35,7 +36,7 @@ def _found(owner: str, name: str) -> Optional[Handler]:
     return _handler(row, (owner, name) in ALIASES) if row is not None and is_drawn(row) else None
 
 
-def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
+def draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
     """The handler of a method that a program has taken from a random generator; None for other callables.
 
     Examples are the functions of ``np.random``, and methods of Python's class of random generators.
@@ -52,9 +53,9 @@ def draw_of(self: Any, callee: Abstract) -> Optional[Handler]:
     owner: Abstract = Const(target.__self__)
     if isinstance(callee, OpaqueObject):
         place = place_of(callee)
-        self.use(self.known_object(target.__func__, *place.then(Inner, "__func__")))
-        owner = self.use(self.known_object(target.__self__, *place.then(Inner, "__self__")))
-    return lambda self, arguments, keywords: method(self, [owner] + arguments, keywords)  # type: ignore[misc]
+        interpreter.use(interpreter.known_object(target.__func__, *place.then(Inner, "__func__")))
+        owner = interpreter.use(interpreter.known_object(target.__self__, *place.then(Inner, "__self__")))
+    return lambda interpreter, arguments, keywords: method(interpreter, [owner] + arguments, keywords)  # type: ignore[misc]
 
 
 def pythons_draw(kind: Optional[type], name: str) -> Optional[Handler]:
@@ -69,12 +70,12 @@ def is_pythons_draw(target: Any) -> bool:
 
 
 def _handler(row: Draw, is_alias: bool) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         given = _given(row, arguments[1:], keywords)
         if is_alias and (arguments[1:] or keywords):
             raise Break("PJ201", method=row.method)
-        operands = [self.object_value(arguments[0])] + [_operand(self, row, value) for value in given]
-        made = self.emit("draw", operands, row.result, {"method": row.number}, exits=True)
+        operands = [interpreter.object_value(arguments[0])] + [_operand(interpreter, row, value) for value in given]
+        made = interpreter.emit("draw", operands, row.result, {"method": row.number}, exits=True)
         return Number(row.result, made)
     return call
 
@@ -93,13 +94,13 @@ def _given(row: Draw, arguments: List[Abstract], keywords: Arguments) -> List[Ab
     return found
 
 
-def _operand(self: Any, row: Draw, value: Abstract) -> Value:
+def _operand(interpreter: Interpreter, row: Draw, value: Abstract) -> Value:
     """An argument as the method takes it: a double, or an integer of a machine word."""
     kind = number_type(value)
     if row.parameters[0][1] is not ...:
-        return self.number_value(call_float(self, [value], {}))  # type: ignore[no-any-return]
+        return interpreter.number_value(call_float(interpreter, [value], {}))  # type: ignore[no-any-return]
     if kind is None or kind.dtype.kind != "i":
         raise Break("PJ203", operand=describe(value))
-    word = self.number_value(value)
+    word = interpreter.number_value(value)
     return (word if kind == INT  # type: ignore
-            else self.emit("same" if kind.dtype == INT.dtype else "cast", [word], INT))
+            else interpreter.emit("same" if kind.dtype == INT.dtype else "cast", [word], INT))

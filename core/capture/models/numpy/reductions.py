@@ -12,6 +12,7 @@ import numpy as np
 from pijit.core import _launcher
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor
@@ -29,41 +30,41 @@ Axes = Union[int, Tuple[int, ...], None]
 
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and similar calls, as NumPy's ``ufunc.reduce`` computes them."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        array, axis, keepdims = _reduced(self, name, arguments, keywords)
-        return _reduce(self, name, ufunc, array, axis, keepdims)
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        array, axis, keepdims = _reduced(interpreter, name, arguments, keywords)
+        return _reduce(interpreter, name, ufunc, array, axis, keepdims)
     return call
 
 
-def _reduced(self: Any, name: str, arguments: List[Abstract],
+def _reduced(interpreter: Interpreter, name: str, arguments: List[Abstract],
              keywords: Arguments) -> Tuple[Tensor, Axes, bool]:
     """(array, axes, keepdims) of a call of a reduction."""
     named = dict(zip(("a", "axis"), arguments))
     if len(arguments) not in (1, 2) or set(keywords) - {"axis", "keepdims"} or set(keywords) & set(named):
         raise Break("PJ211", callee=name)
     named.update(keywords)
-    array = as_array(self, named["a"])
+    array = as_array(interpreter, named["a"])
     if not isinstance(array, Tensor) or array.type.ndim == 0:
         raise Break("PJ203", operand=describe(array))
-    keepdims = self.constant(named.get("keepdims", Const(False)))
+    keepdims = interpreter.constant(named.get("keepdims", Const(False)))
     if type(keepdims) is not bool:
         raise Break("PJ211", callee=name)
-    return array, _axes(self, name, named.get("axis", Const(None)), array.type.ndim), keepdims
+    return array, _axes(interpreter, name, named.get("axis", Const(None)), array.type.ndim), keepdims
 
 
-def one_axis(self: Any, name: str, given: Abstract, ndim: int) -> Optional[int]:
+def one_axis(interpreter: Interpreter, name: str, given: Abstract, ndim: int) -> Optional[int]:
     """The one axis that an argument names; None for all axes."""
-    axes = _axes(self, name, given, ndim)
+    axes = _axes(interpreter, name, given, ndim)
     if isinstance(axes, tuple):
         raise Break("PJ211", callee=name)
     return axes
 
 
-def _axes(self: Any, name: str, given: Abstract, ndim: int) -> Axes:
+def _axes(interpreter: Interpreter, name: str, given: Abstract, ndim: int) -> Axes:
     """The axes that an argument names."""
     if given == Const(None):
         return None
-    known = self.constant(given)
+    known = interpreter.constant(given)
     axes = known if type(known) is tuple else (known,)
     if not all(type(axis) is int and -ndim <= axis < ndim for axis in axes):
         raise Break("PJ211", callee=name)
@@ -73,12 +74,12 @@ def _axes(self: Any, name: str, given: Abstract, ndim: int) -> Axes:
     return several.pop() if len(axes) == 1 else None if len(axes) == ndim else tuple(sorted(several))
 
 
-def leave_if_empty(self: Any, array: Tensor) -> None:
+def leave_if_empty(interpreter: Interpreter, array: Tensor) -> None:
     if EMPTY_HAVE_STRIDES:
-        self.emit("require", [self.emit("truth", [self.size(array)], FLAG)], None, exits=True)
+        interpreter.emit("require", [interpreter.emit("truth", [interpreter.size(array)], FLAG)], None, exits=True)
 
 
-def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes, keepdims: bool = False) -> Abstract:
+def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes, keepdims: bool = False) -> Abstract:
     if isinstance(axis, tuple) and (ufunc is not np.add or array.type.layout != "C"):
         raise Break("PJ210", callee="%s along several axes" % name)
     sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")
@@ -88,68 +89,68 @@ def _reduce(self: Any, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes, ke
     if isinstance(result, Array) and array.type.layout != "C" and result.ndim > 1:
         raise Break("PJ210", callee="%s along an axis of a strided array" % name)
     if isinstance(result, Array):
-        leave_if_empty(self, array)
+        leave_if_empty(interpreter, array)
     attrs = {"ufunc": ufunc, "axis": axis, "keepdims": keepdims, "types": result.dtype.char}
-    value = self.emit("reduce", [array.value], result, attrs, exits=True)
+    value = interpreter.emit("reduce", [array.value], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
 
 
-def call_mean(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_mean(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.mean(axis)`` of floats: NumPy's sum divided by the number of elements. For empty arrays bytecode warns."""
-    array, axis, keepdims = _reduced(self, "mean", arguments, keywords)
-    return _mean(self, "mean", array, axis, keepdims, _count(self, array, axis, keepdims))
+    array, axis, keepdims = _reduced(interpreter, "mean", arguments, keywords)
+    return _mean(interpreter, "mean", array, axis, keepdims, _count(interpreter, array, axis, keepdims))
 
 
-def _count(self: Any, array: Tensor, axis: Axes, keepdims: bool, less: int = 0) -> Value:
+def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, less: int = 0) -> Value:
     """The number of elements for each result, minus ``less``: a positive Python int.
 
     Where results are arrays, it is exact in the array's dtype.
     """
     if array.type.dtype.kind != "f":
         raise Break("PJ203", operand=describe(array))
-    size = self.size(array, axis if axis is None or isinstance(axis, tuple) else (axis,))
+    size = interpreter.size(array, axis if axis is None or isinstance(axis, tuple) else (axis,))
     if less:
-        size = self.emit("sub", [size, self.number_value(Const(less))], INT, exits=True)
+        size = interpreter.emit("sub", [size, interpreter.number_value(Const(less))], INT, exits=True)
     bounds = [(">", 0)]
     if keepdims or axis is not None and array.type.ndim > 1:
         bounds.append(("<=", 2 ** (np.finfo(array.type.dtype).nmant + 1)))
     for symbol, bound in bounds:
-        flag = self.emit("compare", [size, self.number_value(Const(bound))], FLAG, {"operator": symbol})
-        self.emit("require", [flag], None, exits=True)
+        flag = interpreter.emit("compare", [size, interpreter.number_value(Const(bound))], FLAG, {"operator": symbol})
+        interpreter.emit("require", [flag], None, exits=True)
     return size  # type: ignore[no-any-return]
 
 
-def _mean(self: Any, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value) -> Abstract:
+def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value) -> Abstract:
     """The sum divided by ``count``. NumPy may divide float32 as float64:
     the result is the same where both are exact in float32."""
-    total = _reduce(self, name, np.add, array, axis, keepdims)
+    total = _reduce(interpreter, name, np.add, array, axis, keepdims)
     if isinstance(total, Tensor):
         kind = numpy_scalar(total.type.dtype)
-        divisor = Number(kind, self.emit("cast", [count], kind, exits=True))
-        return self.ufunc_call(np.true_divide, [total, divisor])  # type: ignore[no-any-return]
+        divisor = Number(kind, interpreter.emit("cast", [count], kind, exits=True))
+        return interpreter.ufunc_call(np.true_divide, [total, divisor])  # type: ignore[no-any-return]
     double = numpy_scalar(np.dtype(np.float64))
     value, kind = total.value, total.type  # type: ignore[attr-defined]
     if kind != double:
-        value = self.emit("cast", [value], double)
-    quotient = self.emit("truediv", [value, self.emit("cast", [count], double)], double, exits=True)
+        value = interpreter.emit("cast", [value], double)
+    quotient = interpreter.emit("truediv", [value, interpreter.emit("cast", [count], double)], double, exits=True)
     if kind != double:
-        quotient = self.emit("cast", [quotient], kind, exits=True)
+        quotient = interpreter.emit("cast", [quotient], kind, exits=True)
     return Number(kind, quotient)
 
 
 def _variance(name: str, root: bool) -> Callable[..., Abstract]:
     """``x.var(axis, ddof=1)`` and ``x.std()`` of floats, by the steps of NumPy's Python code."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        less = self.constant(keywords.get("ddof", Const(0)))
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        less = interpreter.constant(keywords.get("ddof", Const(0)))
         if type(less) is not int or less < 0:
             raise Break("PJ211", callee=name)
         others = {key: value for key, value in keywords.items() if key != "ddof"}
-        array, axis, keepdims = _reduced(self, name, arguments, others)
-        mean = _mean(self, name, array, axis, True, _count(self, array, axis, True))
-        centred = self.ufunc_call(np.subtract, [array, mean])
-        squares = self.ufunc_call(np.multiply, [centred, centred])
-        result = _mean(self, name, squares, axis, keepdims, _count(self, array, axis, keepdims, less))
-        return self.ufunc_call(np.sqrt, [result]) if root else result  # type: ignore[no-any-return]
+        array, axis, keepdims = _reduced(interpreter, name, arguments, others)
+        mean = _mean(interpreter, name, array, axis, True, _count(interpreter, array, axis, True))
+        centred = interpreter.ufunc_call(np.subtract, [array, mean])
+        squares = interpreter.ufunc_call(np.multiply, [centred, centred])
+        result = _mean(interpreter, name, squares, axis, keepdims, _count(interpreter, array, axis, keepdims, less))
+        return interpreter.ufunc_call(np.sqrt, [result]) if root else result  # type: ignore[no-any-return]
     return call
 
 

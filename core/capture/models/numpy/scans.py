@@ -12,6 +12,7 @@ import numpy as np
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.numpy.reductions import leave_if_empty, one_axis
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import Abstract, Const, Tensor
@@ -23,22 +24,22 @@ DTYPES = frozenset("?bBhHiIlLqQfd")
 
 def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.cumsum(x)``, ``x.cumsum(axis=-1)`` and similar calls along the last axis."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         named = dict(zip(("a", "axis"), arguments))
         if len(arguments) not in (1, 2) or set(keywords) - {"axis"} or set(keywords) & set(named):
             raise Break("PJ211", callee=name)
-        array, given = as_array(self, arguments[0]), keywords.get("axis", named.get("axis", Const(None)))
+        array, given = as_array(interpreter, arguments[0]), keywords.get("axis", named.get("axis", Const(None)))
         if not isinstance(array, Tensor) or array.type.ndim == 0:
             raise Break("PJ203", operand=describe(array))
         kind, ndim = array.type, array.type.ndim
-        axis = one_axis(self, name, given, ndim)
+        axis = one_axis(interpreter, name, given, ndim)
         if axis is None and ndim > 1 or axis not in (None, ndim - 1) or ndim > 1 and kind.layout != "C":
             raise Break("PJ210", callee="%s along another axis than the last" % name)
         if kind.dtype.char not in DTYPES:
             raise Break("PJ210", callee="%s of %s" % (name, kind.dtype))
         result = result_types.type_of_result(getattr(np, name)(np.ones((2,) * ndim, kind.dtype), axis))
-        leave_if_empty(self, array)
-        return Tensor(result, self.emit("scan", [array.value], result, {"ufunc": ufunc}, exits=True))
+        leave_if_empty(interpreter, array)
+        return Tensor(result, interpreter.emit("scan", [array.value], result, {"ufunc": ufunc}, exits=True))
     return call
 
 

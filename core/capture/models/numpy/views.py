@@ -12,6 +12,7 @@ import numpy as np
 from pijit.core.capture.models.numpy.fancy_indexing import add_at, elements_at, require_apart
 from pijit.core.capture.models.numpy.library_effects import held_by, perform
 from pijit.core.capture.models.operators import describe, operand_of
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of
@@ -33,25 +34,25 @@ def _array(value: Abstract, writes: bool = False) -> Tensor:
 
 def _attribute(name: str) -> Handler:
     """``np.shape(x)`` and similar functions."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return self.attribute(_array(arguments[0]), name)  # type: ignore[no-any-return]
+        return interpreter.attribute(_array(arguments[0]), name)  # type: ignore[no-any-return]
     return call
 
 
-def call_copyto(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_copyto(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it; NumPy handles ``where``."""
     only(arguments, {name: value for name, value in keywords.items() if name != "where"}, "copyto", 2)
     target, kind = _array(arguments[0], writes=True), operand_of(arguments[1]).type
     if not np.can_cast(kind.dtype, target.type.dtype, "same_kind"):
         raise Break("PJ203", operand="%r stored into %r" % (kind, target.type))
     if keywords:
-        return perform(self, "copyto", [target, held_by(self, target, arguments[1])], keywords)
-    self.store(target, Const(Ellipsis), arguments[1])
+        return perform(interpreter, "copyto", [target, held_by(interpreter, target, arguments[1])], keywords)
+    interpreter.store(target, Const(Ellipsis), arguments[1])
     return Const(None)
 
 
-def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_put(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.put(x, indices, number)`` on one axis:
     ``x[indices] = number``, while the store cannot change the indices."""
     if len(arguments) < 3:
@@ -59,94 +60,94 @@ def call_put(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstr
     target, index, value = _array(arguments[0], writes=True), arguments[1], arguments[2]
     picks = class_of(index) is list or isinstance(index, Tensor) and index.type.dtype.kind == "i"
     if keywords or len(arguments) > 3 or target.type.ndim != 1 or not picks or isinstance(value, Tensor):
-        value = held_by(self, target, value)
-        return perform(self, "helpers.put", [target, index, value] + arguments[3:], keywords)
+        value = held_by(interpreter, target, value)
+        return perform(interpreter, "helpers.put", [target, index, value] + arguments[3:], keywords)
     if isinstance(index, Tensor):
-        require_apart(self, target, index)
-    self.store(target, index, value)
+        require_apart(interpreter, target, index)
+    interpreter.store(target, index, value)
     return Const(None)
 
 
-def call_putmask(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_putmask(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.putmask(x, mask, number)``: ``x[mask] = number``. From an array of values NumPy takes those at the mask."""
     only(arguments, keywords, "putmask", 3)
     target, mask = _array(arguments[0], writes=True), _array(arguments[1])
     if mask.type.dtype.kind != "b" or mask.type.ndim != target.type.ndim or isinstance(arguments[2], Tensor):
-        return perform(self, "putmask", [target, mask, held_by(self, target, arguments[2])], {})
-    self.store(target, mask, arguments[2])
+        return perform(interpreter, "putmask", [target, mask, held_by(interpreter, target, arguments[2])], {})
+    interpreter.store(target, mask, arguments[2])
     return Const(None)
 
 
 def _writing(path: str, position: int) -> Handler:
     """A function that writes its first argument; the argument at ``position`` becomes its elements."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         more = arguments[position + 1:] + list(keywords.values())
         if len(arguments) <= position or Const(None) in more:  # a flattened array is written until one element fails
             raise Break("PJ211", callee=path)
         target = _array(arguments[0], writes=True)
-        value = held_by(self, target, arguments[position])
-        return perform(self, path, arguments[:position] + [value] + arguments[position + 1:], keywords)
+        value = held_by(interpreter, target, arguments[position])
+        return perform(interpreter, path, arguments[:position] + [value] + arguments[position + 1:], keywords)
     return call
 
 
 def _in_place(path: str) -> Handler:
     """``x.sort()`` and ``x.partition(k)``: the result of the function, stored into x."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         target = _array(arguments[0], writes=True)
         if Const(None) in arguments or keywords.get("axis") == Const(None):  # the function flattens, the method raises
             raise Break("PJ211", callee=path)
-        self.store(target, Const(Ellipsis), self.invoke(FUNCTIONS[path], arguments, keywords))
+        interpreter.store(target, Const(Ellipsis), interpreter.invoke(FUNCTIONS[path], arguments, keywords))
         return Const(None)
     return call
 
 
-def _outer(self: Any, ufunc: np.ufunc, left: Tensor, right: Tensor) -> Abstract:
+def _outer(interpreter: Interpreter, ufunc: np.ufunc, left: Tensor, right: Tensor) -> Abstract:
     """``ufunc.outer(left, right)``: left gets one more axis for each axis of right."""
     items: List[Abstract] = [Const(Ellipsis)]
-    wide = self.view_of(left, items + [Const(None)] * right.type.ndim)
-    return self.ufunc_call(ufunc, [wide, right])  # type: ignore[no-any-return]
+    wide = interpreter.view_of(left, items + [Const(None)] * right.type.ndim)
+    return interpreter.ufunc_call(ufunc, [wide, right])  # type: ignore[no-any-return]
 
 
-def call_outer(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.outer(x, y)`` of arrays with one axis."""
     only(arguments, keywords, "outer", 2)
     left, right = map(_array, arguments)
     if left.type.ndim != 1 or right.type.ndim != 1:
         raise Break("PJ210", callee="outer")
-    return _outer(self, np.multiply, left, right)
+    return _outer(interpreter, np.multiply, left, right)
 
 
-def call_ufunc_outer(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_ufunc_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.subtract.outer(x, y)`` and similar methods."""
     only(arguments, keywords, "outer", 3)
-    return _outer(self, arguments[0].object, _array(arguments[1]), _array(arguments[2]))  # type: ignore[attr-defined]
+    return _outer(interpreter, arguments[0].object, _array(arguments[1]), _array(arguments[2]))  # type: ignore[attr-defined]
 
 
 def _of_ufunc(method: str) -> Handler:
     """``np.add.reduce(x)`` and similar methods, which kernels call unchanged."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         ufunc = arguments[0].object  # type: ignore[attr-defined]
         row = FUNCTIONS.get("%s.%s" % (ufunc.__name__, method))
         if row is None or getattr(np, ufunc.__name__, None) is not ufunc:
             raise Break("PJ210", callee="%s.%s" % (ufunc.__name__, method))
-        return self.call_row(row, arguments[1:], keywords)  # type: ignore[no-any-return]
+        return interpreter.call_row(row, arguments[1:], keywords)  # type: ignore[no-any-return]
     return call
 
 
-def call_at(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_at(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.add.at(x, indices, value)`` and similar methods."""
     only(arguments, keywords, "at", 3, 4)
     ufunc = arguments[0].object  # type: ignore[attr-defined]
     target, rest = _array(arguments[1], writes=True), arguments[2:]
-    if ufunc is np.add and len(rest) == 2 and add_at(self, target, *rest):
+    if ufunc is np.add and len(rest) == 2 and add_at(interpreter, target, *rest):
         return Const(None)
     if "helpers.at." + ufunc.__name__ not in FUNCTIONS or getattr(np, ufunc.__name__, None) is not ufunc:
         raise Break("PJ210", callee="%s.at" % ufunc.__name__)
-    self.require_elements_of(target)
-    return perform(self, "helpers.at." + ufunc.__name__, [target] + rest, {})
+    interpreter.require_elements_of(target)
+    return perform(interpreter, "helpers.at." + ufunc.__name__, [target] + rest, {})
 
 
-def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.where(mask, x, y)`` of numbers and of arrays in C order that have the result's dtype."""
     only(arguments, keywords, "where", 3)
     arrays = [_array(arguments[0])] + [arm for arm in arguments[1:] if isinstance(arm, Tensor)]
@@ -157,66 +158,66 @@ def call_where(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
         raise Break("PJ210", callee="where of %s" % result.dtype)
     result = Array(result.dtype, result.ndim, "C")
     types = "?{0}{0}->{0}".format(result.dtype.char)
-    value = self.emit("where", [self.any_value(each) for each in arguments], result, {"types": types}, exits=True)
+    value = interpreter.emit("where", [interpreter.any_value(each) for each in arguments], result, {"types": types}, exits=True)
     return Tensor(result, value)
 
 
-def call_take(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_take(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.take(x, indices)`` and ``x.take(indices)``: ``x[indices]`` for one axis and a vector of integers."""
     array, found = arguments[0] if arguments else None, None
     if len(arguments) == 2 and not keywords and isinstance(array, Tensor) and array.type.ndim == 1:
-        found = elements_at(self, array, arguments[1:])
+        found = elements_at(interpreter, array, arguments[1:])
     if found is not None:
         return found
-    return self.invoke(FUNCTIONS["take"], arguments, keywords)  # type: ignore[no-any-return]
+    return interpreter.invoke(FUNCTIONS["take"], arguments, keywords)  # type: ignore[no-any-return]
 
 
-def call_norm(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_norm(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.linalg.norm(x)``: for a contiguous vector of floats, the root of its product with itself."""
     kind = arguments[0].type if len(arguments) == 1 and isinstance(arguments[0], Tensor) else None
     if keywords or kind is None or kind.ndim != 1 or kind.layout != "C" or kind.dtype.char not in "fd":
-        return self.invoke(FUNCTIONS["linalg.norm"], arguments, keywords)  # type: ignore[no-any-return]
-    square = self.invoke(FUNCTIONS["dot"], arguments * 2, {})
-    return self.ufunc_call(np.sqrt, [square])  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["linalg.norm"], arguments, keywords)  # type: ignore[no-any-return]
+    square = interpreter.invoke(FUNCTIONS["dot"], arguments * 2, {})
+    return interpreter.ufunc_call(np.sqrt, [square])  # type: ignore[no-any-return]
 
 
-def call_diff(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_diff(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.diff(x)``: the difference of two views."""
     array, absent = arguments[0] if len(arguments) == 1 and not keywords else None, Const(None)
     if not isinstance(array, Tensor) or array.type.ndim == 0:
-        return self.invoke(FUNCTIONS["diff"], arguments, keywords)  # type: ignore[no-any-return]
-    later, earlier = [self.view_of(array, [Const(Ellipsis), Slice((start, stop, absent))])
+        return interpreter.invoke(FUNCTIONS["diff"], arguments, keywords)  # type: ignore[no-any-return]
+    later, earlier = [interpreter.view_of(array, [Const(Ellipsis), Slice((start, stop, absent))])
                       for start, stop in ((Const(1), absent), (absent, Const(-1)))]
     ufunc = np.not_equal if array.type.dtype.kind == "b" else np.subtract
-    return self.ufunc_call(ufunc, [later, earlier])  # type: ignore[no-any-return]
+    return interpreter.ufunc_call(ufunc, [later, earlier])  # type: ignore[no-any-return]
 
 
-def call_roll(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.roll(x, shift, axis)`` of an array in C order: along each axis its two parts change places."""
     named = dict(zip(("a", "shift", "axis"), arguments), **keywords)
-    steps = _roll_steps(self, named) if len(named) == len(arguments) + len(keywords) <= 3 else None
+    steps = _roll_steps(interpreter, named) if len(named) == len(arguments) + len(keywords) <= 3 else None
     if steps is None:
-        return self.invoke(FUNCTIONS["roll"], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["roll"], arguments, keywords)  # type: ignore[no-any-return]
     array = named["a"]
     for axis, shift in steps:
-        places = self.word(self.binary("%", shift, Number(INT, self.dim(array, axis))))
+        places = interpreter.word(interpreter.binary("%", shift, Number(INT, interpreter.dim(array, axis))))
         kind = Array(array.type.dtype, array.type.ndim, "C")
-        array = Tensor(kind, self.emit("roll", [array.value, places], kind, {"axis": axis}, exits=True))
+        array = Tensor(kind, interpreter.emit("roll", [array.value, places], kind, {"axis": axis}, exits=True))
     # without an axis NumPy rolls a flat array and reshapes the result, which is a view
-    whole = self.known(named.get("axis", Const(None))) is None
-    return self.view_of(array, [Const(Ellipsis)]) if whole else array  # type: ignore[no-any-return]
+    whole = interpreter.known(named.get("axis", Const(None))) is None
+    return interpreter.view_of(array, [Const(Ellipsis)]) if whole else array  # type: ignore[no-any-return]
 
 
-def _roll_steps(self: Any, named: Arguments) -> Optional[List[Tuple[int, Abstract]]]:
+def _roll_steps(interpreter: Interpreter, named: Arguments) -> Optional[List[Tuple[int, Abstract]]]:
     """The axes along which an array is rolled, and how far; None where NumPy's function has to be called."""
     array = named.get("a")
     if not isinstance(array, Tensor) or array.type.ndim == 0 or array.type.layout != "C" and array.type.ndim > 1:
         return None
-    axes = self.known(named.get("axis", Const(None)))
+    axes = interpreter.known(named.get("axis", Const(None)))
     axes = (0,) if axes is None and array.type.ndim == 1 else axes if type(axes) is tuple else (axes,)
     shift = named.get("shift", Const(None))
-    shifts = self.items_of(shift) if class_of(shift) is tuple else [shift]
-    shifts = [self.use(each) for each in shifts or ()]
+    shifts = interpreter.items_of(shift) if class_of(shift) is tuple else [shift]
+    shifts = [interpreter.use(each) for each in shifts or ()]
     if not axes or len(shifts) not in (1, len(axes)) or not all(
             type(axis) is int and -array.type.ndim <= axis < array.type.ndim for axis in axes) or not all(
             class_of(each) is int for each in shifts):
@@ -226,7 +227,7 @@ def _roll_steps(self: Any, named: Arguments) -> Optional[List[Tuple[int, Abstrac
 
 def _limits(kind: type) -> Handler:
     """``np.finfo(dtype)`` and ``np.iinfo(dtype)``: constants if the dtype is known."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, kind.__name__, 1)
         known = arguments[0].object if isinstance(arguments[0], Const) else None
         if not issubclass(type(known), np.dtype) and not (type(known) is type and (
@@ -260,7 +261,7 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
 
 def _as(path: str) -> Handler:
     """A call of another function, which does the same where no warning is due."""
-    return lambda self, arguments, keywords: self.invoke(FUNCTIONS[path], arguments, keywords)
+    return lambda interpreter, arguments, keywords: interpreter.invoke(FUNCTIONS[path], arguments, keywords)
 
 
 FORM_CALLS += [(getattr(np, name), _as("helpers.nan." + name)) for name in library_helpers.PASS_OVER_NAN]

@@ -5,8 +5,9 @@ Variables, tuples and calls hold them. Made by `literals`; the graph builder pas
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import List, Optional
 
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import forgotten
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, SliceDisplay
@@ -15,46 +16,46 @@ from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.types import Object
 
 
-def made_slice(self: Any, value: Slice) -> Slice:
+def made_slice(interpreter: Interpreter, value: Slice) -> Slice:
     """A slice object, which is made here."""
-    parts = [self.stored_value(part) for part in value.parts]
-    return Slice(value.parts, value.born, None, self.emit("new_slice", parts, Object(slice)))
+    parts = [interpreter.stored_value(part) for part in value.parts]
+    return Slice(value.parts, value.born, None, interpreter.emit("new_slice", parts, Object(slice)))
 
 
-def held_method(self: Any, method: Method) -> HeldMethod:
+def held_method(interpreter: Interpreter, method: Method) -> HeldMethod:
     """A method object, which is made here."""
-    operands = [self.object_value(method.owner), self.object_value(Const(method.name))]
-    made = self.emit("bound_method", operands, Object(HeldMethod.python))
+    operands = [interpreter.object_value(method.owner), interpreter.object_value(Const(method.name))]
+    made = interpreter.emit("bound_method", operands, Object(HeldMethod.python))
     return HeldMethod((forgotten(method.owner),), method.name, method.born, None, made)
 
 
-def found_parted(self: Any, value: Composite) -> Composite:
+def found_parted(interpreter: Interpreter, value: Composite) -> Composite:
     """A composite that the segment starts with, and its parts."""
     parts: List[Abstract] = []
-    self.note_dict(value.dict_path(value.root))
+    interpreter.note_dict(value.dict_path(value.root))
     sources = value.paths(value.source) if value.source is not None else [None] * len(value.parts)
     for part, path, source in zip(value.parts, value.paths(value.root), sources):
         found = rooted(part, path)
         found.source = source
-        parts.append(self.use(found))
-    copy = value.like(tuple(parts), value.source, self._input(value.root, Object(value.python)))
+        parts.append(interpreter.use(found))
+    copy = value.like(tuple(parts), value.source, interpreter.segment_input(value.root, Object(value.python)))
     copy.root = value.root
     return copy
 
 
-def parted_parameters(self: Any, value: Composite, block: Block, hint: str, like: Optional[Abstract]) -> Composite:
+def parted_parameters(interpreter: Interpreter, value: Composite, block: Block, hint: str, like: Optional[Abstract]) -> Composite:
     """A copy of ``value`` whose parts, and its object if it has one, are parameters of ``block``."""
-    made = None if isinstance(value, SliceDisplay) else self.graph.new_value(Object(value.python), hint)
+    made = None if isinstance(value, SliceDisplay) else interpreter.graph.new_value(Object(value.python), hint)
     block.params += [] if made is None else [made]
-    likes = self.use(like).parts if isinstance(like, Composite) else (None,) * len(value.parts)
-    parts = tuple(self._parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
+    likes = interpreter.use(like).parts if isinstance(like, Composite) else (None,) * len(value.parts)
+    parts = tuple(interpreter.block_parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
     return (like if isinstance(like, Composite) else value).like(parts, None, made)
 
 
-def parted_values(self: Any, wanted: Composite, given: Composite) -> List[Value]:
+def parted_values(interpreter: Interpreter, wanted: Composite, given: Composite) -> List[Value]:
     """The values for the parameters of `parted_parameters`."""
-    parts = [part for want, have in zip(wanted.parts, given.parts) for part in self._parts(want, have)]
-    return parts if isinstance(wanted, SliceDisplay) else [self.object_value(given)] + parts
+    parts = [part for want, have in zip(wanted.parts, given.parts) for part in interpreter.value_parts(want, have)]
+    return parts if isinstance(wanted, SliceDisplay) else [interpreter.object_value(given)] + parts
 
 
 def is_unmade(value: Abstract) -> bool:

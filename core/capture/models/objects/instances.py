@@ -14,6 +14,7 @@ from pijit.core.capture.models.objects.materialize import change_record, made_ob
 from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_attribute, class_object
 from pijit.core.capture.models.objects.named_tuples import field_of, new_record, require_holdable
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.state.heap_locations import AttributePlace
 from pijit.core.capture.state.return_kinds import CallOutcomes
@@ -45,83 +46,83 @@ def _function_of(maker: Any) -> Any:
     return maker.__func__ if type(maker) is staticmethod else maker
 
 
-def construct(self: Any, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
+def construct(interpreter: Interpreter, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
     """``cls(...)``: the object that its ``__new__`` makes, after its ``__init__``."""
     maker = class_value(target.object, "__new__")
     if maker is object.__new__:
-        record = new_record(self, target)
-        self.rely(record.cls, Holds("__new__", maker))
-        return _initialised(self, record, not arguments and not keywords, arguments, keywords)
-    target = self.use(self.by_one_path(target))
-    function = self.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
+        record = new_record(interpreter, target)
+        interpreter.rely(record.cls, Holds("__new__", maker))
+        return _initialised(interpreter, record, not arguments and not keywords, arguments, keywords)
+    target = interpreter.use(interpreter.by_one_path(target))
+    function = interpreter.known_object(_function_of(maker), *Place(target.source, target.root).then(Attr, "__new__"))
     count = len(arguments)
-    self.state.stack += [*arguments, *keywords.values()]  # __init__ sees the changes that __new__ makes to them
-    with self.deriving():
-        made = self.call(function, [target, *arguments], keywords)
-    first = len(self.state.stack) - count - len(keywords)
-    given = self.state.stack[first:]
-    del self.state.stack[first:]
+    interpreter.state.stack += [*arguments, *keywords.values()]  # __init__ sees the changes that __new__ makes to them
+    with interpreter.deriving():
+        made = interpreter.call(function, [target, *arguments], keywords)
+    first = len(interpreter.state.stack) - count - len(keywords)
+    given = interpreter.state.stack[first:]
+    del interpreter.state.stack[first:]
     if class_of(made) is None:
         raise Break("PJ203", operand=describe(made))
     if not issubclass(class_of(made), target.object):  # type: ignore[arg-type]
         return made
-    return _initialised(self, made, True, given[:count], dict(zip(keywords, given[count:])))
+    return _initialised(interpreter, made, True, given[:count], dict(zip(keywords, given[count:])))
 
 
-def _initialised(self: Any, made: Abstract, plainly: bool, arguments: List[Abstract],
+def _initialised(interpreter: Interpreter, made: Abstract, plainly: bool, arguments: List[Abstract],
                  keywords: Dict[str, Abstract]) -> Abstract:
     """An object after its ``__init__``; ``plainly``: ``object.__init__`` accepts these arguments."""
     kind: Any = class_of(made)
     if not isinstance(made, (VirtualObject, OpaqueObject)):
         raise Break("PJ203", operand=describe(made))
-    init, cls = class_value(kind, "__init__"), class_object(self, made)
+    init, cls = class_value(kind, "__init__"), class_object(interpreter, made)
     if not issubclass(type(init), FUNCTIONS):
         if init is not object.__init__ or not plainly:
             raise Break("PJ230", callee=type_name(kind), because="its __init__ is no Python function")
-        self.rely(cls, Holds("__init__", init))
+        interpreter.rely(cls, Holds("__init__", init))
         return made
-    self.state.stack.append(made)
-    function = self.known_object(init, *Place(cls.source, cls.root).then(Attr, "__init__"))
-    with self.deriving():
-        result = self.call(function, [made, *arguments], keywords)
+    interpreter.state.stack.append(made)
+    function = interpreter.known_object(init, *Place(cls.source, cls.root).then(Attr, "__init__"))
+    with interpreter.deriving():
+        result = interpreter.call(function, [made, *arguments], keywords)
     if result != Const(None):
         raise Break("PJ230", callee=type_name(kind), because="its __init__ returns something")
-    return self.state.stack.pop()  # type: ignore[no-any-return]
+    return interpreter.state.stack.pop()  # type: ignore[no-any-return]
 
 
-def record_attribute(self: Any, owner: VirtualObject, name: str) -> Abstract:
+def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) -> Abstract:
     """``owner.name``."""
-    field = field_of(self, owner, name)
+    field = field_of(interpreter, owner, name)
     if field is not None:
         return field
     if name in owner.names and not is_row(owner):
-        if not owner.writable and _is_written_outside(self, owner.python, name):
+        if not owner.writable and _is_written_outside(interpreter, owner.python, name):
             raise Break("PJ219", object=describe(owner))
-        return self.use(owner.items[owner.names.index(name)])  # type: ignore[no-any-return]
-    cls = self.use(owner.cls)
+        return interpreter.use(owner.items[owner.names.index(name)])  # type: ignore[no-any-return]
+    cls = interpreter.use(owner.cls)
     if name == "__class__":
         return cls  # type: ignore[no-any-return]
-    self.apart_from_classes(name, mro_of(owner.python))
+    interpreter.apart_from_classes(name, mro_of(owner.python))
     raw = class_value(owner.python, name)
     place = Place(owner.source, owner.root) if owner.root is not None else Place(cls.source, cls.root)
     place = place.then(ClassAttr, name)
-    bound = bind_attribute(self, raw, place, owner, owner.python) if raw is not UNBOUND else None
+    bound = bind_attribute(interpreter, raw, place, owner, owner.python) if raw is not UNBOUND else None
     if bound is not None:
         return bound
     if raw is UNBOUND or class_value(type(raw), "__get__") is not UNBOUND:
         raise Break("PJ204", attribute=name, object=type_name(owner.python))
-    return self.known_object(raw, *place)  # type: ignore[no-any-return]
+    return interpreter.known_object(raw, *place)  # type: ignore[no-any-return]
 
 
-def _is_written_outside(self: Any, kind: type, name: str) -> bool:
+def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool:
     """Whether captured code stores into objects of a class that it has not made;
     one of these may have been made earlier."""
-    return is_stored_in_things(self.facts.changed, kind, name) or any(
+    return is_stored_in_things(interpreter.facts.changed, kind, name) or any(
         isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
-        for place in self.facts.places.values())
+        for place in interpreter.facts.places.values())
 
 
-def store_in_record(self: Any, owner: VirtualObject, name: str, value: Abstract, plainly: bool = False) -> None:
+def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, value: Abstract, plainly: bool = False) -> None:
     """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
     why = _why_not_stored(owner, name, plainly)
     if why is not None:
@@ -129,22 +130,22 @@ def store_in_record(self: Any, owner: VirtualObject, name: str, value: Abstract,
     require_holdable(value)
     if any(record.token == owner.token for record in records_in(value)):
         raise Break("PJ220", attribute=name, object=describe(owner), because="it would hold itself")
-    cls = self.use(owner.cls)
-    self.rely(cls, Holds(name, class_value(owner.python, name)))
+    cls = interpreter.use(owner.cls)
+    interpreter.rely(cls, Holds(name, class_value(owner.python, name)))
     if not plainly:
-        self.rely(cls, Holds("__setattr__", object.__setattr__))
-    value = self.as_object(value)
+        interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
+    value = interpreter.as_object(value)
     if owner.shared:
-        value = shared(self, [value])[0]
-        self.facts.changed.add(((VirtualObject, name), id(owner.python)))
-        self.facts.mutates = True
-        owner = owner.like(value=self.object_value(owner))
-        operands = [owner.value, self.object_value(Const(name)), self.stored_value(value)]
-        self.emit("store_attr", operands, None, exits=True)
+        value = shared(interpreter, [value])[0]
+        interpreter.facts.changed.add(((VirtualObject, name), id(owner.python)))
+        interpreter.facts.mutates = True
+        owner = owner.like(value=interpreter.object_value(owner))
+        operands = [owner.value, interpreter.object_value(Const(name)), interpreter.stored_value(value)]
+        interpreter.emit("store_attr", operands, None, exits=True)
     elif owner.root is not None:
-        owner = owner.like(origin=origin_of(self, owner))
+        owner = owner.like(origin=origin_of(interpreter, owner))
     stored = owner.holding(name, value)
-    change_record(self, owner.token, as_left(stored))
+    change_record(interpreter, owner.token, as_left(stored))
 
 
 def as_left(left: Any) -> Any:
@@ -168,20 +169,20 @@ def _why_not_stored(owner: VirtualObject, name: str, plainly: bool) -> Optional[
     return None if has_dict(owner.python) else "it has no such slot"
 
 
-def shared(self: Any, values: List[Abstract]) -> List[Abstract]:
+def shared(interpreter: Interpreter, values: List[Abstract]) -> List[Abstract]:
     """The values as they are once a container holds them: their virtual objects have been made."""
     if not any(isinstance(value, Display) or any(True for _ in records_in(value)) for value in values):
         return values
-    stack, base = self.state.stack, len(self.state.stack)
+    stack, base = interpreter.state.stack, len(interpreter.state.stack)
     stack += values
     made: Dict[int, Abstract] = {}
     for position, value in enumerate(values, base):
-        now = made.get(id(value)) or self.as_object(self.state.stack[position])
-        made[id(value)] = self.state.stack[position] = now
+        now = made.get(id(value)) or interpreter.as_object(interpreter.state.stack[position])
+        made[id(value)] = interpreter.state.stack[position] = now
         for record in records_in(now):
-            made_object(self, record)
-    found = self.state.stack[base:]
-    del self.state.stack[base:]
+            made_object(interpreter, record)
+    found = interpreter.state.stack[base:]
+    del interpreter.state.stack[base:]
     return found
 
 

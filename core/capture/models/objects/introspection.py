@@ -30,6 +30,7 @@ from pijit.core.capture.models.objects.instances import store_in_record
 from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import CONJUGATES
 from pijit.core.capture.models.scalars.number_calls import NUMBER_METHODS
 from pijit.core.capture.values.describe import Arguments, Handler, only
@@ -63,26 +64,26 @@ def _known_class(value: Abstract) -> type:
     return kind
 
 
-def call_type(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_type(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``type(x)``."""
     only(arguments, keywords, "type", 1)
     kind = _known_class(arguments[0])
-    return class_object(self, arguments[0]) if is_object(arguments[0]) else Const(kind)
+    return class_object(interpreter, arguments[0]) if is_object(arguments[0]) else Const(kind)
 
 
 ABSTRACT = ("numbers", "collections.abc")
 PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, types.ModuleType, tuple))
 
 
-def call_isinstance(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_isinstance(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``isinstance(x, classes)`` where neither the classes nor x's class decide it by code of their own."""
     only(arguments, keywords, "isinstance", 2)
     kind = _known_class(arguments[0])
-    classes = _classes(self, arguments[1])
+    classes = _classes(interpreter, arguments[1])
     if any(issubclass(kind, cls) for cls in classes if type(cls) is type):
         return Const(True)
     if any(type(cls) is abc.ABCMeta for cls in classes):
-        return _isinstance_abstract(self, arguments, kind, classes)
+        return _isinstance_abstract(interpreter, arguments, kind, classes)
     if _is_builtin(kind) and all(type(cls) is type for cls in classes):
         return Const(False)
     asked = [class_value(kind, name) for name in ("__class__", "__getattribute__")]
@@ -97,7 +98,7 @@ def _is_builtin(kind: type) -> bool:
     return not is_heap_type(kind) and type_module(kind) in ("builtins", "numpy")
 
 
-def _isinstance_abstract(self: Any, arguments: List[Abstract], kind: type, classes: List[type]) -> Abstract:
+def _isinstance_abstract(interpreter: Interpreter, arguments: List[Abstract], kind: type, classes: List[type]) -> Abstract:
     """``isinstance`` with Python's own abstract classes.
     A registered class stays registered; for others the kernel asks."""
     plain = all(type(cls) is type or type(cls) is abc.ABCMeta and type_module(cls) in ABSTRACT for cls in classes)
@@ -105,31 +106,31 @@ def _isinstance_abstract(self: Any, arguments: List[Abstract], kind: type, class
         raise Break("PJ201", callee="isinstance")
     if issubclass(kind, tuple(classes)):
         return Const(True)
-    operands = [self.stored_value(value) for value in arguments]
+    operands = [interpreter.stored_value(value) for value in arguments]
     attrs = {"function": "builtins.isinstance", "keywords": ()}
-    return Number(BOOL, self.emit("invoke", operands, BOOL, attrs, exits=True))
+    return Number(BOOL, interpreter.emit("invoke", operands, BOOL, attrs, exits=True))
 
 
-def call_issubclass(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_issubclass(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``issubclass(cls, classes)`` of classes without a metaclass."""
     only(arguments, keywords, "issubclass", 2)
-    kind, classes = arguments[0], _classes(self, arguments[1])
+    kind, classes = arguments[0], _classes(interpreter, arguments[1])
     if not isinstance(kind, Const) or any(type(cls) is not type for cls in [kind.object] + classes):
         raise Break("PJ201", callee="issubclass")
     return Const(issubclass(kind.object, tuple(classes)))
 
 
-def _classes(self: Any, value: Abstract) -> List[type]:
+def _classes(interpreter: Interpreter, value: Abstract) -> List[type]:
     """The classes of a class or of a tuple of classes, however deeply nested."""
     if isinstance(value, Const) and issubclass(type(value.object), type):
         return [value.object]
-    items = self.items_of(value) if class_of(value) is tuple else None
+    items = interpreter.items_of(value) if class_of(value) is tuple else None
     if items is None:
         raise Break("PJ203", operand=describe(value))
-    return [cls for item in items for cls in _classes(self, self.use(item))]
+    return [cls for item in items for cls in _classes(interpreter, interpreter.use(item))]
 
 
-def call_callable(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_callable(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``callable(x)``."""
     only(arguments, keywords, "callable", 1)
     kind = _known_class(arguments[0])
@@ -137,11 +138,11 @@ def call_callable(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     if isinstance(arguments[0], OpaqueObject) and is_heap_type(kind):
         if type(found) is not types.FunctionType:
             raise Break("PJ201", callee="callable")
-        self.rely(arguments[0], ClassHolds("__call__", found))
+        interpreter.rely(arguments[0], ClassHolds("__call__", found))
     return Const(found is not UNBOUND)
 
 
-def call_isscalar(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_isscalar(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.isscalar(x)`` of numbers, strings, arrays, containers and None."""
     only(arguments, keywords, "isscalar", 1)
     kind = _known_class(arguments[0])
@@ -152,40 +153,40 @@ def call_isscalar(self: Any, arguments: List[Abstract], keywords: Arguments) -> 
     raise Break("PJ203", operand=describe(arguments[0]))
 
 
-def call_hasattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_hasattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``hasattr(x, name)``; a lookup that runs code stays bytecode."""
     only(arguments, keywords, "hasattr", 2)
-    owner, name = arguments[0], _name(self, arguments[1])
-    if _lacks(self, owner, name):
+    owner, name = arguments[0], _name(interpreter, arguments[1])
+    if _lacks(interpreter, owner, name):
         return Const(False)
-    self.use(self.attribute(owner, name))
+    interpreter.use(interpreter.attribute(owner, name))
     return Const(True)
 
 
-def call_getattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_getattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``getattr(x, name)`` and ``getattr(x, name, default)``."""
     only(arguments, keywords, "getattr", 2, 3)
-    owner, name = arguments[0], _name(self, arguments[1])
-    if len(arguments) == 3 and _lacks(self, owner, name):
+    owner, name = arguments[0], _name(interpreter, arguments[1])
+    if len(arguments) == 3 and _lacks(interpreter, owner, name):
         return arguments[2]
-    return self.attribute(owner, name)
+    return interpreter.attribute(owner, name)
 
 
-def call_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``setattr(x, name, value)``."""
     only(arguments, keywords, "setattr", 3)
-    self.store_attribute(arguments[0], sys.intern(_name(self, arguments[1])), arguments[2])
+    interpreter.store_attribute(arguments[0], sys.intern(_name(interpreter, arguments[1])), arguments[2])
     return Const(None)
 
 
-def _name(self: Any, value: Abstract) -> str:
-    name = self.constant(value)
+def _name(interpreter: Interpreter, value: Abstract) -> str:
+    name = interpreter.constant(value)
     if type(name) is not str:
         raise Break("PJ204", attribute=describe(value), object="any")
     return name
 
 
-def _lacks(self: Any, owner: Abstract, name: str) -> bool:
+def _lacks(interpreter: Interpreter, owner: Abstract, name: str) -> bool:
     """Whether an attribute is certainly absent; a guard holds that where the attribute could be added."""
     if isinstance(owner, OpaqueObject):
         try:
@@ -193,61 +194,61 @@ def _lacks(self: Any, owner: Abstract, name: str) -> bool:
         except SourceError:
             return False
         if absent:
-            self.reading(name, owner)
-            self.rely(owner, LacksAttribute(name))
+            interpreter.reading(name, owner)
+            interpreter.rely(owner, LacksAttribute(name))
         return absent
     kind = class_of(owner)
     plain = kind is not None and type_module(kind) in ("builtins", "numpy") and not isinstance(owner, Const)
     return plain and not hasattr(kind, name)
 
 
-def call_dict_get(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_dict_get(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.get(key)`` and ``d.get(key, default)``."""
     only(arguments, keywords, "get", 2, 3)
-    owner, key = arguments[0], self.constant(arguments[1])
-    if self.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
-        return self.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
-    if self.holds_item(owner, key):
-        return self.container_item(owner, arguments[1])  # type: ignore[no-any-return]
+    owner, key = arguments[0], interpreter.constant(arguments[1])
+    if interpreter.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
+        return interpreter.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
+    if interpreter.holds_item(owner, key):
+        return interpreter.container_item(owner, arguments[1])  # type: ignore[no-any-return]
     return arguments[2] if len(arguments) == 3 else Const(None)
 
 
 def _dict_view(what: str) -> Handler:
     """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once. They are represented by their
     iterator, so they cannot leave a segment."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, what, 1)
-        found = dict_iterator(self, arguments[0], what)
-        return Lazy(UnescapedFunction(EACH_ITEM, (), self.facts), found) if found else unrolled(self, arguments[0], what)
+        found = dict_iterator(interpreter, arguments[0], what)
+        return Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), found) if found else unrolled(interpreter, arguments[0], what)
     return call
 
 
-def _list_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _list_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.copy()``."""
     only(arguments, keywords, "copy", 1)
-    return self.copied(arguments[0])  # type: ignore[no-any-return]
+    return interpreter.copied(arguments[0])  # type: ignore[no-any-return]
 
 
-def _dict_copy(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _dict_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.copy()``."""
     only(arguments, keywords, "copy", 1)
     owner = arguments[0]
     if isinstance(owner, KnownContainer):
-        return joined_dicts(self, [owner])
-    rely_if_counter(self, owner, "__init__", "update", "__new__", "__class__")
-    return copied_dict(self, owner, class_of(owner))  # type: ignore[arg-type]
+        return joined_dicts(interpreter, [owner])
+    rely_if_counter(interpreter, owner, "__init__", "update", "__new__", "__class__")
+    return copied_dict(interpreter, owner, class_of(owner))  # type: ignore[arg-type]
 
 
-def _list_index(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _list_index(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.index(value)`` of a number or a string."""
     only(arguments, keywords, "index", 2)
-    return Number(INT, self.emit("same", [found_position(self, *arguments)], INT))
+    return Number(INT, interpreter.emit("same", [found_position(interpreter, *arguments)], INT))
 
 
-def _list_count(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _list_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.count(value)`` of a number or a string."""
     only(arguments, keywords, "count", 2)
-    return Number(INT, self.emit("same", [self.position_of(*arguments, "count_items")], INT))
+    return Number(INT, interpreter.emit("same", [interpreter.position_of(*arguments, "count_items")], INT))
 
 
 def method_of(owner: Abstract, name: str) -> Optional[Handler]:
@@ -261,10 +262,10 @@ def method_of(owner: Abstract, name: str) -> Optional[Handler]:
 
 
 def _string_method(name: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if keywords or not all(is_among(class_of(argument), (str, int)) for argument in arguments):
             raise Break("PJ216", method=name)
-        return self.made_text("builtins.str." + name, arguments, result)  # type: ignore[no-any-return]
+        return interpreter.made_text("builtins.str." + name, arguments, result)  # type: ignore[no-any-return]
     result = BOOL if name.startswith("is") or name.endswith("with") else INT if name in ANSWER_NUMBERS else TEXT
     return call
 
@@ -287,19 +288,19 @@ OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
 OBJECT_METHODS.update(CONJUGATES)
 
-def call_plain_setattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_plain_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__setattr__(x, name, value)``, with which frozen dataclasses store."""
     only(arguments, keywords, "__setattr__", 3)
     if not isinstance(arguments[0], VirtualObject):
         raise Break("PJ220", object=describe(arguments[0]), because="object.__setattr__ is called")
-    store_in_record(self, arguments[0], _name(self, arguments[1]), arguments[2], True)
+    store_in_record(interpreter, arguments[0], _name(interpreter, arguments[1]), arguments[2], True)
     return Const(None)
 
 
-def call_delattr(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_delattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``delattr(x, name)``."""
     only(arguments, keywords, "delattr", 2)
-    self.delete_attribute(arguments[0], _name(self, arguments[1]))
+    interpreter.delete_attribute(arguments[0], _name(interpreter, arguments[1]))
     return Const(None)
 
 

@@ -14,6 +14,7 @@ from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.objects.method_binding import bind_attribute, class_object
 from pijit.core.capture.models.objects.named_tuples import field_position
 from pijit.core.capture.models.objects.special_methods import class_place
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
 from pijit.core.capture.values.element_types import LOOKED_AT
@@ -27,89 +28,89 @@ from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, ClassAttr
 
 
-def things_of(self: Any, samples: Sequence[Any], owner: Any) -> Optional[Object]:
+def things_of(interpreter: Interpreter, samples: Sequence[Any], owner: Any) -> Optional[Object]:
     """The type of a list of objects like these samples,
     which the instruction iterates or takes an item of; else None."""
-    found_by = id(owner), self.function.code, self.instr.index
+    found_by = id(owner), interpreter.function.code, interpreter.instr.index
     if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
-        return Holding(list, self.facts.base.seen.entries(samples, found_by))
-    kind = self.facts.base.seen.things(samples, found_by)
+        return Holding(list, interpreter.facts.base.seen.entries(samples, found_by))
+    kind = interpreter.facts.base.seen.things(samples, found_by)
     return Holding(list, kind) if kind is not None else None
 
 
-def checked_thing(self: Any, kind: SampledClass, found: Any) -> ListElement:
+def checked_thing(interpreter: Interpreter, kind: SampledClass, found: Any) -> ListElement:
     """A list element that was read, after a check of its class."""
     thing = ListElement(kind, found)
     if kind.python is not None:
-        flag = self.emit("has_class", [found, self.object_value(class_object(self, thing))], FLAG)
-        self.emit("require", [flag], None, exits=True)
+        flag = interpreter.emit("has_class", [found, interpreter.object_value(class_object(interpreter, thing))], FLAG)
+        interpreter.emit("require", [flag], None, exits=True)
     return thing
 
 
-def as_thing(self: Any, owner: Abstract, name: str) -> Optional[ListElement]:
+def as_thing(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[ListElement]:
     """A list element, or an object from outside that may be one into which captured code stores; else None."""
     if isinstance(owner, ListElement):
         return owner
     sample = owner.sample if isinstance(owner, OpaqueObject) else None
-    if sample is None or not is_stored_in_things(self.facts.changed, type(sample), name):
+    if sample is None or not is_stored_in_things(interpreter.facts.changed, type(sample), name):
         return None
-    kind = self.facts.base.seen.things([sample], (type(sample), name))
-    return ListElement(kind, self.object_value(owner)) if kind is not None else None
+    kind = interpreter.facts.base.seen.things([sample], (type(sample), name))
+    return ListElement(kind, interpreter.object_value(owner)) if kind is not None else None
 
 
-def thing_attribute(self: Any, owner: ListElement, name: str) -> Abstract:
+def thing_attribute(interpreter: Interpreter, owner: ListElement, name: str) -> Abstract:
     """``owner.name``."""
-    kind, python = self.facts.base.seen.attribute(owner.type, name), owner.type.python
-    owner = self.use(owner)
+    kind, python = interpreter.facts.base.seen.attribute(owner.type, name), owner.type.python
+    owner = interpreter.use(owner)
     raw = class_value(python, name) if python is not None else UNBOUND
     position = field_position(raw)
     if position is not None:
         for relied in ("__getattribute__", name):
-            self.rely(class_place(self, owner), Holds(relied, class_value(python, relied)))
-        return thing_items(self, owner, position)[0]
+            interpreter.rely(class_place(interpreter, owner), Holds(relied, class_value(python, relied)))
+        return thing_items(interpreter, owner, position)[0]
     if kind is not None:
-        operands = self.object_value(owner), self.object_value(Const(name))
-        return self.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
+        operands = interpreter.object_value(owner), interpreter.object_value(Const(name))
+        return interpreter.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
     bound = None
     if raw is not UNBOUND:
-        self.rely(class_place(self, owner), Holds("__getattribute__", class_value(python, "__getattribute__")))
+        interpreter.rely(class_place(interpreter, owner), Holds("__getattribute__", class_value(python, "__getattribute__")))
         if class_value(type(raw), "__set__") is UNBOUND and has_dict(python):
-            flag = self.emit("lacks_own", [self.object_value(owner), self.object_value(Const(name))], FLAG)
-            self.emit("require", [flag], None, exits=True)
-        bound = bind_attribute(self, raw, class_place(self, owner).then(ClassAttr, name), owner, python)
+            flag = interpreter.emit("lacks_own", [interpreter.object_value(owner), interpreter.object_value(Const(name))], FLAG)
+            interpreter.emit("require", [flag], None, exits=True)
+        bound = bind_attribute(interpreter, raw, class_place(interpreter, owner).then(ClassAttr, name), owner, python)
     if bound is None:
         raise Break("PJ204", attribute=name, object=type_name(python) if python is not None else "object of a list")
     return bound
 
 
-def thing_items(self: Any, owner: ListElement, only: Optional[int] = None) -> List[Abstract]:
+def thing_items(interpreter: Interpreter, owner: ListElement, only: Optional[int] = None) -> List[Abstract]:
     """The items of a named tuple in a list, or one of them."""
-    kinds, python = self.facts.base.seen.items(owner.type), owner.type.python
+    kinds, python = interpreter.facts.base.seen.items(owner.type), owner.type.python
     if kinds is None or only is not None and only >= len(kinds):
         raise Break("PJ213")
     for name in ("__getitem__", "__iter__"):
-        self.rely(class_place(self, owner), Holds(name, class_value(python, name)))
-    found = self.object_value(owner)
-    words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kinds) + 1)]
-    size = self.emit("list_size", [found], WORD)
-    self.emit("require", [self.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
+        interpreter.rely(class_place(interpreter, owner), Holds(name, class_value(python, name)))
+    found = interpreter.object_value(owner)
+    words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kinds) + 1)]
+    size = interpreter.emit("list_size", [found], WORD)
+    interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
     wanted = range(len(kinds)) if only is None else (only,)
-    return [self.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
+    return [interpreter.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
 
 
-def store_in_thing(self: Any, owner: ListElement, name: str, value: Abstract) -> None:
+def store_in_thing(interpreter: Interpreter, owner: ListElement, name: str, value: Abstract) -> None:
     """``owner.name = value``. It may be any object with this attribute,
     so the attribute must not be known of another one."""
     python = owner.type.python
-    self.facts.base.seen.store(owner.type, name, kind_of_attribute(value))
-    for known in list(self.state.locals.values()) + self.state.stack:
+    interpreter.facts.base.seen.store(owner.type, name, kind_of_attribute(value))
+    for known in list(interpreter.state.locals.values()) + interpreter.state.stack:
         for record in records_in(known):
             if name in record.names and not record.writable and python in (None, record.python):
                 raise Break("PJ220", attribute=name, object="object of a list",
                             because="it may be a known object of class %s" % type_name(record.python))
-    value = shared(self, [self.as_object(value)])[0]
-    self.facts.changed.add((ListElement, name) if python is None else ((ListElement, name), id(python)))
-    self.facts.mutates = True
-    operands = [self.object_value(owner), self.object_value(Const(name)), self.stored_value(value)]
-    forget_items(self.state)
-    self.emit("store_attr", operands, None, exits=True)
+    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    interpreter.facts.changed.add((ListElement, name) if python is None else ((ListElement, name), id(python)))
+    interpreter.facts.mutates = True
+    operands = [interpreter.object_value(owner), interpreter.object_value(Const(name)), interpreter.stored_value(value)]
+    forget_items(interpreter.state)
+    interpreter.emit("store_attr", operands, None, exits=True)

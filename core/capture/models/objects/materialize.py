@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import after_bytecode, is_place
 from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.base import Composite
@@ -32,109 +33,109 @@ LOOK_AROUND = (locals, vars, eval, exec)
 """Functions that give the variables of their caller to other code."""
 
 
-def record_parameters(self: Any, value: VirtualObject, block: Block, hint: str, like: Optional[Abstract]) -> VirtualObject:
+def record_parameters(interpreter: Interpreter, value: VirtualObject, block: Block, hint: str, like: Optional[Abstract]) -> VirtualObject:
     """A copy of ``value`` whose attributes are parameters of ``block``; so is its object, if it may have one."""
     known = like if isinstance(like, VirtualObject) else value
-    items = tuple(self._parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
-    found: Dict[str, Any] = dict(cls=self.by_one_path(known.cls), items=items, root=None, source=None, value=None,
+    items = tuple(interpreter.block_parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
+    found: Dict[str, Any] = dict(cls=interpreter.by_one_path(known.cls), items=items, root=None, source=None, value=None,
                                  origin=None)
     if has_pointer(value):
-        made = self.graph.new_value(Object(value.python) if value.shared else WORD, hint)
+        made = interpreter.graph.new_value(Object(value.python) if value.shared else WORD, hint)
         block.params.append(made)
         found["value" if value.shared else "origin"] = made
     return value.like(**found)
 
 
-def record_parts(self: Any, wanted: VirtualObject, given: Any) -> List[Value]:
+def record_parts(interpreter: Interpreter, wanted: VirtualObject, given: Any) -> List[Value]:
     """The values for the parameters of `record_parameters`."""
-    given = self.use(given)
+    given = interpreter.use(given)
     if not isinstance(given, VirtualObject) or given.names != wanted.names:
         raise Break("PJ213")
-    parts = [part for want, have in zip(wanted.items, given.items) for part in self._parts(want, have)]
+    parts = [part for want, have in zip(wanted.items, given.items) for part in interpreter.value_parts(want, have)]
     if has_pointer(wanted):
-        parts.append(self.object_value(given) if wanted.shared else origin_of(self, given))
+        parts.append(interpreter.object_value(given) if wanted.shared else origin_of(interpreter, given))
     return parts
 
 
-def record_output(self: Any, value: VirtualObject) -> Output:
+def record_output(interpreter: Interpreter, value: VirtualObject) -> Output:
     """The output for an object that is made where the kernel exits, once for all values that refer to it."""
     if value.value is not None:
         return Output("value", value.value)
     if value.token < 0:
         raise Break("PJ231")
-    cls = self.by_one_path(value.cls)
+    cls = interpreter.by_one_path(value.cls)
     if cls.root is None:
         raise Break("PJ202", value=repr(value))
-    parts = [Output("value", self.object_value(self.use(cls)))] + [self._output(item) for item in value.items]
+    parts = [Output("value", interpreter.object_value(interpreter.use(cls)))] + [interpreter.exit_output(item) for item in value.items]
     if value.origin is None:
         return Output("instance", (value.names, value.token), parts)
     kind = "changed_instance" if value.changed else "kept_instance"
     return Output(kind, (value.names, value.token), parts, (value.origin,))
 
 
-def origin_of(self: Any, record: VirtualObject) -> Value:
+def origin_of(interpreter: Interpreter, record: VirtualObject) -> Value:
     """The address of the object that a record was at the start of the segment, or 0."""
     if record.origin is not None:
         return record.origin
     if record.root is not None:
-        found = self._input(record.root, Object(record.python))
-        return self.emit("origin", [found], WORD)  # type: ignore[no-any-return]
-    return self.emit("const", [], WORD, {"value": 0})  # type: ignore[no-any-return]
+        found = interpreter.segment_input(record.root, Object(record.python))
+        return interpreter.emit("origin", [found], WORD)  # type: ignore[no-any-return]
+    return interpreter.emit("const", [], WORD, {"value": 0})  # type: ignore[no-any-return]
 
 
-def made_object(self: Any, record: VirtualObject) -> Value:
+def made_object(interpreter: Interpreter, record: VirtualObject) -> Value:
     """The pointer to the object of a record, which is made now. From now on other code may refer to it."""
     if record.root is None and not record.shared:
-        record = self.use(find_in(self.state, record.token) or record)
+        record = interpreter.use(find_in(interpreter.state, record.token) or record)
     if record.value is not None:
         return record.value
     if record.root is not None:
-        made = self._input(record.root, Object(record.python))
+        made = interpreter.segment_input(record.root, Object(record.python))
     else:
-        made = Value(-1, Object(record.python)) if record.shared else _new_object(self, record)
+        made = Value(-1, Object(record.python)) if record.shared else _new_object(interpreter, record)
     if not record.shared:
-        change_record(self, record.token, lambda one: one.like(shared=True, writable=False, value=made, origin=None,
+        change_record(interpreter, record.token, lambda one: one.like(shared=True, writable=False, value=made, origin=None,
                                                                changed=False))
     return made  # type: ignore[no-any-return]
 
 
-def _new_object(self: Any, record: VirtualObject) -> Value:
+def _new_object(interpreter: Interpreter, record: VirtualObject) -> Value:
     if record.token < 0:
         raise Break("PJ216", because="the %s is an object of the caller's" % type_name(record.python))
-    cls, names = self.object_value(self.use(record.cls)), self.object_value(Const(record.names))
-    operands = [origin_of(self, record), cls, names] + [self.stored_value(self.use(item)) for item in record.items]
+    cls, names = interpreter.object_value(interpreter.use(record.cls)), interpreter.object_value(Const(record.names))
+    operands = [origin_of(interpreter, record), cls, names] + [interpreter.stored_value(interpreter.use(item)) for item in record.items]
     name = "changed_instance" if record.changed else "new_instance"
-    return self.emit(name, operands, Object(record.python))  # type: ignore[no-any-return]
+    return interpreter.emit(name, operands, Object(record.python))  # type: ignore[no-any-return]
 
 
-def apart_from_root(self: Any, value: Abstract, token: int) -> Abstract:
+def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Abstract:
     """A value that the segment has found, with an object inside that will change,
     so its parts are not read from its path again."""
     if not any(record.token == token for record in records_in(value)):
         return value
     if value.root is not None and isinstance(value, VirtualObject):
-        found = {"value": self.object_value(value)} if value.shared else {"origin": origin_of(self, value)}
-        value = self.use(value).like(root=None, **found)
+        found = {"value": interpreter.object_value(value)} if value.shared else {"origin": origin_of(interpreter, value)}
+        value = interpreter.use(value).like(root=None, **found)
     elif value.root is not None and isinstance(value, (Sequence, KnownContainer, Composite)):
-        made, used = self.object_value(value), self.use(value)
+        made, used = interpreter.object_value(value), interpreter.use(value)
         if isinstance(value, KnownContainer):
             value = used.like(list(used.items), made)
         elif isinstance(value, Composite):
             value = used.like(used.parts, value.source, made)
         else:
             value = Sequence(list(used.items), value.source, value.born, made)
-    return with_mapped_parts(value, lambda part: apart_from_root(self, part, token))
+    return with_mapped_parts(value, lambda part: apart_from_root(interpreter, part, token))
 
 
-def change_record(self: Any, token: int, change: Callable[[VirtualObject], VirtualObject]) -> None:
+def change_record(interpreter: Interpreter, token: int, change: Callable[[VirtualObject], VirtualObject]) -> None:
     """Replace an object in all known values, and note the change where callers hold it."""
-    state, before = self.state, self.state.locals
-    state.locals = {name: apart_from_root(self, value, token) for name, value in state.locals.items()}
-    state.stack = [apart_from_root(self, value, token) for value in state.stack]
-    replace_in(self.state, lambda record: change(record) if record.token == token else record)
-    for name, value in self.state.locals.items():
+    state, before = interpreter.state, interpreter.state.locals
+    state.locals = {name: apart_from_root(interpreter, value, token) for name, value in state.locals.items()}
+    state.stack = [apart_from_root(interpreter, value, token) for value in state.stack]
+    replace_in(interpreter.state, lambda record: change(record) if record.token == token else record)
+    for name, value in interpreter.state.locals.items():
         if name.startswith(LENT) and value is not before[name]:
-            self.facts.stores.setdefault(self.instr.index, set()).add(name)
+            interpreter.facts.stores.setdefault(interpreter.instr.index, set()).add(name)
 
 
 def after_bytecode_saw(instr: Instr, before: Any, after: Any) -> None:

@@ -17,6 +17,7 @@ from pijit.core.capture.models.functions.callees import place_of
 from pijit.core.capture.models.numpy.random import is_pythons_draw
 from pijit.core.capture.models.objects.special_methods import class_place, is_object
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Bound, Const, Super, class_of
 from pijit.core.capture.values.predicates import HasType, Holds
@@ -31,96 +32,96 @@ BEHIND_SUPER = (object.__init__, object.__setattr__)
 """Methods of object that ``super()`` may find."""
 
 
-def bound_attribute(self: Any, owner: Abstract, sample: Any, name: str) -> Optional[Abstract]:
+def bound_attribute(interpreter: Interpreter, owner: Abstract, sample: Any, name: str) -> Optional[Abstract]:
     """``owner.name`` where the class provides it by code that is inlined; None for anything else."""
     raw = read_class_attribute(sample, name)
     if raw is UNBOUND:
         return None
-    self.apart_from_stores(name, owner)
-    return bind_attribute(self, raw, place_of(owner).then(ClassAttr, name), owner,
+    interpreter.apart_from_stores(name, owner)
+    return bind_attribute(interpreter, raw, place_of(owner).then(ClassAttr, name), owner,
                  None if issubclass(type(sample), type) else type(sample))
 
 
-def bind_attribute(self: Any, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
+def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
     """The result of reading ``raw``, found on a class, from ``owner``:
     an object of class ``kind``, or a class if that is None."""
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
-        function = self.known_object(raw, *place)
+        function = interpreter.known_object(raw, *place)
         return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]
     if type(raw) is classmethod and issubclass(type(raw.__func__), FUNCTIONS):
-        self.rely(place, HasType(classmethod))
+        interpreter.rely(place, HasType(classmethod))
         cls = owner
         if kind is not None:
-            cls = class_object(self, owner)
-        return Bound(self.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
+            cls = class_object(interpreter, owner)
+        return Bound(interpreter.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
     if type(raw) is staticmethod and issubclass(type(raw.__func__), FUNCTIONS):
-        self.rely(place, HasType(staticmethod))
-        return self.known_object(raw.__func__, *place.then(Attr, "__func__"))  # type: ignore[no-any-return]
+        interpreter.rely(place, HasType(staticmethod))
+        return interpreter.known_object(raw.__func__, *place.then(Attr, "__func__"))  # type: ignore[no-any-return]
     if type(raw) is property and issubclass(type(raw.fget), FUNCTIONS) and kind is not None:
-        self.rely(place, HasType(property))
-        getter = self.known_object(raw.fget, *place.then(Attr, "fget"))
-        return self.call(getter, [owner], {})  # type: ignore[no-any-return]
+        interpreter.rely(place, HasType(property))
+        getter = interpreter.known_object(raw.fget, *place.then(Attr, "fget"))
+        return interpreter.call(getter, [owner], {})  # type: ignore[no-any-return]
     return None
 
 
-def set_by_property(self: Any, owner: Abstract, name: str, value: Abstract) -> bool:
+def set_by_property(interpreter: Interpreter, owner: Abstract, name: str, value: Abstract) -> bool:
     """Whether ``owner.name = value`` calls the setter of a property; if so, the call has been made."""
     kind: Any = class_of(owner) if is_object(owner) else None
     raw = class_value(kind, name) if kind is not None else None
     if type(raw) is not property or not issubclass(type(raw.fset), FUNCTIONS) or (
             class_value(kind, "__setattr__") is not object.__setattr__):
         return False
-    cls = class_object(self, owner)
+    cls = class_object(interpreter, owner)
     place = place_of(cls).then(ClassAttr, name)
-    self.rely(place, HasType(property))
-    self.rely(cls, Holds("__setattr__", object.__setattr__))
-    with self.deriving():
-        self.call(self.known_object(raw.fset, *place.then(Attr, "fset")), [owner, self.as_object(value)], {})
+    interpreter.rely(place, HasType(property))
+    interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
+    with interpreter.deriving():
+        interpreter.call(interpreter.known_object(raw.fset, *place.then(Attr, "fset")), [owner, interpreter.as_object(value)], {})
     return True
 
 
-def call_plain_init(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_plain_init(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__init__(x)``, which ``super().__init__()`` may find: it does nothing."""
     only(arguments, keywords, "__init__", 1)
     return Const(None)
 
 
-def class_object(self: Any, owner: Abstract) -> Abstract:
+def class_object(interpreter: Interpreter, owner: Abstract) -> Abstract:
     """``type(owner)`` of an object, with the place of the class."""
     if isinstance(owner, VirtualObject):
-        return self.use(owner.cls)  # type: ignore[no-any-return]
-    where = class_place(self, owner)
+        return interpreter.use(owner.cls)  # type: ignore[no-any-return]
+    where = class_place(interpreter, owner)
     cls = Const(class_of(owner), where.source)
     cls.root = where.root
     return cls
 
 
-def super_attribute(self: Any, found: Super, name: str) -> Abstract:
+def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstract:
     """``super().name``: what the classes after ``found.cls`` hold, for an object or for a class."""
     of_class = isinstance(found.owner, Const)
-    cls = found.owner if of_class else class_object(self, found.owner)
+    cls = found.owner if of_class else class_object(interpreter, found.owner)
     mro = mro_of(cls.object)  # type: ignore[attr-defined]
-    self.apart_from_classes(name, mro)
+    interpreter.apart_from_classes(name, mro)
     position = next(k for k, one in enumerate(mro) if one is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
         raise Break("PJ204", attribute=name, object="super")  # the next class finds another value by its own bases
     place = place_of(cls).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
     kind = None if of_class else cls.object  # type: ignore[attr-defined]
-    bound = bind_attribute(self, raw, place, found.owner, kind)
+    bound = bind_attribute(interpreter, raw, place, found.owner, kind)
     if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
-        return self.known_object(raw, *place)  # type: ignore[no-any-return]
+        return interpreter.known_object(raw, *place)  # type: ignore[no-any-return]
     if bound is None and is_among(raw, BEHIND_SUPER) and not of_class:
-        return Bound(self.known_object(raw, *place), found.owner)
+        return Bound(interpreter.known_object(raw, *place), found.owner)
     if bound is None:
         raise Break("PJ204", attribute=name, object="super")
     return bound
 
 
-def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_super(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``super()`` in a method, a class method or ``__new__``, and ``super(cls, self)``."""
     only(arguments, keywords, "super", 0, 2)
-    cls, owner = arguments if arguments else _class_and_first_argument(self)
+    cls, owner = arguments if arguments else _class_and_first_argument(interpreter)
     known = cls.object if isinstance(cls, Const) else None
     kind: Any = None
     if is_object(owner):
@@ -132,23 +133,23 @@ def call_super(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abs
     return Super(known, owner)
 
 
-def loaded_super(self: Any, instr: Instr) -> Abstract:
+def loaded_super(interpreter: Interpreter, instr: Instr) -> Abstract:
     """The attribute that an instruction reads from ``super()``, whose class and object are operands."""
-    function, cls, owner = self.pop_many(3)
+    function, cls, owner = interpreter.pop_many(3)
     if not isinstance(function, Const) or function.object is not builtins.super:
         raise Break("PJ201", callee=describe(function))
-    return super_attribute(self, call_super(self, [cls, owner], {}), instr.value)
+    return super_attribute(interpreter, call_super(interpreter, [cls, owner], {}), instr.value)
 
 
-def _class_and_first_argument(self: Any) -> Tuple[Abstract, Abstract]:
+def _class_and_first_argument(interpreter: Interpreter) -> Tuple[Abstract, Abstract]:
     """The class and the object that ``super()`` finds in the frame."""
-    function = self.function
+    function = interpreter.function
     first = function.varnames[0] if function.argument_count else ""
-    if "__class__" not in function.freevars or first in function.cellvars or first not in self.state.locals:
+    if "__class__" not in function.freevars or first in function.cellvars or first not in interpreter.state.locals:
         raise Break("PJ201", callee="super")
     number = len(function.cellvars) + function.freevars.index("__class__")
-    sample, place = self.facts.find_cell(number, self, "__class__")
-    return self.use(self.known_object(sample, *place)), self.use(self.state.locals[first])
+    sample, place = interpreter.facts.find_cell(number, interpreter, "__class__")
+    return interpreter.use(interpreter.known_object(sample, *place)), interpreter.use(interpreter.state.locals[first])
 
 
 BOUND_CALLS: List[Tuple[Any, Handler]] = [(builtins.super, call_super), (object.__init__, call_plain_init)]

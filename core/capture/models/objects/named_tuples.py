@@ -16,6 +16,7 @@ from pijit.core.capture.context import Place
 from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import rely_on_class
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import is_confined, knows_nothing
 from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -49,16 +50,16 @@ def why_not_plain(kind: type, base: type) -> Optional[str]:
     return "its class has %s" % defined[0] if defined else None
 
 
-def new_record(self: Any, cls: Const, base: type = object) -> VirtualObject:
+def new_record(interpreter: Interpreter, cls: Const, base: type = object) -> VirtualObject:
     """A new virtual object of a class whose objects are all of the builtin class ``base``."""
     why = why_not_plain(cls.object, base)
     if why is not None:
         raise Break("PJ230", callee=type_name(cls.object), because=why)
-    cls = self.use(self.by_one_path(cls))
+    cls = interpreter.use(interpreter.by_one_path(cls))
     for name in ("__getattribute__",) + NEVER:
-        self.rely(cls, Holds(name, class_value(cls.object, name)))
+        interpreter.rely(cls, Holds(name, class_value(cls.object, name)))
     record = VirtualObject(cls, next(FRESH))
-    record.born = self.instr.index
+    record.born = interpreter.instr.index
     return record
 
 
@@ -68,12 +69,12 @@ def require_holdable(value: Abstract) -> None:
         raise Break("PJ202", value=describe(value))
 
 
-def new_row(self: Any, cls: Const, items: List[Abstract]) -> VirtualObject:
+def new_row(interpreter: Interpreter, cls: Const, items: List[Abstract]) -> VirtualObject:
     """``tuple.__new__(cls, items)``."""
     for item in items:
         require_holdable(item)
     names = tuple(map(str, range(len(items))))
-    return new_record(self, cls, tuple).like(names=names, items=tuple(map(self.as_object, items)), writable=False)
+    return new_record(interpreter, cls, tuple).like(names=names, items=tuple(map(interpreter.as_object, items)), writable=False)
 
 
 def _class_to_make(arguments: List[Abstract], base: type) -> Const:
@@ -83,43 +84,43 @@ def _class_to_make(arguments: List[Abstract], base: type) -> Const:
     return cls
 
 
-def call_tuple_new(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_tuple_new(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``tuple.__new__(cls, items)``, which makes named tuples."""
     only(arguments, keywords, "__new__", 2)
-    return new_row(self, _class_to_make(arguments, tuple), _items(self, arguments[1]))
+    return new_row(interpreter, _class_to_make(arguments, tuple), _items(interpreter, arguments[1]))
 
 
-def call_object_new(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_object_new(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__new__(cls)``; CPython rejects classes whose objects have more than attributes."""
     only(arguments, keywords, "__new__", 1)
-    return new_record(self, _class_to_make(arguments, object))
+    return new_record(interpreter, _class_to_make(arguments, object))
 
 
-def _items(self: Any, value: Abstract) -> List[Abstract]:
-    items = self.items_of(value) if self.is_short(value) else None
+def _items(interpreter: Interpreter, value: Abstract) -> List[Abstract]:
+    items = interpreter.items_of(value) if interpreter.is_short(value) else None
     if items is None:
         raise Break("PJ203", operand=describe(value))
-    return [self.use(item) for item in items]
+    return [interpreter.use(item) for item in items]
 
 
-def row_items(self: Any, value: VirtualObject) -> List[Abstract]:
+def row_items(interpreter: Interpreter, value: VirtualObject) -> List[Abstract]:
     """The items of a virtual tuple whose class reads them as tuples do."""
     for name in OWN_READS:
         if class_value(value.python, name) is not tuple.__dict__[name]:
             raise Break("PJ203", operand=describe(value))
-        rely_on_class(self, value, name, tuple.__dict__[name])
+        rely_on_class(interpreter, value, name, tuple.__dict__[name])
     return list(value.items)
 
 
-def field_of(self: Any, owner: VirtualObject, name: str) -> Optional[Abstract]:
+def field_of(interpreter: Interpreter, owner: VirtualObject, name: str) -> Optional[Abstract]:
     """A field of a named tuple; None if its class has something else under the name."""
     found = class_value(owner.python, name)
     position = field_position(found) if is_row(owner) else None
     if position is None or not 0 <= position < len(owner.items):
         return None
-    self.rely(self.use(owner.cls), Holds(name, found))
-    items = row_items(self, owner) if type(found) is property else owner.items  # a property reads self[position]
-    return self.use(items[position])  # type: ignore[no-any-return]
+    interpreter.rely(interpreter.use(owner.cls), Holds(name, found))
+    items = row_items(interpreter, owner) if type(found) is property else owner.items  # a property reads self[position]
+    return interpreter.use(items[position])  # type: ignore[no-any-return]
 
 
 def field_position(field: Any) -> Optional[int]:
@@ -131,7 +132,7 @@ def field_position(field: Any) -> Optional[int]:
     return position if type(position) is int else None
 
 
-def tuple_class(self: Any, value: Abstract) -> Optional[type]:
+def tuple_class(interpreter: Interpreter, value: Abstract) -> Optional[type]:
     """The class of a value; tuple for a subclass that compares as tuples do."""
     kind = class_of(value)
     plain = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample)
@@ -140,7 +141,7 @@ def tuple_class(self: Any, value: Abstract) -> Optional[type]:
     for name in ("__eq__", "__ne__"):
         if class_value(kind, name) is not tuple.__dict__[name]:
             return kind
-        rely_on_class(self, value, name, tuple.__dict__[name])
+        rely_on_class(interpreter, value, name, tuple.__dict__[name])
     return tuple
 
 
@@ -151,61 +152,61 @@ def _closure(function: FunctionType, name: str) -> Any:
     return function.__closure__[names.index(name)].cell_contents if name in names else None  # type: ignore[index]
 
 
-def _items_of_row(self: Any, value: Abstract, name: str, function: FunctionType, count: int) -> List[Abstract]:
+def _items_of_row(interpreter: Interpreter, value: Abstract, name: str, function: FunctionType, count: int) -> List[Abstract]:
     """The items of a tuple that has ``function`` as a method and no attributes besides those of its class."""
     found = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample) and not has_dict(
         type(value.sample))
     if not found or class_value(class_of(value), name) is not function:  # type: ignore[arg-type]
         raise Break("PJ203", operand=describe(value))
-    rely_on_class(self, value, name, function)
-    items = _items(self, value)
+    rely_on_class(interpreter, value, name, function)
+    items = _items(interpreter, value)
     if len(items) != count:
         raise Break("PJ203", operand="%d items" % len(items))
     return items
 
 
-def _rely_on_maker(self: Any, cls: Const, function: Optional[FunctionType] = None) -> FunctionType:
+def _rely_on_maker(interpreter: Interpreter, cls: Const, function: Optional[FunctionType] = None) -> FunctionType:
     """The function by which a class makes its tuples: the ``_make`` of a named tuple. Break for any other."""
     maker = class_value(cls.object, "_make")
     inner = maker.__func__ if type(maker) is classmethod else None
     if type(inner) is not FunctionType or inner.__code__ is not _SAMPLE._make.__func__.__code__ or (
             function is not None and inner is not function):
         raise Break("PJ230", callee="_make", because="it is not that of a named tuple")
-    self.rely(Place(cls.source, cls.root).then(ClassAttr, "_make"), Holds("__func__", inner))
+    interpreter.rely(Place(cls.source, cls.root).then(ClassAttr, "_make"), Holds("__func__", inner))
     return inner
 
 
-def _replace(self: Any, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _replace(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``row._replace(name=value)``, which makes the new tuple by ``_make``."""
     fields: Tuple[str, ...] = _closure(function, "field_names")
     if len(arguments) != 1 or set(keywords) - set(fields):
         raise Break("PJ211", callee="_replace")
-    items = _items_of_row(self, arguments[0], "_replace", function, len(fields))
-    cls = class_object(self, arguments[0])
-    _rely_on_maker(self, cls)  # type: ignore[arg-type]
+    items = _items_of_row(interpreter, arguments[0], "_replace", function, len(fields))
+    cls = class_object(interpreter, arguments[0])
+    _rely_on_maker(interpreter, cls)  # type: ignore[arg-type]
     changed = [keywords.get(name, item) for name, item in zip(fields, items)]
-    return new_row(self, cls, changed)  # type: ignore[arg-type]
+    return new_row(interpreter, cls, changed)  # type: ignore[arg-type]
 
 
-def _make(self: Any, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _make(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``Row._make(items)``."""
     only(arguments, keywords, "_make", 2)
-    items, cls = _items(self, arguments[1]), _class_to_make(arguments, tuple)
-    _rely_on_maker(self, cls, function)
+    items, cls = _items(interpreter, arguments[1]), _class_to_make(arguments, tuple)
+    _rely_on_maker(interpreter, cls, function)
     if len(items) != _closure(function, "num_fields"):
         raise Break("PJ203", operand="%d items" % len(items))
-    return new_row(self, cls, items)
+    return new_row(interpreter, cls, items)
 
 
-def _asdict(self: Any, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _asdict(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``row._asdict()``."""
     only(arguments, keywords, "_asdict", 1)
     fields = class_value(class_of(arguments[0]), "_fields")  # type: ignore[arg-type]
     if sys.version_info < (3, 8) or type(fields) is not tuple:  # an OrderedDict
         raise Break("PJ216", method="_asdict")
-    items = _items_of_row(self, arguments[0], "_asdict", function, len(fields))
-    rely_on_class(self, arguments[0], "_fields", fields)
-    return self.new_dict(list(fields), items)  # type: ignore[no-any-return]
+    items = _items_of_row(interpreter, arguments[0], "_asdict", function, len(fields))
+    rely_on_class(interpreter, arguments[0], "_fields", fields)
+    return interpreter.new_dict(list(fields), items)  # type: ignore[no-any-return]
 
 
 ROW_METHODS: Dict[int, Callable[..., Abstract]] = {

@@ -14,6 +14,7 @@ from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, UNARY
 from pijit.core.capture.context import Place
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -85,11 +86,11 @@ def _python_method(kind: Optional[type], name: str) -> Any:
     return found if issubclass(type(found), (FunctionType, JitFunction)) else None
 
 
-def call_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
+def call_special(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
     """The result of a special method; None if the class of the object does not define it in Python."""
     if special_method(owner, name) is None:
         return None
-    result = _called(self, name, owner, *arguments)
+    result = _called(interpreter, name, owner, *arguments)
     if result is DECLINED:
         raise Break("PJ203", operand="%s that is not implemented" % name)
     return result
@@ -98,21 +99,21 @@ def call_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) ->
 DECLINED = Const(NotImplemented)
 
 
-def _called(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
+def _called(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Abstract:
     """The result of a special method that exists; `DECLINED` for any NotImplemented."""
-    wrote, place = self.wrote, class_place(self, owner).then(Attr, name)
-    result = self.call(self.known_object(special_method(owner, name), *place), [owner, *arguments], {})
+    wrote, place = interpreter.wrote, class_place(interpreter, owner).then(Attr, name)
+    result = interpreter.call(interpreter.known_object(special_method(owner, name), *place), [owner, *arguments], {})
     if result != DECLINED:
         return result  # type: ignore[no-any-return]
-    if self.wrote and not wrote:  # an exit in the middle of it would use its result as that of the instruction
+    if interpreter.wrote and not wrote:  # an exit in the middle of it would use its result as that of the instruction
         raise Break("PJ231")
     return DECLINED
 
 
-def class_place(self: Any, value: Abstract) -> Place:
+def class_place(interpreter: Interpreter, value: Abstract) -> Place:
     """The place of the class of an object."""
     if isinstance(value, VirtualObject):
-        cls = self.use(value.cls)
+        cls = interpreter.use(value.cls)
         return Place(cls.source, cls.root)
     if isinstance(value, ListElement):
         path = Inner(Constant(weakref.ref(value.type.python)), "referent")
@@ -120,45 +121,45 @@ def class_place(self: Any, value: Abstract) -> Place:
     return Place(value.source, value.root).then(TypeOf)
 
 
-def rely_on_class(self: Any, value: Abstract, name: str, found: Any) -> None:
+def rely_on_class(interpreter: Interpreter, value: Abstract, name: str, found: Any) -> None:
     """Guard that the class of an object has ``found`` under a name, or nothing if that is UNBOUND."""
     if isinstance(value, (VirtualObject, ListElement)):
-        self.rely(class_place(self, value), Holds(name, found))
+        interpreter.rely(class_place(interpreter, value), Holds(name, found))
     else:
-        self.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
+        interpreter.rely(value, ClassLacks(name) if found is UNBOUND else ClassHolds(name, found))
 
 
-def ask_special(self: Any, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
+def ask_special(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Abstract) -> Optional[Abstract]:
     """As `call_special`, where the result is not that of the instruction."""
-    with self.deriving():
-        return call_special(self, name, owner, *arguments)
+    with interpreter.deriving():
+        return call_special(interpreter, name, owner, *arguments)
 
 
-def binary_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+def binary_special(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left <symbol> right`` by a method of one of them; None if neither has one."""
     own, reflected = "__%s__" % OPERATORS[symbol], "__r%s__" % OPERATORS[symbol]
     if special_method(left, own) is None:
-        return call_special(self, reflected, right, left) if _gives_way(self, own, left, right) else None
+        return call_special(interpreter, reflected, right, left) if _gives_way(interpreter, own, left, right) else None
     turns = [(own, left, right)]
     if class_of(right) is not class_of(left) and special_method(right, reflected) is not None:
-        turns.insert(0 if _is_overloaded(self, reflected, left, right) else 1, (reflected, right, left))
+        turns.insert(0 if _is_overloaded(interpreter, reflected, left, right) else 1, (reflected, right, left))
     elif class_of(right) is None:
         raise Break("PJ203", operand=own)
     for turn in turns:
-        found = _called(self, *turn)
+        found = _called(interpreter, *turn)
         if found is not DECLINED:
             return found
     raise Break("PJ203", operand="%s that is not implemented" % own)
 
 
-def _is_overloaded(self: Any, reflected: str, left: Abstract, right: Abstract) -> bool:
+def _is_overloaded(interpreter: Interpreter, reflected: str, left: Abstract, right: Abstract) -> bool:
     """Whether the right operand is asked first: its class is a subclass with another reflected method."""
     kinds: Any = (class_of(left), class_of(right))
     if not is_subclass(kinds[1], kinds[0]):
         return False
     found = class_value(kinds[0], reflected)
-    rely_on_class(self, left, reflected, found)
-    rely_on_class(self, right, reflected, class_value(kinds[1], reflected))
+    rely_on_class(interpreter, left, reflected, found)
+    rely_on_class(interpreter, right, reflected, class_value(kinds[1], reflected))
     return found is not class_value(kinds[1], reflected)
 
 
@@ -167,20 +168,20 @@ def is_subclass(kind: Optional[type], base: Optional[type]) -> bool:
     return kind is not None and kind is not base and any(one is base for one in mro_of(kind))
 
 
-def inplace_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+def inplace_special(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """``left <symbol>= right`` by the in-place method of the class of ``left``; None if there is none."""
     name = OPERATORS[symbol]
     if special_method(left, "__i%s__" % name) is not None:
-        found = _called(self, "__i%s__" % name, left, right)
+        found = _called(interpreter, "__i%s__" % name, left, right)
         return found if found is not DECLINED else None
     if special_method(left, "__%s__" % name) is not None:
         if class_value(class_of(left), "__i%s__" % name) is not UNBOUND:  # type: ignore[arg-type]
             raise Break("PJ203", operand=type_name(class_of(left)))
-        rely_on_class(self, left, "__i%s__" % name, UNBOUND)
+        rely_on_class(interpreter, left, "__i%s__" % name, UNBOUND)
     return None
 
 
-def compare_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+def compare_special(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """A comparison by a method of one of the operands; None if neither has one."""
     own, reflected = COMPARISONS[symbol]
     asked = [(left, own), (right, reflected)] + [(left, "__eq__"), (right, "__eq__")] * (symbol == "!=")
@@ -188,33 +189,33 @@ def compare_special(self: Any, symbol: str, left: Abstract, right: Abstract) -> 
         return None
     turns = [(own, left, right), (reflected, right, left)]
     for turn in reversed(turns) if is_subclass(class_of(right), class_of(left)) else turns:
-        found = _compared(self, *turn)
+        found = _compared(interpreter, *turn)
         if found is not DECLINED:
             return found
     if symbol not in ("==", "!="):
         raise Break("PJ203", operand="%s that is not implemented" % own)
-    return self.compare("is" if symbol == "==" else "is not", left, right)  # type: ignore[no-any-return]
+    return interpreter.compare("is" if symbol == "==" else "is not", left, right)  # type: ignore[no-any-return]
 
 
-def _compared(self: Any, name: str, owner: Abstract, other: Abstract) -> Abstract:
+def _compared(interpreter: Interpreter, name: str, owner: Abstract, other: Abstract) -> Abstract:
     """The result of one operand's comparison method; `DECLINED` for NotImplemented."""
     kinds = class_of(owner), class_of(other)
     if special_method(owner, name) is not None and kinds[1] is not None:
-        return _called(self, name, owner, other)
+        return _called(interpreter, name, owner, other)
     if is_among(kinds[0], PLAIN) and kinds[1] is not None and not issubclass(kinds[1], kinds[0]):  # type: ignore
         return DECLINED
     found = class_value(kinds[0], name) if is_object(owner) else UNBOUND  # type: ignore[arg-type]
     if kinds[1] is None or found is not getattr(object, name) or name == "__eq__" and kinds[0] is kinds[1]:
         raise Break("PJ203", operand=type_name(kinds[0]) if kinds[0] is not None else name)
-    rely_on_class(self, owner, name, found)
+    rely_on_class(interpreter, owner, name, found)
     if name != "__ne__" or special_method(owner, "__eq__") is None:
         return DECLINED
-    with self.deriving():
-        answer = _called(self, "__eq__", owner, other)
-    return answer if answer is DECLINED else self.negated(answer)  # type: ignore[no-any-return]
+    with interpreter.deriving():
+        answer = _called(interpreter, "__eq__", owner, other)
+    return answer if answer is DECLINED else interpreter.negated(answer)  # type: ignore[no-any-return]
 
 
-def _gives_way(self: Any, own: str, left: Abstract, right: Abstract) -> bool:
+def _gives_way(interpreter: Interpreter, own: str, left: Abstract, right: Abstract) -> bool:
     """Whether the left operand leaves the operation to the right one.
 
     Python numbers do so with any object that is no number. Objects whose class does not define the operation do so
@@ -227,43 +228,43 @@ def _gives_way(self: Any, own: str, left: Abstract, right: Abstract) -> bool:
     left_class: Any = class_of(left) if is_object(left) else class_of(right)
     if left_class is class_of(right) or class_value(left_class, own) is not UNBOUND:
         return False
-    rely_on_class(self, left, own, UNBOUND)
+    rely_on_class(interpreter, left, own, UNBOUND)
     return True
 
 
-def length_special(self: Any, value: Abstract) -> Optional[Abstract]:
+def length_special(interpreter: Interpreter, value: Abstract) -> Optional[Abstract]:
     """``len(value)`` by ``__len__``, which has to return an int that is not negative."""
-    length = ask_special(self, "__len__", value)
+    length = ask_special(interpreter, "__len__", value)
     if length is None:
         return None
     if isinstance(length, Const) and type(length.object) is int and length.object >= 0:
         return length
     if not isinstance(length, Number) or length.type != INT:
         raise Break("PJ203", operand="length of %s" % type_name(class_of(value)))
-    enough = self.emit("compare", [self.number_value(length), self.number_value(Const(0))], FLAG, {"operator": ">="})
-    self.emit("require", [enough], None, exits=True)
+    enough = interpreter.emit("compare", [interpreter.number_value(length), interpreter.number_value(Const(0))], FLAG, {"operator": ">="})
+    interpreter.emit("require", [enough], None, exits=True)
     return length
 
 
-def truth_special(self: Any, value: Abstract) -> Abstract:
+def truth_special(interpreter: Interpreter, value: Abstract) -> Abstract:
     """A bool or a length in place of an object whose class defines its truth in Python; any other value itself."""
     if not is_object(value):
         return value
     if class_value(class_of(value), "__bool__") is UNBOUND:  # type: ignore[arg-type]
-        length = length_special(self, value)
+        length = length_special(interpreter, value)
         if length is not None:
-            rely_on_class(self, value, "__bool__", UNBOUND)
+            rely_on_class(interpreter, value, "__bool__", UNBOUND)
         return length if length is not None else value
-    answer = ask_special(self, "__bool__", value)
+    answer = ask_special(interpreter, "__bool__", value)
     return _checked_bool(answer, value) if answer is not None else value
 
 
-def contains_special(self: Any, owner: Abstract, value: Abstract) -> Optional[Abstract]:
+def contains_special(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Optional[Abstract]:
     """``value in owner`` by ``__contains__``: the truth of its result."""
-    answer = ask_special(self, "__contains__", owner, value)
+    answer = ask_special(interpreter, "__contains__", owner, value)
     if answer is None or isinstance(answer, Const):
         return _checked_bool(answer, owner) if answer is not None else None
-    return self.negated(self.negated(answer))  # type: ignore[no-any-return]
+    return interpreter.negated(interpreter.negated(answer))  # type: ignore[no-any-return]
 
 
 def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
@@ -272,9 +273,9 @@ def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
     return answer
 
 
-def iterator_special(self: Any, value: Abstract) -> Optional[Abstract]:
+def iterator_special(interpreter: Interpreter, value: Abstract) -> Optional[Abstract]:
     """``iter(value)`` by an ``__iter__`` that returns an iterator which kernels can step."""
-    iterator = ask_special(self, "__iter__", value)
+    iterator = ask_special(interpreter, "__iter__", value)
     if iterator is not None and not isinstance(iterator, (LoopIterator, GeneratorFrame)):
         raise Break("PJ209", type=type_name(class_of(value)))
     return iterator

@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
 from pijit.core.errors import Break
@@ -88,38 +89,38 @@ def is_complex(value: Abstract) -> bool:
     return kind is not None and kind.dtype.kind == "c"
 
 
-def part_of(self: Any, owner: Abstract, name: str) -> Optional[Abstract]:
+def part_of(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[Abstract]:
     """``x.real`` and ``x.imag`` of a number; None for other values and attributes."""
     kind = number_type(owner)
     if kind is None or kind.dtype.kind not in "iufc" or name not in ("real", "imag"):
         return None
     if kind.dtype.kind == "c":
-        return Number(half_of(kind), self.emit(name, [self.number_value(owner)], half_of(kind)))
-    return Number(kind, self.number_value(owner) if name == "real" else self.emit("const", [], kind, {"value": 0}))
+        return Number(half_of(kind), interpreter.emit(name, [interpreter.number_value(owner)], half_of(kind)))
+    return Number(kind, interpreter.number_value(owner) if name == "real" else interpreter.emit("const", [], kind, {"value": 0}))
 
 
-def conjugated(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def conjugated(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.conjugate()``; a real number is its own conjugate."""
     only(arguments, keywords, "conjugate", 1)
-    kind, value = number_type(arguments[0]), self.number_value(arguments[0])
+    kind, value = number_type(arguments[0]), interpreter.number_value(arguments[0])
     if kind.dtype.kind != "c":  # type: ignore[union-attr]
         return Number(kind, value)  # type: ignore[arg-type]
     half = half_of(kind)  # type: ignore[arg-type]
-    turned = self.emit("neg", [self.emit("imag", [value], half)], half)
-    return Number(kind, self.emit(  # type: ignore[arg-type]
-        "complex", [self.emit("real", [value], half), turned], kind))
+    turned = interpreter.emit("neg", [interpreter.emit("imag", [value], half)], half)
+    return Number(kind, interpreter.emit(  # type: ignore[arg-type]
+        "complex", [interpreter.emit("real", [value], half), turned], kind))
 
 
-def conjugated_array(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.conj()`` of a complex array; of a real one NumPy's method returns the array itself,
     which is not captured."""
     only(arguments, keywords, "conj", 1)
     if not isinstance(arguments[0], Tensor) or arguments[0].type.dtype.kind != "c":
         raise Break("PJ210", callee="conj of real numbers")
-    return self.ufunc_call(np.conjugate, arguments)  # type: ignore[no-any-return]
+    return interpreter.ufunc_call(np.conjugate, arguments)  # type: ignore[no-any-return]
 
 
-def call_complex(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_complex(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``complex(x)`` of a number and ``complex(x, y)`` of real numbers."""
     named = dict(zip(("real", "imag"), arguments))
     if len(arguments) > 2 or set(keywords) - {"real", "imag"} or set(keywords) & set(named):
@@ -129,17 +130,17 @@ def call_complex(self: Any, arguments: List[Abstract], keywords: Arguments) -> A
     if any(kind is None or kind.dtype.kind == "c" and len(named) > 1 for kind in kinds.values()):
         raise Break("PJ203", operand="an argument of complex")
     if list(kinds) == ["real"]:
-        return Number(COMPLEX, self.convert(named["real"], kinds["real"], COMPLEX))
+        return Number(COMPLEX, interpreter.convert(named["real"], kinds["real"], COMPLEX))
     zero = Const(0.0)
-    parts = [self.convert(named.get(name, zero), kinds.get(name, FLOAT), FLOAT) for name in ("real", "imag")]
-    return Number(COMPLEX, self.emit("complex", parts, COMPLEX))
+    parts = [interpreter.convert(named.get(name, zero), kinds.get(name, FLOAT), FLOAT) for name in ("real", "imag")]
+    return Number(COMPLEX, interpreter.emit("complex", parts, COMPLEX))
 
 
 def _part_function(name: str) -> Handler:
     """``np.real`` and ``np.imag``, as the attribute."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return self.attribute(arguments[0], name)  # type: ignore[no-any-return]
+        return interpreter.attribute(arguments[0], name)  # type: ignore[no-any-return]
     return call
 
 
@@ -150,54 +151,54 @@ EXP_LIMIT = 708.0
 because parts of the result may still be finite."""
 
 
-def _libm(self: Any, function: str, *args: Value) -> Value:
-    return self.emit("libm", list(args), FLOAT,  # type: ignore[no-any-return]
+def _libm(interpreter: Interpreter, function: str, *args: Value) -> Value:
+    return interpreter.emit("libm", list(args), FLOAT,  # type: ignore[no-any-return]
                      {"function": function, "finite": True}, exits=True)
 
 
-def _exp(self: Any, re: Value, im: Value, number: Value) -> Number:
-    limit = self.emit("const", [], FLOAT, {"value": EXP_LIMIT})
-    self.emit("require", [self.emit("compare", [re, limit], FLAG, {"operator": "<"})], None, exits=True)
-    size = _libm(self, "exp", re)
-    parts = [self.emit("mul", [size, _libm(self, name, im)], FLOAT) for name in ("cos", "sin")]
-    return Number(COMPLEX, self.emit("complex", parts, COMPLEX))
+def _exp(interpreter: Interpreter, re: Value, im: Value, number: Value) -> Number:
+    limit = interpreter.emit("const", [], FLOAT, {"value": EXP_LIMIT})
+    interpreter.emit("require", [interpreter.emit("compare", [re, limit], FLAG, {"operator": "<"})], None, exits=True)
+    size = _libm(interpreter, "exp", re)
+    parts = [interpreter.emit("mul", [size, _libm(interpreter, name, im)], FLOAT) for name in ("cos", "sin")]
+    return Number(COMPLEX, interpreter.emit("complex", parts, COMPLEX))
 
 
-def _phase(self: Any, re: Value, im: Value, number: Value) -> Number:
-    finite = self.emit("not", [self.emit("infinite", [number], FLAG)], FLAG)
-    self.emit("require", [finite], None, exits=True)
-    return Number(FLOAT, _libm(self, "atan2", im, re))
+def _phase(interpreter: Interpreter, re: Value, im: Value, number: Value) -> Number:
+    finite = interpreter.emit("not", [interpreter.emit("infinite", [number], FLAG)], FLAG)
+    interpreter.emit("require", [finite], None, exits=True)
+    return Number(FLOAT, _libm(interpreter, "atan2", im, re))
 
 
 def _written_out(path: str, write: Callable[..., Number]) -> Handler:
     """A function that kernels compute themselves from Python numbers and doubles;
     for other numbers they call CPython's."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, path, 1)
         kind = number_type(arguments[0])
         if kind is None:
             raise Break("PJ203", operand="an argument of " + path)
         if kind.dtype not in (COMPLEX.dtype, FLOAT.dtype):
-            return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
-        number = self.convert(arguments[0], kind, COMPLEX)
-        return write(self, self.emit("real", [number], FLOAT), self.emit("imag", [number], FLOAT), number)
+            return interpreter.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+        number = interpreter.convert(arguments[0], kind, COMPLEX)
+        return write(interpreter, interpreter.emit("real", [number], FLOAT), interpreter.emit("imag", [number], FLOAT), number)
     return call
 
 
 # ---- powers ----
 
 
-def power(self: Any, left: Abstract, kind: Scalar, right: Abstract) -> Abstract:
+def power(interpreter: Interpreter, left: Abstract, kind: Scalar, right: Abstract) -> Abstract:
     """``z ** n`` for a small known integer, multiplied out as CPython and NumPy do."""
-    exponent = self.constant(right)
+    exponent = interpreter.constant(right)
     whole = _whole(exponent)
     if whole is not None and number_type(right).family == "py":  # type: ignore[union-attr]
         if kind.family == "py" and abs(whole) <= LARGEST_POWER:
             require_plain_products(COMPLEX)
-            return Number(COMPLEX, _python_power(self, self.convert(left, kind, COMPLEX), whole))
+            return Number(COMPLEX, _python_power(interpreter, interpreter.convert(left, kind, COMPLEX), whole))
         if kind == numpy_scalar(COMPLEX.dtype) and whole == 2:
             require_plain_products(kind)
-            return Number(kind, _numpy_square(self, self.number_value(left), kind))
+            return Number(kind, _numpy_square(interpreter, interpreter.number_value(left), kind))
     raise Break("PJ203", operand="power of complex numbers")
 
 
@@ -209,28 +210,28 @@ def _whole(exponent: Any) -> Optional[int]:
     return int(size) if abs(size) <= LARGEST_POWER and size == int(size) else None
 
 
-def _python_power(self: Any, base: Value, exponent: int) -> Value:
+def _python_power(interpreter: Interpreter, base: Value, exponent: int) -> Value:
     """CPython's c_powi: 1 times the squares that make up the exponent. An infinite result raises OverflowError."""
-    one = result = self.emit("const", [], COMPLEX, {"value": 1 + 0j})
+    one = result = interpreter.emit("const", [], COMPLEX, {"value": 1 + 0j})
     mask, size = 1, abs(exponent)
     while mask <= size:
         if size & mask:
-            result = self.emit("mul", [result, base], COMPLEX)
+            result = interpreter.emit("mul", [result, base], COMPLEX)
         mask <<= 1
         if mask <= size:
-            base = self.emit("mul", [base, base], COMPLEX)
+            base = interpreter.emit("mul", [base, base], COMPLEX)
     if exponent < 0:
-        result = self.emit("truediv", [one, result], COMPLEX, exits=True)
-    fine = self.emit("not", [self.emit("infinite", [result], FLAG)], FLAG)
-    self.emit("require", [fine], None, exits=True)
+        result = interpreter.emit("truediv", [one, result], COMPLEX, exits=True)
+    fine = interpreter.emit("not", [interpreter.emit("infinite", [result], FLAG)], FLAG)
+    interpreter.emit("require", [fine], None, exits=True)
     return result  # type: ignore[no-any-return]
 
 
-def _numpy_square(self: Any, base: Value, kind: Scalar) -> Value:
+def _numpy_square(interpreter: Interpreter, base: Value, kind: Scalar) -> Value:
     """NumPy's npy_cpow for exponent 2: the square, or positive zeros for any zero."""
-    square = self.emit("mul", [base, base], kind, exits=True)
-    zero = self.emit("const", [], kind, {"value": 0j})
-    return self.emit("select", [self.emit("truth", [base], FLAG), square, zero], kind)  # type: ignore[no-any-return]
+    square = interpreter.emit("mul", [base, base], kind, exits=True)
+    zero = interpreter.emit("const", [], kind, {"value": 0j})
+    return interpreter.emit("select", [interpreter.emit("truth", [base], FLAG), square, zero], kind)  # type: ignore[no-any-return]
 
 
 COMPLEX_CALLS: List[Tuple[Any, Handler]] = [

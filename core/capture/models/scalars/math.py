@@ -16,6 +16,7 @@ from pijit.core.capture.models.containers.characters import is_text
 from pijit.core.capture.models.containers.ranges import range_length
 from pijit.core.capture.models.objects.special_methods import length_special, truth_special
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes, part
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.key_value_types import SETS
@@ -35,75 +36,75 @@ from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, numpy_scalar
 from pijit.guards.facts import is_among
 
 
-def call_len(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``len`` of an array or a container."""
     only(arguments, keywords, "len", 1)
     value = arguments[0]
     if isinstance(value, Tensor) and value.type.ndim:
-        return Number(INT, self.dimension(value, 0))
+        return Number(INT, interpreter.dimension(value, 0))
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
-        return self.text_length(value)  # type: ignore[no-any-return]
+        return interpreter.text_length(value)  # type: ignore[no-any-return]
     if isinstance(value, Instance) and not isinstance(value, KnownContainer) and is_among(class_of(value), (list, tuple)):
-        return Number(INT, self.emit("same", [self.emit("list_size", [self.object_value(value)], WORD)], INT))
+        return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.object_value(value)], WORD)], INT))
     if class_of(value) is range:
-        return range_length(self, value)
+        return range_length(interpreter, value)
     looked_at = is_among(class_of(value), SETS + (defaultdict, Counter)) and not isinstance(value, Const)
-    if self.is_changing(value) or looked_at:
-        return self.length_now(value)  # type: ignore[no-any-return]
-    length = self.length_of(value)
+    if interpreter.is_changing(value) or looked_at:
+        return interpreter.length_now(value)  # type: ignore[no-any-return]
+    length = interpreter.length_of(value)
     if length is not None:
         return Const(length)
-    found = length_special(self, value)
+    found = length_special(interpreter, value)
     if found is None:
         raise Break("PJ203", operand=describe(value))
     return found
 
 
-def call_abs(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_abs(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``abs`` of a number or an array."""
     only(arguments, keywords, "abs", 1)
-    return self.unary("abs", arguments[0])
+    return interpreter.unary("abs", arguments[0])
 
 
-def call_float(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_float(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``float`` of a number or a string."""
     only(arguments, keywords, "float", 1)
     if class_of(arguments[0]) is str:
-        return _parsed(self, float, arguments[0])
+        return _parsed(interpreter, float, arguments[0])
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.kind not in "fiub" or kind.dtype.itemsize == 8 and kind.dtype.kind == "u":
         raise Break("PJ203", operand=describe(arguments[0]))
-    value = self.number_value(arguments[0])
+    value = interpreter.number_value(arguments[0])
     if kind.dtype == FLOAT.dtype:
-        return Number(FLOAT, value if kind == FLOAT else self.emit("same", [value], FLOAT))
-    return Number(FLOAT, self.emit("cast", [value], FLOAT))
+        return Number(FLOAT, value if kind == FLOAT else interpreter.emit("same", [value], FLOAT))
+    return Number(FLOAT, interpreter.emit("cast", [value], FLOAT))
 
 
-def call_int(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``int`` of an integer or a string, or of a float that fits a machine word."""
     only(arguments, keywords, "int", 1)
     if class_of(arguments[0]) is str:
-        return _parsed(self, int, arguments[0])
+        return _parsed(interpreter, int, arguments[0])
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.char in "LQFD":
         raise Break("PJ203", operand=describe(arguments[0]))
-    value = self.number_value(arguments[0])
+    value = interpreter.number_value(arguments[0])
     if kind.dtype == INT.dtype:
-        return Number(INT, value if kind == INT else self.emit("same", [value], INT))
-    return Number(INT, self.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
+        return Number(INT, value if kind == INT else interpreter.emit("same", [value], INT))
+    return Number(INT, interpreter.emit("cast", [value], INT, exits=kind.dtype.kind == "f"))
 
 
-def _parsed(self: Any, kind: type, value: Abstract) -> Abstract:
+def _parsed(interpreter: Interpreter, kind: type, value: Abstract) -> Abstract:
     """The number that a string represents; bytecode raises where there is none."""
     if not isinstance(value, Const):
-        return self.made_text("builtins." + kind.__name__, [value], INT if kind is int else FLOAT)  # type: ignore
+        return interpreter.made_text("builtins." + kind.__name__, [value], INT if kind is int else FLOAT)  # type: ignore
     try:
-        return Const(kind(self.constant(value)))
+        return Const(kind(interpreter.constant(value)))
     except (ValueError, TypeError):
         raise Break("PJ203", operand=describe(value))
 
 
-def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abstract:
+def extreme_of_numbers(interpreter: Interpreter, symbol: str, arguments: List[Abstract]) -> Abstract:
     """``min`` or ``max`` of two or more numbers: the first of equal ones, as Python compares.
 
     Of two numbers with different types either may be the result. The code that follows has a version for each.
@@ -112,78 +113,78 @@ def extreme_of_numbers(self: Any, symbol: str, arguments: List[Abstract]) -> Abs
     if any(other is None or other.dtype.kind == "c" for other in kinds):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
     if kinds[0] != kinds[-1]:
-        flag = self.truth(self.compare(symbol, arguments[1], arguments[0]))
+        flag = interpreter.truth(interpreter.compare(symbol, arguments[1], arguments[0]))
         first, second = (CallOutcome(argument, {}) for argument in arguments)
         name = "min" if symbol == "<" else "max"
-        part(self, CallOutcomes({0: first, 1: second}, name))
-        return CallOutcomes(self.either(flag, second, first), name)
-    best = self.number_value(arguments[0])
+        part(interpreter, CallOutcomes({0: first, 1: second}, name))
+        return CallOutcomes(interpreter.either(flag, second, first), name)
+    best = interpreter.number_value(arguments[0])
     for argument in arguments[1:]:
-        value = self.number_value(argument)
-        flag = self.emit("compare", [value, best], FLAG, {"operator": symbol})
-        best = self.emit("select", [flag, value, best], kinds[0])
+        value = interpreter.number_value(argument)
+        flag = interpreter.emit("compare", [value, best], FLAG, {"operator": symbol})
+        best = interpreter.emit("select", [flag, value, best], kinds[0])
     return Number(kinds[0], best)  # type: ignore[arg-type]
 
 
-def call_divmod(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_divmod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``divmod`` of numbers and arrays: the pair of ``//`` and ``%``."""
     only(arguments, keywords, "divmod", 2)
     if any(isinstance(argument, Tensor) for argument in arguments):
-        return self.invoke(FUNCTIONS["divmod"], arguments, {})  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["divmod"], arguments, {})  # type: ignore[no-any-return]
     if any(number_type(argument) is None for argument in arguments):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
-    return self.new_tuple([self.binary("//", *arguments), self.binary("%", *arguments)])  # type: ignore[no-any-return]
+    return interpreter.new_tuple([interpreter.binary("//", *arguments), interpreter.binary("%", *arguments)])  # type: ignore[no-any-return]
 
 
-def call_pow(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_pow(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``pow(x, y)``, and ``pow(x, y, z)`` of integers."""
     if len(arguments) == 3 and all(number_type(argument) == INT for argument in arguments):
-        return self.invoke(FUNCTIONS["builtins.pow"], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["builtins.pow"], arguments, keywords)  # type: ignore[no-any-return]
     only(arguments, keywords, "pow", 2)
-    return self.binary("**", *arguments)
+    return interpreter.binary("**", *arguments)
 
 
-def call_bool(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_bool(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``bool`` of a number or a container."""
     only(arguments, keywords, "bool", 1)
-    value = truth_special(self, arguments[0])
-    known = self.known_truth(value)
+    value = truth_special(interpreter, arguments[0])
+    known = interpreter.known_truth(value)
     if known is not None:
         return Const(known)
     if number_type(value) is None:
         raise Break("PJ203", operand=describe(value))
-    flag = self.emit("truth", [self.number_value(value)], FLAG)
-    return Number(BOOL, self.emit("flag", [flag], BOOL))
+    flag = interpreter.emit("truth", [interpreter.number_value(value)], FLAG)
+    return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
 
 
 def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
     """``np.float64(x)`` and similar calls with one number."""
     want = numpy_scalar(np.dtype(kind))
 
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, kind.__name__, 1)
         have = number_type(arguments[0])
         if have is None or have.dtype.kind == "c" and want.dtype.kind in "iuf":
             raise Break("PJ203", operand=describe(arguments[0]))
-        value = self.number_value(arguments[0])
+        value = interpreter.number_value(arguments[0])
         if have.dtype == want.dtype:
-            return Number(want, self.emit("same", [value], want))
+            return Number(want, interpreter.emit("same", [value], want))
         if want.dtype.kind == "b":
-            return Number(want, self.emit("flag", [self.emit("truth", [value], FLAG)], want))
-        return Number(want, self.emit("cast", [value], want, exits=not np.can_cast(have.dtype, want.dtype, "safe")))
+            return Number(want, interpreter.emit("flag", [interpreter.emit("truth", [value], FLAG)], want))
+        return Number(want, interpreter.emit("cast", [value], want, exits=not np.can_cast(have.dtype, want.dtype, "safe")))
     return call
 
 
 def _math(name: str) -> Callable[..., Abstract]:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if name == "log" and len(arguments) == 2 and all(number_type(argument) is not None for argument in arguments):
-            return self.invoke(FUNCTIONS["math.log"], arguments, keywords)  # type: ignore[no-any-return]
+            return interpreter.invoke(FUNCTIONS["math.log"], arguments, keywords)  # type: ignore[no-any-return]
         only(arguments, keywords, "math." + name, 1)
         kind = number_type(arguments[0])
         if kind is None or kind.dtype.kind not in "fi" or kind.dtype.itemsize != 8:
             raise Break("PJ203", operand=describe(arguments[0]))
-        value = self.convert(arguments[0], kind, FLOAT)
-        return Number(FLOAT, self.emit("libm", [value], FLOAT, {"function": name}, exits=True))
+        value = interpreter.convert(arguments[0], kind, FLOAT)
+        return Number(FLOAT, interpreter.emit("libm", [value], FLOAT, {"function": name}, exits=True))
     return call
 
 

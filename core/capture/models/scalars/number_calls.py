@@ -10,6 +10,7 @@ import operator
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import call_complex
 from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values.describe import Arguments, Handler, only
@@ -28,87 +29,87 @@ UNARY: Dict[str, str] = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": 
 
 
 def _binary(name: str, symbol: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return self.binary(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.binary(symbol, *arguments)  # type: ignore[no-any-return]
     return call
 
 
 def _comparison(name: str, symbol: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return self.compare(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.compare(symbol, *arguments)  # type: ignore[no-any-return]
     return call
 
 
 def _containing(name: str, symbol: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return self.compare(symbol, arguments[1], arguments[0])  # type: ignore[no-any-return]
+        return interpreter.compare(symbol, arguments[1], arguments[0])  # type: ignore[no-any-return]
     return call
 
 
 def _inplace(name: str, symbol: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return self.inplace(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.inplace(symbol, *arguments)  # type: ignore[no-any-return]
     return call
 
 
 def _unary(name: str, symbol: str) -> Handler:
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return self.unary(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.unary(symbol, *arguments)  # type: ignore[no-any-return]
     return call
 
 
 def _as_it_is(path: str, kinds: str) -> Handler:
     """A function that the kernel calls, on numbers only: called with arrays it may warn."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         for value in arguments:
             kind = number_type(value)
             if kind is None or kind.dtype.kind not in kinds:
                 raise Break("PJ203", operand=describe(value))
-        return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
     return call
 
 
-def call_getitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_getitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.getitem(x, index)``."""
     only(arguments, keywords, "getitem", 2)
-    return self.subscript(*arguments)  # type: ignore[no-any-return]
+    return interpreter.subscript(*arguments)  # type: ignore[no-any-return]
 
 
-def call_setitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_setitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.setitem(x, index, value)``."""
     only(arguments, keywords, "setitem", 3)
     owner, index, value = arguments
-    self.store_subscript(index, owner, value)
+    interpreter.store_subscript(index, owner, value)
     return Const(None)
 
 
-def call_delitem(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_delitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.delitem(x, index)``."""
     only(arguments, keywords, "delitem", 2)
-    self.remove(*arguments)
+    interpreter.remove(*arguments)
     return Const(None)
 
 
-def call_not(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_not(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.not_(x)``."""
-    return self.negated(call_bool(self, arguments, keywords))  # type: ignore[no-any-return]
+    return interpreter.negated(call_bool(interpreter, arguments, keywords))  # type: ignore[no-any-return]
 
 
-def call_index(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_index(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.index(x)`` of an integer."""
     only(arguments, keywords, "index", 1)
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.kind not in "iu":
         raise Break("PJ203", operand=describe(arguments[0]))
-    return call_int(self, arguments, keywords)
+    return call_int(interpreter, arguments, keywords)
 
 
-def call_slice(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_slice(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``slice(stop)`` and ``slice(start, stop, step)``."""
     only(arguments, keywords, "slice", 1, 2, 3)
     none = Const(None)
@@ -128,17 +129,17 @@ def _rows() -> List[Tuple[Any, Handler]]:
                    (operator.index, call_index), (builtins.slice, call_slice)]
 
 
-def _item(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _item(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``item()`` of a NumPy scalar: the Python number."""
     only(arguments, keywords, "item", 1)
-    return CONVERSIONS[number_type(arguments[0]).dtype.kind](self, arguments, keywords)  # type: ignore[union-attr]
+    return CONVERSIONS[number_type(arguments[0]).dtype.kind](interpreter, arguments, keywords)  # type: ignore[union-attr]
 
 
 def _of_class(path: str) -> Handler:
     """A method of a builtin class of numbers, called unchanged."""
-    def call(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, path, 1)
-        return self.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
     return call
 
 

@@ -18,6 +18,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.osr import Given
 from pijit.core.capture.models.objects.special_methods import call_special, class_place, special_method
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready, refuse_loop
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.lattice import Abstract, Bound, Unknown
@@ -161,11 +162,11 @@ def given(stack: List[Abstract]) -> Tuple[Given, ...]:
     return tuple(Given(position, value.make) for position, value in enumerate(stack) if isinstance(value, Manager))
 
 
-def item_output(self: Any, value: Abstract) -> Output:
+def item_output(interpreter: Interpreter, value: Abstract) -> Output:
     """The output of an exit for one item of the operand stack."""
     if isinstance(value, Manager):
-        return Output("tuple", None, [self._output(part) for part in value.parts()])
-    return self._output(value)  # type: ignore[no-any-return]
+        return Output("tuple", None, [interpreter.exit_output(part) for part in value.parts()])
+    return interpreter.exit_output(value)  # type: ignore[no-any-return]
 
 
 def stranded(instr: Instr, stack: List[Abstract]) -> List[Abstract]:

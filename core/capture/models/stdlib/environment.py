@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List
 from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, OpaqueObject
 from pijit.core.capture.values.predicates import ClassHolds, HasCode
@@ -24,35 +25,35 @@ PARAMETERS = ("self", "key", "default")
 READ = class_value(type(os.environ), "__getitem__")
 
 
-def call_get(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_get(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``os.environ.get(name, default)`` for a known name.
     Whether the variable exists is taken from the capture; the kernel exits where that differs."""
     if not _is_environment(arguments):
-        return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
     named, count = dict(zip(PARAMETERS, arguments), **keywords), len(arguments)
     if count > len(PARAMETERS) or set(keywords) - set(PARAMETERS[count:]):
         raise Break("PJ201", callee="environ.get")
-    if _is_there(self, callee, arguments[0], named.get("key")):
-        return _value(self, arguments[0], named["key"])
-    _require_there(self, arguments[0], named["key"], False)
+    if _is_there(interpreter, callee, arguments[0], named.get("key")):
+        return _value(interpreter, arguments[0], named["key"])
+    _require_there(interpreter, arguments[0], named["key"], False)
     return named.get("default", Const(None))
 
 
-def call_item(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_item(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``os.environ[name]`` for a known name that exists."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
-        return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
-    if not _is_there(self, callee, *arguments):
+        return interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
+    if not _is_there(interpreter, callee, *arguments):
         raise Break("PJ205", index=describe(arguments[1]))
-    return _value(self, *arguments)
+    return _value(interpreter, *arguments)
 
 
-def call_contains(self: Any, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_contains(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``name in os.environ`` for a known name."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
-        return self.facts.inliner.call(self, callee, arguments, keywords)  # type: ignore[no-any-return]
-    found = _is_there(self, callee, *arguments)
-    _require_there(self, *arguments, found)
+        return interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
+    found = _is_there(interpreter, callee, *arguments)
+    _require_there(interpreter, *arguments, found)
     return Const(found)
 
 
@@ -61,7 +62,7 @@ def _is_environment(arguments: List[Abstract]) -> bool:
     return isinstance(owner, OpaqueObject) and owner.sample is os.environ
 
 
-def _is_there(self: Any, callee: Callee, owner: Any, name: Any) -> bool:
+def _is_there(interpreter: Interpreter, callee: Callee, owner: Any, name: Any) -> bool:
     """Whether the variable exists now. Guards hold the code of the method and the class's ``__getitem__``."""
     known = isinstance(name, Const) and type(name.object) is str
     if not known or class_value(type(owner.sample), "__getitem__") is not READ:
@@ -70,22 +71,22 @@ def _is_there(self: Any, callee: Callee, owner: Any, name: Any) -> bool:
         found = name.object in os.environ
     except UnicodeError:  # not a valid name of a variable
         raise Break("PJ201", callee="environ." + callee.function.__name__)
-    self.rely(callee.place, HasCode(callee.function.__code__))
-    self.rely(owner, ClassHolds("__getitem__", READ))
+    interpreter.rely(callee.place, HasCode(callee.function.__code__))
+    interpreter.rely(owner, ClassHolds("__getitem__", READ))
     return found
 
 
-def _value(self: Any, owner: Abstract, name: Abstract) -> Abstract:
-    attrs, operands = {"function": "helpers.variable", "keywords": ()}, list(map(self.object_value, (owner, name)))
-    return Instance(TEXT, self.emit("invoke", operands, TEXT, attrs, exits=True))
+def _value(interpreter: Interpreter, owner: Abstract, name: Abstract) -> Abstract:
+    attrs, operands = {"function": "helpers.variable", "keywords": ()}, list(map(interpreter.object_value, (owner, name)))
+    return Instance(TEXT, interpreter.emit("invoke", operands, TEXT, attrs, exits=True))
 
 
-def _require_there(self: Any, owner: Abstract, name: Abstract, wanted: bool) -> None:
+def _require_there(interpreter: Interpreter, owner: Abstract, name: Abstract, wanted: bool) -> None:
     """Exit where the variable's existence differs from ``wanted`` at run time."""
     attrs = {"function": "helpers.lacks_variable", "keywords": ()}
-    operands = list(map(self.object_value, (owner, name)))
-    absent = self.emit("truth", [self.emit("invoke", operands, BOOL, attrs, exits=True)], FLAG)
-    self.emit("require", [self.emit("not", [absent], FLAG) if wanted else absent], None, exits=True)
+    operands = list(map(interpreter.object_value, (owner, name)))
+    absent = interpreter.emit("truth", [interpreter.emit("invoke", operands, BOOL, attrs, exits=True)], FLAG)
+    interpreter.emit("require", [interpreter.emit("not", [absent], FLAG) if wanted else absent], None, exits=True)
 
 
 ENVIRONMENT_CALLS: Dict[int, Callable[..., Abstract]] = {

@@ -14,6 +14,7 @@ import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.context import Place
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.generator_frame import GeneratorFrame, has_ended
 from pijit.core.capture.values.lattice import Abstract, Bound, Const
@@ -57,17 +58,17 @@ HELPER = contextlib.contextmanager(generating).__code__
 """The code of the function that ``contextmanager`` makes from a generator function."""
 
 
-def _enter_generator(self: Any, owner: Abstract) -> Tuple[Abstract, Abstract]:
-    after = self.facts.inliner.resume(self, owner.like(tuple(map(self.use, owner.parts))))  # type: ignore
+def _enter_generator(interpreter: Interpreter, owner: Abstract) -> Tuple[Abstract, Abstract]:
+    after = interpreter.facts.inliner.resume(interpreter, owner.like(tuple(map(interpreter.use, owner.parts))))  # type: ignore
     if not isinstance(after, GeneratorFrame):
         raise Break("PJ206", because="there are several ways to the yield of its generator")
-    waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1], born=self.instr.index)  # type: ignore
-    after.parts[-1].born = self.instr.index
+    waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1], born=interpreter.instr.index)  # type: ignore
+    after.parts[-1].born = interpreter.instr.index
     return waiting, after.parts[-1]
 
 
-def _leave_generator(self: Any, owner: Abstract) -> None:
-    if not has_ended(self.facts.inliner.resume(self, owner.like(tuple(map(self.use, owner.parts))))):  # type: ignore
+def _leave_generator(interpreter: Interpreter, owner: Abstract) -> None:
+    if not has_ended(interpreter.facts.inliner.resume(interpreter, owner.like(tuple(map(interpreter.use, owner.parts))))):  # type: ignore
         raise Break("PJ206", because="its generator may yield again")
 
 
@@ -83,7 +84,7 @@ class Ready(NamedTuple):
 READY: Dict[int, Ready] = {
     id(np.errstate): Ready(entered),
     id(contextlib.suppress): Ready(suppressing),
-    id(contextlib.nullcontext): Ready(doing_nothing, lambda self, owner: (owner, [*owner.items, Const(None)][0])),
+    id(contextlib.nullcontext): Ready(doing_nothing, lambda interpreter, owner: (owner, [*owner.items, Const(None)][0])),
     id(GENERATOR): Ready(generating, _enter_generator, _leave_generator),
 }
 """Models by the id of the manager's class."""
@@ -96,57 +97,57 @@ def ready(value: Abstract) -> Optional[Ready]:
     return None
 
 
-def refuse_loop(self: Any, setup: Instr) -> None:
+def refuse_loop(interpreter: Interpreter, setup: Instr) -> None:
     """Break if a loop of the captured function is inside its with statement. A kernel that exits in the loop would
     be re-entered where only bytecode knows the manager."""
-    for loop in self.cfg.loops if not self.facts.depth else ():
-        blocks = self.cfg.block_stack[self.cfg.blocks[loop.header].start]
+    for loop in interpreter.cfg.loops if not interpreter.facts.depth else ():
+        blocks = interpreter.cfg.block_stack[interpreter.cfg.blocks[loop.header].start]
         if any(block.pusher == setup.index for block in blocks):
             raise Break("PJ206", opcode="SETUP_WITH", because="a loop inside has a kernel of its own")
 
 
-def _made(self: Any, cls: Any, owner: Abstract, fits: bool) -> Abstract:
+def _made(interpreter: Interpreter, cls: Any, owner: Abstract, fits: bool) -> Abstract:
     """A new manager; Break unless the next instruction enters it."""
-    following = self.function.instructions[self.instr.index + 1]
+    following = interpreter.function.instructions[interpreter.instr.index + 1]
     if not fits or following.opname != "SETUP_WITH":
         raise Break("PJ210" if cls is np.errstate else "PJ201", callee=cls.__name__)
-    refuse_loop(self, following)
-    return Bound(Const(cls), owner, self.instr.index)
+    refuse_loop(interpreter, following)
+    return Bound(Const(cls), owner, interpreter.instr.index)
 
 
-def call_errstate(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_errstate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.errstate(...)`` with known settings."""
-    hows = {name: self.constant(value) for name, value in keywords.items()}
+    hows = {name: interpreter.constant(value) for name, value in keywords.items()}
     known = all(type(how) is str and how in SETTINGS for how in hows.values())
     fits = known and bool(hows) and not arguments and set(hows) <= {"all", *FLAGS}
     settings = [(kind, hows.get(kind, hows.get("all"))) for kind in FLAGS]
     parts = [Const(part) for kind, how in settings if how is not None for part in (kind, how)]
-    return _made(self, np.errstate, Display(list(parts)), fits)
+    return _made(interpreter, np.errstate, Display(list(parts)), fits)
 
 
-def call_suppress(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_suppress(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``contextlib.suppress(...)`` with known classes."""
     fits = all(isinstance(value, Const) and type(value.object) is type for value in arguments)
-    return _made(self, contextlib.suppress, Display(arguments), fits and not keywords)
+    return _made(interpreter, contextlib.suppress, Display(arguments), fits and not keywords)
 
 
-def call_nullcontext(self: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_nullcontext(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``contextlib.nullcontext(value)``."""
     values = arguments + list(keywords.values())
     fits = len(values) < 2 and set(keywords) <= {"enter_result"}
-    return _made(self, contextlib.nullcontext, Display(values), fits)
+    return _made(interpreter, contextlib.nullcontext, Display(values), fits)
 
 
-def managing_function(self: Any, callee: Any) -> Abstract:
+def managing_function(interpreter: Interpreter, callee: Any) -> Abstract:
     """The generator function that ``contextmanager`` wraps in a callee; the callee's code is `HELPER`."""
     found = next(k for k, name in enumerate(HELPER.co_freevars) if name == "func")
     place: Place = callee.place.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
-    return self.known_object(callee.function.__closure__[found].cell_contents, *place)  # type: ignore[no-any-return]
+    return interpreter.known_object(callee.function.__closure__[found].cell_contents, *place)  # type: ignore[no-any-return]
 
 
-def managed(self: Any, generator: Abstract) -> Abstract:
+def managed(interpreter: Interpreter, generator: Abstract) -> Abstract:
     """The result of a function under ``contextmanager``, given the generator that its generator function returns."""
-    return _made(self, GENERATOR, generator, isinstance(generator, GeneratorFrame))
+    return _made(interpreter, GENERATOR, generator, isinstance(generator, GeneratorFrame))
 
 
 MANAGER_CALLS: List[Tuple[Any, Handler]] = [
