@@ -9,15 +9,13 @@ from itertools import combinations
 from types import ModuleType
 from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Set
 
-from pijit.core.bytecode.codec.decode import Function
-from pijit.core.capture.build.segment import Access, AliasedPair, Captured
-from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.build.segment import Access, AliasedPair
 from pijit.core.capture.state.heap_locations import CellPlace, OwnedPlace
 from pijit.core.capture.values.lattice import Abstract, OpaqueObject, TypedValue
 from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, has_dict, is_cell
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Graph, Value
+from pijit.core.graph.ir import Value
 from pijit.guards._evaluate import present_dict
 from pijit.guards.source import Attr, Inner, Item
 
@@ -29,130 +27,123 @@ MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpe
 """Functions whose result, if it is a list or another container, is a new object."""
 
 
-class Aliases:
-    """Mixin of the builder that collects accesses to objects.
+def note_access(builder: Any, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+    identity = id(owner.sample) if isinstance(owner, OpaqueObject) else None
+    value = owner.value if owner.root is None and isinstance(owner, TypedValue) else None
+    if isinstance(owner, OpaqueObject) and owner.root is not None and type(place) is str:
+        kind = type(owner.sample)
+        if not issubclass(kind, (type, ModuleType)) and has_dict(kind):
+            own = present_dict(owner.sample)  # creating the dict would slow all later attribute reads (3.11)
+            builder.with_dict[owner.root] = id(own) if own is not None else None
+    _access(builder, place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
 
-    ``accesses``: by location (an attribute name, a class), the accessed objects. Each is keyed by its path, or by its
-    SSA value if the segment has made or joined it. ``with_dict``: by path, the objects of which an attribute is
-    accessed, with the id of their dict.
+
+def note_dict(builder: Any, path: Any) -> None:
+    """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""
+    if path is not None:
+        _access(builder, dict, path, Access(None, None, False, True))
+
+
+def _access(builder: Any, place: Any, key: Any, access: Access) -> None:
+    known = builder.accesses.setdefault(place, {})
+    before = known.get(key, access)
+    known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
+
+
+def note_closure(builder: Any, found: Any, late: Iterable[Optional[int]]) -> None:
+    """Note that the function in a variable must belong to this call: its cells are those in the frame."""
+    for number, cell in enumerate(late):
+        pair = AliasedPair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
+        if cell is not None and pair not in builder.captured.pairs:
+            builder.captured.pairs.append(pair)
+
+
+def note_found(builder: Any, record: VirtualObject) -> None:
+    """Note that an object that captured code made before is identical with exactly those with which it was
+    identical."""
+    found = builder.captured.found
+    for root, other in found.items():
+        if other.python is record.python and root != record.root:
+            pair = AliasedPair(root, record.root, None, None, other.token == record.token)
+            if pair not in builder.captured.pairs:
+                builder.captured.pairs.append(pair)
+    found[record.root] = record
+    if is_cell(record):
+        _access(builder, CellPlace, record.root, Access(None, ("cell", record.token), True, True))
+
+
+def same_object(builder: Any, left: OpaqueObject, right: OpaqueObject) -> bool:
+    same = left.sample is right.sample
+    if left.root is None or right.root is None:
+        raise Break("PJ218")
+    pair = AliasedPair(left.root, right.root, left.source, right.source, same)
+    if left.root != right.root and pair not in builder.captured.pairs:
+        builder.captured.pairs.append(pair)
+    return same  # type: ignore[no-any-return]
+
+
+def note_pairs(builder: Any) -> None:
+    """Require that objects whose locations are read or written are as distinct as at capture, whatever their paths.
+
+    Raises:
+        Break: no guard can tell whether two of them are identical.
     """
-
-    facts: CaptureContext
-    function: Function
-    graph: Graph
-    captured: Captured
-    roots: Dict[str, Any]
-    accesses: Dict[Any, Dict[Any, Access]]
-    with_dict: Dict[Any, Optional[int]]
-
-    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
-        identity = id(owner.sample) if isinstance(owner, OpaqueObject) else None
-        value = owner.value if owner.root is None and isinstance(owner, TypedValue) else None
-        if isinstance(owner, OpaqueObject) and owner.root is not None and type(place) is str:
-            kind = type(owner.sample)
-            if not issubclass(kind, (type, ModuleType)) and has_dict(kind):
-                own = present_dict(owner.sample)  # creating the dict would slow all later attribute reads (3.11)
-                self.with_dict[owner.root] = id(own) if own is not None else None
-        self._access(place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
-
-    def note_dict(self, path: Any) -> None:
-        """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""
-        if path is not None:
-            self._access(dict, path, Access(None, None, False, True))
-
-    def _access(self, place: Any, key: Any, access: Access) -> None:
-        known = self.accesses.setdefault(place, {})
-        before = known.get(key, access)
-        known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
-
-    def note_closure(self, found: Any, late: Iterable[Optional[int]]) -> None:
-        """Note that the function in a variable must belong to this call: its cells are those in the frame."""
-        for number, cell in enumerate(late):
-            pair = AliasedPair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
-            if cell is not None and pair not in self.captured.pairs:
-                self.captured.pairs.append(pair)
-
-    def note_found(self, record: VirtualObject) -> None:
-        """Note that an object that captured code made before is identical with exactly those with which it was
-        identical."""
-        found = self.captured.found
-        for root, other in found.items():
-            if other.python is record.python and root != record.root:
-                pair = AliasedPair(root, record.root, None, None, other.token == record.token)
-                if pair not in self.captured.pairs:
-                    self.captured.pairs.append(pair)
-        found[record.root] = record
-        if is_cell(record):
-            self._access(CellPlace, record.root, Access(None, ("cell", record.token), True, True))
-
-    def same_object(self, left: OpaqueObject, right: OpaqueObject) -> bool:
-        same = super().same_object(left, right)  # type: ignore[misc]
-        if left.root is None or right.root is None:
-            raise Break("PJ218")
-        pair = AliasedPair(left.root, right.root, left.source, right.source, same)
-        if left.root != right.root and pair not in self.captured.pairs:
-            self.captured.pairs.append(pair)
-        return same  # type: ignore[no-any-return]
-
-    def note_pairs(self) -> None:
-        """Require that objects whose locations are read or written are as distinct as at capture, whatever their paths.
-
-        Raises:
-            Break: no guard can tell whether two of them are identical.
-        """
-        for place in self.facts.places.values():
-            root = self.roots[place.name]
-            if isinstance(place, OwnedPlace) and root is not None:
-                identity = id(place.owner.sample)
-                if any(access.identity == identity for access in self.accesses.get(place.family, {}).values()):
-                    self._access(place.family, root.base, Access(place.owner.source, identity, False, True))
-        self._note_instance_dicts()
-        for known in self.accesses.values():
-            found = {key: access for key, access in known.items() if not isinstance(key, Value)}
-            if len(found) < len(known) and any(access.relied for access in found.values()):
-                self._add_origins(found, [key for key in known if isinstance(key, Value)])
-            for (root, one), (other, two) in combinations(found.items(), 2):
-                same = one.identity is not None and one.identity == two.identity
-                if (same or one.changes or two.changes) and (one.relied or two.relied):
-                    if root is None or other is None:
-                        raise Break("PJ219")
-                    self.captured.pairs.append(AliasedPair(root, other, one.source, two.source, same))
-
-    def _note_instance_dicts(self) -> None:
-        """Require that a dict that the segment changes is not the dict of an object whose attributes are known."""
-        changed = {root: access.identity for root, access in self.accesses.get(dict, {}).items()
-                   if access.changes and root is not None and not isinstance(root, Value)}
-        made = [root for root, record in self.captured.found.items() if has_dict(record.python)]
-        for root, identity in changed.items():
-            for owner, own in {**dict.fromkeys(made), **self.with_dict}.items():
-                if own is not None and own == identity:
+    for place in builder.facts.places.values():
+        root = builder.roots[place.name]
+        if isinstance(place, OwnedPlace) and root is not None:
+            identity = id(place.owner.sample)
+            if any(access.identity == identity for access in builder.accesses.get(place.family, {}).values()):
+                _access(builder, place.family, root.base, Access(place.owner.source, identity, False, True))
+    _note_instance_dicts(builder)
+    for known in builder.accesses.values():
+        found = {key: access for key, access in known.items() if not isinstance(key, Value)}
+        if len(found) < len(known) and any(access.relied for access in found.values()):
+            _add_origins(builder, found, [key for key in known if isinstance(key, Value)])
+        for (root, one), (other, two) in combinations(found.items(), 2):
+            same = one.identity is not None and one.identity == two.identity
+            if (same or one.changes or two.changes) and (one.relied or two.relied):
+                if root is None or other is None:
                     raise Break("PJ219")
-                self.captured.pairs.append(AliasedPair(Inner(owner, "present_dict"), root, None, None, False))
+                builder.captured.pairs.append(AliasedPair(root, other, one.source, two.source, same))
 
-    def _add_origins(self, found: Dict[Any, Access], values: List[Value]) -> None:
-        """Treat objects that are known only by SSA values as written. The segment reads them natively.
 
-        Guarded facts about other objects must not concern them. An object that the segment has made is never one that
-        it found.
-        """
-        for root in set().union(*[self._origins(value) for value in values]):
-            if root is None or root in found and found[root].relied:
+def _note_instance_dicts(builder: Any) -> None:
+    """Require that a dict that the segment changes is not the dict of an object whose attributes are known."""
+    changed = {root: access.identity for root, access in builder.accesses.get(dict, {}).items()
+               if access.changes and root is not None and not isinstance(root, Value)}
+    made = [root for root, record in builder.captured.found.items() if has_dict(record.python)]
+    for root, identity in changed.items():
+        for owner, own in {**dict.fromkeys(made), **builder.with_dict}.items():
+            if own is not None and own == identity:
                 raise Break("PJ219")
-            found.setdefault(root, Access(None, None, True, False))
+            builder.captured.pairs.append(AliasedPair(Inner(owner, "present_dict"), root, None, None, False))
 
-    def _origins(self, value: Value) -> FrozenSet[Any]:
-        """The paths by which an object may have been found; None among them stands for an unknown origin."""
-        inputs = dict(zip(self.graph.inputs, self.captured.inputs))
-        made = {op.result for block in self.graph.blocks for op in block.ops
-                if op.name in MADE or op.name == "invoke" and op.attrs["function"] in MAKERS}
-        given: Dict[Value, Set[Value]] = {}
-        for block in self.graph.blocks:
-            for jump in block.terminator.targets():
-                for param, argument in zip(jump.block.params, jump.args):
-                    given.setdefault(param, set()).add(argument)
-        seen, todo = {value}, [value]
-        while todo:
-            new = given.get(todo.pop(), set()) - seen
-            seen |= new
-            todo += new
-        return frozenset(inputs.get(one) for one in seen if one not in given and one not in made)
+
+def _add_origins(builder: Any, found: Dict[Any, Access], values: List[Value]) -> None:
+    """Treat objects that are known only by SSA values as written. The segment reads them natively.
+
+    Guarded facts about other objects must not concern them. An object that the segment has made is never one that
+    it found.
+    """
+    for root in set().union(*[_origins(builder, value) for value in values]):
+        if root is None or root in found and found[root].relied:
+            raise Break("PJ219")
+        found.setdefault(root, Access(None, None, True, False))
+
+
+def _origins(builder: Any, value: Value) -> FrozenSet[Any]:
+    """The paths by which an object may have been found; None among them stands for an unknown origin."""
+    inputs = dict(zip(builder.graph.inputs, builder.captured.inputs))
+    made = {op.result for block in builder.graph.blocks for op in block.ops
+            if op.name in MADE or op.name == "invoke" and op.attrs["function"] in MAKERS}
+    given: Dict[Value, Set[Value]] = {}
+    for block in builder.graph.blocks:
+        for jump in block.terminator.targets():
+            for param, argument in zip(jump.block.params, jump.args):
+                given.setdefault(param, set()).add(argument)
+    seen, todo = {value}, [value]
+    while todo:
+        new = given.get(todo.pop(), set()) - seen
+        seen |= new
+        todo += new
+    return frozenset(inputs.get(one) for one in seen if one not in given and one not in made)

@@ -5,95 +5,79 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
-from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.segment import Unhandled
-from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, ExceptionEdge, way_edges
+from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, way_edges
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
 from pijit.core.capture.values.base import raised_in
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
+from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit, Value
 
 
-class Catching:
-    """Mixin of the builder for edges to handlers.
+def split(builder: Any, flag: Value) -> Block:
+    blocks = [builder.graph.new_block(builder.instr.lineno or 0) for _ in range(2)]
+    builder.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
+    builder.block = blocks[0]
+    return blocks[1]
 
-    ``resumptions``: the resume point of side exits while an exception is handled whose object was not made. The key is
-    the instruction that raises and the version of its block. ``ended``: the resume point at the end of each piece, and
-    whether an effect has followed it.
+
+def either(builder: Any, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
+    """The outcomes of a call, each in a block of its own."""
+    blocks = [builder.graph.new_block(builder.instr.lineno or 0) for _ in range(2)]
+    builder.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
+    return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
+
+
+def resumption_of(builder: Any, piece: Piece) -> Tuple[Optional[Tuple[int, FrameState]], bool]:
+    """The resume point of side exits at the start of a piece, and whether an effect has followed it.
+
+    While an exception is handled whose object was not made, it lies before the raise. While a method is pending, it
+    is the common one of all predecessors.
     """
+    raised = raised_in(builder.state.stack)
+    if raised is not None:
+        return builder.resumptions[raised.born, raised.version], raised.wrote
+    before = [builder.ended.get(other, (None, False)) for other in piece.predecessors if other in builder.blocks]
+    if not before or not builder.has_fragile() or any(resume is not before[0][0] for resume, _ in before):
+        return None, False
+    return before[0][0], any(wrote for _, wrote in before)
 
-    graph: Graph
-    block: Block
-    instr: Instr
-    version: int
-    wrote: bool
-    ways: List[ExceptionEdge]
-    resume: Optional[Tuple[int, FrameState]]
-    resumptions: Dict[Any, Optional[Tuple[int, FrameState]]]
-    state: FrameState
-    blocks: Dict[Piece, Block]
-    ended: Dict[Piece, Tuple[Optional[Tuple[int, FrameState]], bool]]
-    has_fragile: Callable[[], bool]
-    _arm: Callable[..., Any]
 
-    def split(self, flag: Value) -> Block:
-        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
-        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
-        self.block = blocks[0]
-        return blocks[1]
+def note_end(builder: Any, piece: Piece) -> None:
+    """Note that only the terminator of a piece is left to build."""
+    builder.ended[piece] = builder.resume, builder.wrote
+    builder.lead_to_handler(piece)
 
-    def either(self, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
-        """The outcomes of a call, each in a block of its own."""
-        blocks = [self.graph.new_block(self.instr.lineno or 0) for _ in range(2)]
-        self.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
-        return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
 
-    def resumption_of(self, piece: Piece) -> Tuple[Optional[Tuple[int, FrameState]], bool]:
-        """The resume point of side exits at the start of a piece, and whether an effect has followed it.
+def lead_to_handler(builder: Any, piece: Piece) -> None:
+    """Add the edge to the handler where the last instruction of a piece raises."""
+    for slot, (target, after) in way_edges(builder).items():
+        here, way = builder.block, builder.ways[slot - FIRST_EDGE]
+        if way.again is None:
+            _note_resumption(builder)
+        builder.block = way.block if way.block is not None else here
+        builder.block.terminator = arm_alone(builder._arm(piece, slot, target, after))
+        builder.block = here
 
-        While an exception is handled whose object was not made, it lies before the raise. While a method is pending, it
-        is the common one of all predecessors.
-        """
-        raised = raised_in(self.state.stack)
-        if raised is not None:
-            return self.resumptions[raised.born, raised.version], raised.wrote
-        before = [self.ended.get(other, (None, False)) for other in piece.predecessors if other in self.blocks]
-        if not before or not self.has_fragile() or any(resume is not before[0][0] for resume, _ in before):
-            return None, False
-        return before[0][0], any(wrote for _, wrote in before)
 
-    def note_end(self, piece: Piece) -> None:
-        """Note that only the terminator of a piece is left to build."""
-        self.ended[piece] = self.resume, self.wrote
-        self.lead_to_handler(piece)
+def note_outcomes(builder: Any, outcomes: CallOutcomes) -> None:
+    """Note that a call has several outcomes, some of which may be exceptions."""
+    if outcomes.raises():
+        _note_resumption(builder)
 
-    def lead_to_handler(self, piece: Piece) -> None:
-        """Add the edge to the handler where the last instruction of a piece raises."""
-        for slot, (target, after) in way_edges(self).items():
-            here, way = self.block, self.ways[slot - FIRST_EDGE]
-            if way.again is None:
-                self._note_resumption()
-            self.block = way.block if way.block is not None else here
-            self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
-            self.block = here
 
-    def note_outcomes(self, outcomes: CallOutcomes) -> None:
-        """Note that a call has several outcomes, some of which may be exceptions."""
-        if outcomes.raises():
-            self._note_resumption()
+def _note_resumption(builder: Any) -> None:
+    """Keep the present resume point for side exits while the exception of the instruction is handled."""
+    if builder.wrote:
+        builder.catch_no_more()
+    builder.resumptions[builder.instr.index, builder.version] = builder.resume
 
-    def _note_resumption(self) -> None:
-        """Keep the present resume point for side exits while the exception of the instruction is handled."""
-        if self.wrote:
-            self.catch_no_more()
-        self.resumptions[self.instr.index, self.version] = self.resume
 
-    def catch_no_more(self) -> None:
-        raise Unhandled(self.instr.index, Break("PJ206", opcode=self.instr.opname))
+def catch_no_more(builder: Any) -> None:
+    raise Unhandled(builder.instr.index, Break("PJ206", opcode=builder.instr.opname))
 
 
 def arm_alone(arm: Any) -> Any:

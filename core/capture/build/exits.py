@@ -5,10 +5,8 @@ A side exit returns to the last resume point, so that bytecode repeats no effect
 
 from __future__ import annotations
 
-from typing import Any, Callable, Collection, Container, List, Optional, Set, Tuple
+from typing import Any, Collection, Container, List, Set, Tuple
 
-from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import Report
 from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
@@ -42,213 +40,204 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Block, Graph, Op, Output, SideExit, Value
-from pijit.core.graph.types import FLAG, INT, SKIP, Type
+from pijit.core.graph.ir import Op, Output, SideExit
+from pijit.core.graph.types import FLAG, INT, SKIP
 from pijit.guards.facts import type_name
 
 ROUNDS = "$rounds"
 """The name of a re-entry's iteration count. It leaves the kernel like a local variable, but is none."""
 
 
-class Exits:
-    """Mixin of the builder: exits and their values.
+def resumption(builder: Any, index: int) -> Tuple[int, FrameState]:
+    """The resume point of side exits from now on."""
+    return again_at(builder.cfg, index), builder.state.copy()
 
-    ``resume`` is the resume point of side exits: an instruction with its state. ``wrote`` says that an effect has
-    followed it, so that no side exit may return to it.
+
+def exit_to(builder: Any, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+    """An exit to ``target``. Dead variables drop the objects that they held."""
+    return _exit(builder, target, builder.liveness.live_in(target), state, side=side, poll=poll, way=way)
+
+
+def exit_inside(builder: Any, rest: Continuation, packed: Output) -> SideExit:
+    """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
+    call."""
+    target = _behind_call(builder)
+    return _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, poll=True, rest=rest)
+
+
+def _exit(builder: Any, target: int, live: Collection[str], state: FrameState, top: Tuple[Output, ...] = (),
+          **how: Any) -> SideExit:
+    """An exit with these values of variables, and the operand stack below ``top``."""
+    cold = how["side"] or how.get("poll", False)
+    seen = _seen_in_traceback(builder, live, state, target) if cold else live
+    deleted = tuple(name for name in sorted(builder.stored.union(seen)) if _is_deleted(builder, name, seen, state, cold))
+    names, outputs, stack = _left(builder, seen, state, deleted)
+    empty = tuple(k for k, value in enumerate(state.stack[builder.depth:]) if isinstance(value, Unbound))
+    makers = given(state.stack)
+    target = again_at(builder.cfg, target) if makers else target
+    number = builder.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted,
+                                    empty=empty, **how)
+    return SideExit(number, outputs + [*top] + stack)
+
+
+def may_report(builder: Any) -> bool:
+    """Whether an in-place operator may exit after its write: all values that bytecode needs there can leave the
+    kernel."""
+    if not builder.instr.opname.startswith("INPLACE_"):
+        return False
+    try:
+        _left(builder, builder.live_around(builder.instr.index + 1), builder.state)
+    except Break:
+        return False
+    return True
+
+
+def report(builder: Any, report: Report, written: Abstract) -> None:
+    """Exit after an operation that has written an array if it has raised flags; the exit passes the array and the
+    flags."""
+    target = builder.instr.index + 1
+    raised = Number(INT, builder.emit("raised", [], INT))
+    none = builder.emit("compare", [raised.value, builder.number_value(Const(0))], FLAG, {"operator": "=="})
+    packed = Output("tuple", None, [builder.exit_output(written), builder.exit_output(raised)])
+    exit = _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, rest=report)
+    builder.block.ops.append(Op("require", [none], {}, None, exit, builder.instr.lineno or 0))
+
+
+def _behind_call(builder: Any) -> int:
+    """The instruction after the call that is being built, if the call pushes its result.
+
+    Raises:
+        Break: the instruction processes the result first.
     """
+    if not builder.gives_result():
+        raise Break("PJ231")
+    return builder.instr.index + 1
 
-    analysis: Any
-    cfg: Any
-    liveness: Liveness
-    graph: Graph
-    block: Block
-    emit: Callable[..., Any]
-    number_value: Callable[[Abstract], Value]
-    head: FrameState
-    depth: int
-    state: FrameState
-    instr: Instr
-    resume: Optional[Tuple[int, FrameState]]
-    leaving: Set[int]
-    wrote: bool
-    gives_result: Callable[[], bool]
-    use: Callable[[Abstract], Any]
-    segment_input: Callable[[Any, Type], Value]
 
-    def resumption(self, index: int) -> Tuple[int, FrameState]:
-        """The resume point of side exits from now on."""
-        return again_at(self.cfg, index), self.state.copy()
+def live_around(builder: Any, target: int) -> Set[str]:
+    """The variables that are live at ``target``, and those that the statement reads, because both must be visible
+    in the frame during a call."""
+    return set(builder.liveness.live_in(target)).union(builder.liveness.live_in(builder.resume[0]) if builder.resume else ())
 
-    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
-        """An exit to ``target``. Dead variables drop the objects that they held."""
-        return self._exit(target, self.liveness.live_in(target), state, side=side, poll=poll, way=way)
 
-    def exit_inside(self, rest: Continuation, packed: Output) -> SideExit:
-        """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
-        call."""
-        target = self._behind_call()
-        return self._exit(target, self.live_around(target), self.state, (packed,), side=True, poll=True, rest=rest)
+def _seen_in_traceback(builder: Any, live: Collection[str], state: FrameState, target: int) -> Set[str]:
+    """The live variables, and dead variables that hold numbers, because a traceback shows them.
 
-    def _exit(self, target: int, live: Collection[str], state: FrameState, top: Tuple[Output, ...] = (),
-              **how: Any) -> SideExit:
-        """An exit with these values of variables, and the operand stack below ``top``."""
-        cold = how["side"] or how.get("poll", False)
-        seen = self._seen_in_traceback(live, state, target) if cold else live
-        deleted = tuple(name for name in sorted(self.stored.union(seen)) if self._is_deleted(name, seen, state, cold))
-        names, outputs, stack = self._left(seen, state, deleted)
-        empty = tuple(k for k, value in enumerate(state.stack[self.depth:]) if isinstance(value, Unbound))
-        makers = given(state.stack)
-        target = again_at(self.cfg, target) if makers else target
-        number = self.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted,
-                                        empty=empty, **how)
-        return SideExit(number, outputs + [*top] + stack)
+    Dead numbers are left out in loops, where they would occupy a register in each iteration.
+    """
+    if builder.cfg.loop_of(builder.cfg.block_of[target]) is not None:
+        return set(live)
+    return {name for name, value in state.locals.items() if isinstance(value, Number)}.union(live)
 
-    def may_report(self) -> bool:
-        """Whether an in-place operator may exit after its write: all values that bytecode needs there can leave the
-        kernel."""
-        if not self.instr.opname.startswith("INPLACE_"):
-            return False
-        try:
-            self._left(self.live_around(self.instr.index + 1), self.state)
-        except Break:
-            return False
-        return True
 
-    def report(self, report: Report, written: Abstract) -> None:
-        """Exit after an operation that has written an array if it has raised flags; the exit passes the array and the
-        flags."""
-        target = self.instr.index + 1
-        raised = Number(INT, self.emit("raised", [], INT))
-        none = self.emit("compare", [raised.value, self.number_value(Const(0))], FLAG, {"operator": "=="})
-        packed = Output("tuple", None, [self.exit_output(written), self.exit_output(raised)])
-        exit = self._exit(target, self.live_around(target), self.state, (packed,), side=True, rest=report)
-        self.block.ops.append(Op("require", [none], {}, None, exit, self.instr.lineno or 0))
+def _left(builder: Any, live: Container[str], state: FrameState,
+          deleted: Container[str] = ()) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
+    """The changed locals, their values, and the operand stack above the part that the region does not touch."""
+    builder.leaving = set()
+    names, outputs = [], []
+    for name, value in state.locals.items():
+        if value is builder.head.locals.get(name) or is_place(name) or name in deleted:
+            continue
+        if name in live and isinstance(value, Unbound):
+            continue
+        if name in live or name == ROUNDS or isinstance(value, ListElement):  # its deletion may have effects
+            names.append(name)
+            outputs.append(builder.exit_output(value))
+        elif not isinstance(builder.head.locals.get(name, UNBOUND), (Unbound, Number)):
+            names.append(name)
+            # a constant that was fetched would live as long as the kernel
+            keeps = isinstance(value, Const) and value.root is None
+            outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
+    held = [value for value in state.stack[builder.depth:] if not isinstance(value, Unbound)]
+    return tuple(names), outputs, stack_outputs(builder, held)[::-1]
 
-    def _behind_call(self) -> int:
-        """The instruction after the call that is being built, if the call pushes its result.
 
-        Raises:
-            Break: the instruction processes the result first.
-        """
-        if not self.gives_result():
-            raise Break("PJ231")
-        return self.instr.index + 1
+def _is_deleted(builder: Any, name: str, live: Container[str], state: FrameState, cold: bool) -> bool:
+    """Whether a variable is left unbound: captured code has deleted it, or its value is not available.
 
-    def live_around(self, target: int) -> Set[str]:
-        """The variables that are live at ``target``, and those that the statement reads, because both must be visible
-        in the frame during a call."""
-        return set(self.liveness.live_in(target)).union(self.liveness.live_in(self.resume[0]) if self.resume else ())
+    The second applies where a traceback may show the frame, in which an older value would be wrong.
+    """
+    value, before = state.locals.get(name), builder.head.locals.get(name)
+    if is_place(name) or isinstance(before, Unbound):
+        return False
+    if name in live:
+        return isinstance(value, Unbound)
+    if not cold or value is not None and value is before or isinstance(value, (Const, ListElement)):
+        return False
+    return name != ROUNDS and name in builder.function.varnames
 
-    def _seen_in_traceback(self, live: Collection[str], state: FrameState, target: int) -> Set[str]:
-        """The live variables, and dead variables that hold numbers, because a traceback shows them.
 
-        Dead numbers are left out in loops, where they would occupy a register in each iteration.
-        """
-        if self.cfg.loop_of(self.cfg.block_of[target]) is not None:
-            return set(live)
-        return {name for name, value in state.locals.items() if isinstance(value, Number)}.union(live)
-
-    def _left(self, live: Container[str], state: FrameState,
-              deleted: Container[str] = ()) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
-        """The changed locals, their values, and the operand stack above the part that the region does not touch."""
-        self.leaving = set()
-        names, outputs = [], []
-        for name, value in state.locals.items():
-            if value is self.head.locals.get(name) or is_place(name) or name in deleted:
-                continue
-            if name in live and isinstance(value, Unbound):
-                continue
-            if name in live or name == ROUNDS or isinstance(value, ListElement):  # its deletion may have effects
-                names.append(name)
-                outputs.append(self.exit_output(value))
-            elif not isinstance(self.head.locals.get(name, UNBOUND), (Unbound, Number)):
-                names.append(name)
-                # a constant that was fetched would live as long as the kernel
-                keeps = isinstance(value, Const) and value.root is None
-                outputs.append(Output("const", value.object if keeps else None))  # type: ignore[attr-defined]
-        held = [value for value in state.stack[self.depth:] if not isinstance(value, Unbound)]
-        return tuple(names), outputs, stack_outputs(self, held)[::-1]
-
-    def _is_deleted(self, name: str, live: Container[str], state: FrameState, cold: bool) -> bool:
-        """Whether a variable is left unbound: captured code has deleted it, or its value is not available.
-
-        The second applies where a traceback may show the frame, in which an older value would be wrong.
-        """
-        value, before = state.locals.get(name), self.head.locals.get(name)
-        if is_place(name) or isinstance(before, Unbound):
-            return False
-        if name in live:
-            return isinstance(value, Unbound)
-        if not cold or value is not None and value is before or isinstance(value, (Const, ListElement)):
-            return False
-        return name != ROUNDS and name in self.function.varnames
-
-    def exit_output(self, value: Abstract) -> Output:
-        if isinstance(value, Raised):
-            raise Unhandled(value.born, Break("PJ206"))
-        if isinstance(value, Unbound) and value.born >= 0:
-            raise Refusal(value.born, Break("PJ212"))
-        if isinstance(value, UnescapedFunction) and value.name is not None and value.root is None:
-            self._leave_once(value)
-            return function_output(self, value)
-        if isinstance(value, UnescapedFunction) and value.root is not None:
-            return Output("value", self.segment_input(value.root, SKIP))
-        if isinstance(value, SliceDisplay) or isinstance(value, Range) and value.parts:
-            self._leave_once(value)
-            return Output("called", None, [Output("const", class_of(value))] + list(map(self.exit_output, value.parts)))
-        if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
-            raise Break("PJ202", value=repr(value))
-        if isinstance(value, TypedValue) and not (isinstance(value, KnownContainer) and value.value is None):
-            value = self.use(value)
-            return Output("value", value.value)
-        if isinstance(value, LoopIterator):
-            return self._iterator_output(self.use(value))
-        if isinstance(value, GeneratorFrame):
-            return suspended_output(self, value)
-        if isinstance(value, Unrolled):
-            return Output(UNROLLED_OUTPUTS[value.what], value.position, [self.exit_output(value.owner)])
-        if value.root is not None:
-            return Output("value", self.segment_input(value.root, SKIP))
-        if isinstance(value, (Sequence, Composite)) and value.value is not None:
-            return Output("value", value.value)
-        if isinstance(value, VirtualObject):
-            return record_output(self, value)
-        if isinstance(value, Sequence):
-            self._leave_once(value)
-            return Output("tuple", None, [self.exit_output(item) for item in value.items])
-        if isinstance(value, Const):
-            return Output("const", value.object)
+def exit_output(builder: Any, value: Abstract) -> Output:
+    if isinstance(value, Raised):
+        raise Unhandled(value.born, Break("PJ206"))
+    if isinstance(value, Unbound) and value.born >= 0:
+        raise Refusal(value.born, Break("PJ212"))
+    if isinstance(value, UnescapedFunction) and value.name is not None and value.root is None:
+        builder._leave_once(value)
+        return function_output(builder, value)
+    if isinstance(value, UnescapedFunction) and value.root is not None:
+        return Output("value", builder.segment_input(value.root, SKIP))
+    if isinstance(value, SliceDisplay) or isinstance(value, Range) and value.parts:
+        builder._leave_once(value)
+        return Output("called", None, [Output("const", class_of(value))] + list(map(builder.exit_output, value.parts)))
+    if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
         raise Break("PJ202", value=repr(value))
+    if isinstance(value, TypedValue) and not (isinstance(value, KnownContainer) and value.value is None):
+        value = builder.use(value)
+        return Output("value", value.value)
+    if isinstance(value, LoopIterator):
+        return _iterator_output(builder, builder.use(value))
+    if isinstance(value, GeneratorFrame):
+        return suspended_output(builder, value)
+    if isinstance(value, Unrolled):
+        return Output(UNROLLED_OUTPUTS[value.what], value.position, [builder.exit_output(value.owner)])
+    if value.root is not None:
+        return Output("value", builder.segment_input(value.root, SKIP))
+    if isinstance(value, (Sequence, Composite)) and value.value is not None:
+        return Output("value", value.value)
+    if isinstance(value, VirtualObject):
+        return record_output(builder, value)
+    if isinstance(value, Sequence):
+        builder._leave_once(value)
+        return Output("tuple", None, [builder.exit_output(item) for item in value.items])
+    if isinstance(value, Const):
+        return Output("const", value.object)
+    raise Break("PJ202", value=repr(value))
 
-    def _leave_once(self, value: Abstract) -> None:
-        """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
-        if value.born in self.leaving and not (isinstance(value, Sequence) and not value.items):
-            maker = value.born if value.born not in self.analysis.refused else self.instr.index
-            kind = "function" if isinstance(value, UnescapedFunction) else type_name(class_of(value))  # type: ignore[arg-type]
-            because = "the %s is in two places" % kind
-            raise Refusal(maker, Break("PJ216", because=because))
-        self.leaving.add(value.born)
 
-    def _iterator_output(self, value: LoopIterator) -> Output:
-        """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
-        if value.input is not None:
-            return Output("advance", value.input, (), moving_words(value))
-        return Output(ITERATOR_OUTPUTS[value.kind], None, [self.exit_output(part) for part in value.parts], value.words)
+def _leave_once(builder: Any, value: Abstract) -> None:
+    """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
+    if value.born in builder.leaving and not (isinstance(value, Sequence) and not value.items):
+        maker = value.born if value.born not in builder.analysis.refused else builder.instr.index
+        kind = "function" if isinstance(value, UnescapedFunction) else type_name(class_of(value))  # type: ignore[arg-type]
+        because = "the %s is in two places" % kind
+        raise Refusal(maker, Break("PJ216", because=because))
+    builder.leaving.add(value.born)
 
-    def may_resume(self, begins: bool) -> bool:
-        """Whether the resume point of side exits moves to here. ``begins``: a statement may begin here."""
-        if self.wrote or self.resume is None:
-            return not is_stuck(self.state.stack)
-        return begins and not self.has_fragile()
 
-    def has_fragile(self) -> bool:
-        return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in self.state.stack)
+def _iterator_output(builder: Any, value: LoopIterator) -> Output:
+    """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
+    if value.input is not None:
+        return Output("advance", value.input, (), moving_words(value))
+    return Output(ITERATOR_OUTPUTS[value.kind], None, [builder.exit_output(part) for part in value.parts], value.words)
 
-    def side_exit(self, poll: bool = False) -> SideExit:
-        """A side exit to the start of the statement, or after its last effect, so that bytecode repeats no effect.
 
-        With few resume points there are few exits, and temporaries of a statement need not be kept for them.
-        """
-        if self.wrote or self.resume is None:
-            raise Break("PJ202", opcode=self.instr.opname)
-        return self.exit_to(self.resume[0], self.resume[1], True, poll)
+def may_resume(builder: Any, begins: bool) -> bool:
+    """Whether the resume point of side exits moves to here. ``begins``: a statement may begin here."""
+    if builder.wrote or builder.resume is None:
+        return not is_stuck(builder.state.stack)
+    return begins and not builder.has_fragile()
+
+
+def has_fragile(builder: Any) -> bool:
+    return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in builder.state.stack)
+
+
+def side_exit(builder: Any, poll: bool = False) -> SideExit:
+    """A side exit to the start of the statement, or after its last effect, so that bytecode repeats no effect.
+
+    With few resume points there are few exits, and temporaries of a statement need not be kept for them.
+    """
+    if builder.wrote or builder.resume is None:
+        raise Break("PJ202", opcode=builder.instr.opname)
+    return builder.exit_to(builder.resume[0], builder.resume[1], True, poll)

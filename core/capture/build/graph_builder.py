@@ -13,56 +13,80 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Piece, Region
-from pijit.core.capture.build.alias_guards import Aliases
-from pijit.core.capture.build.exception_edges import Catching, arm_alone
-from pijit.core.capture.build.exits import Exits
-from pijit.core.capture.build.pending_calls import waiting_parameters, waiting_values
+from pijit.core.capture.build import alias_guards, block_arguments, exception_edges, exits
+from pijit.core.capture.build.exception_edges import arm_alone
 from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges
 from pijit.core.capture.interpreter.interpreter import Interpreter
 from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
 from pijit.core.capture.models.iteration.iterators import iterator_input
-from pijit.core.capture.models.objects.composites import found_parted, made_slice, parted_parameters, parted_values
-from pijit.core.capture.models.objects.materialize import made_object, record_parameters, record_parts
+from pijit.core.capture.models.objects.composites import found_parted, made_slice
+from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.state.edges import edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import FrameState, forgotten, has_generator
 from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.state.uncaptured_effects import reach
 from pijit.core.capture.values.base import Composite
-from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
-    WAITING,
     Abstract,
     Const,
     Instance,
     KnownContainer,
     LoopIterator,
     Number,
-    OpaqueObject,
-    Range,
     Sequence,
     SliceDisplay,
-    Tensor,
     TypedValue,
     UnescapedFunction,
     Unknown,
-    Unrolled,
     number_type,
     object_type,
 )
 from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
-from pijit.core.capture.values.virtual_object import Display, VirtualObject, may_be_stored_into, records_in, renumbered
+from pijit.core.capture.values.virtual_object import VirtualObject, may_be_stored_into, records_in, renumbered
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS, SURE
-from pijit.core.graph.types import CELL, ITERATOR_WORDS, WORD, Object, Type
+from pijit.core.graph.types import CELL, Object, Type
 from pijit.guards.source import Constant, Item
 
 
-class GraphBuilder(Aliases, Exits, Catching, Interpreter):
+class GraphBuilder(Interpreter):
     """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``."""
+
+    # Exits, edges to handlers and guards on aliases: functions of the modules that they are named by.
+    note_access = alias_guards.note_access
+    note_closure = alias_guards.note_closure
+    note_dict = alias_guards.note_dict
+    note_found = alias_guards.note_found
+    note_pairs = alias_guards.note_pairs
+    same_object = alias_guards.same_object
+
+    _behind_call = exits._behind_call
+    _leave_once = exits._leave_once
+    exit_inside = exits.exit_inside
+    exit_output = exits.exit_output
+    exit_to = exits.exit_to
+    has_fragile = exits.has_fragile
+    live_around = exits.live_around
+    may_report = exits.may_report
+    may_resume = exits.may_resume
+    report = exits.report
+    resumption = exits.resumption
+    side_exit = exits.side_exit
+
+    catch_no_more = exception_edges.catch_no_more
+    either = exception_edges.either
+    lead_to_handler = exception_edges.lead_to_handler
+    note_end = exception_edges.note_end
+    note_outcomes = exception_edges.note_outcomes
+    resumption_of = exception_edges.resumption_of
+    split = exception_edges.split
+
+    block_parameters = block_arguments.block_parameters
+    value_parts = block_arguments.value_parts
 
     def __init__(self, analysis: Analysis, region: Region, name: str, depth: Optional[int] = None) -> None:
         super().__init__(analysis.function, analysis.facts)
@@ -141,61 +165,6 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         """The joined state where all edges to a piece meet."""
         return piece.version.state
 
-    def block_parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
-        """A copy of ``value`` whose parts are parameters of ``block``."""
-        if isinstance(value, VirtualObject):
-            return record_parameters(self, value, block, hint, like)
-        if isinstance(value, KnownContainer):
-            block.params.append(self.graph.new_value(value.type, hint))
-            made = block.params[-1]
-            likes = like.items if isinstance(like, KnownContainer) else [None] * len(value.items)
-            return value.like([self.block_parameters(item, block, hint, item_like)
-                               for item, item_like in zip(value.items, likes)], made)
-        if isinstance(value, TypedValue):
-            copy = type(value)(value.type, self.graph.new_value(value.type, hint), None, value.born)
-            block.params.append(copy.value)
-            return copy
-        if isinstance(value, Sequence):
-            likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
-            made = self.graph.new_value(Object(tuple), hint)
-            block.params += [] if isinstance(value, Display) else [made]
-            items = [self.block_parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
-            return type(value)(items, None, value.born, None if isinstance(value, Display) else made)
-        if isinstance(value, Composite):
-            return parted_parameters(self, value, block, hint, like)
-        if isinstance(value, Range):
-            return Range(self._word_parameters(("start", "step", "length"), block), value.born)
-        if isinstance(value, LoopIterator):
-            words = self._word_parameters(ITERATOR_WORDS[value.kind], block)
-            likes = like.parts if isinstance(like, LoopIterator) else [None] * len(value.parts)
-            parts = tuple(self.block_parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
-            source = like.input if isinstance(like, LoopIterator) else None
-            return LoopIterator(value.kind, words, parts, source, value.born, value.count)
-        if isinstance(value, Unrolled):
-            owner = like.owner if isinstance(like, Unrolled) else None
-            return value.over(self.block_parameters(value.owner, block, hint, owner), value.position)
-        if isinstance(value, UnescapedFunction):
-            likes = like.free if isinstance(like, UnescapedFunction) else [None] * len(value.free)
-            return value.with_free(tuple(self.block_parameters(part, block, hint, part_like)
-                                         for part, part_like in zip(value.free, likes)))
-        if isinstance(value, GeneratorFrame):
-            likes = like.parts if isinstance(like, GeneratorFrame) else [None] * len(value.parts)
-            maker = like.maker if isinstance(like, GeneratorFrame) else None
-            if isinstance(value.maker, UnescapedFunction):
-                maker = self.block_parameters(value.maker, block, hint, maker)
-            return value.like(tuple(self.block_parameters(part, block, hint, part_like)
-                                    for part, part_like in zip(value.parts, likes)), maker)
-        if isinstance(value, WAITING):
-            return waiting_parameters(self, value, block, hint, like)
-        if isinstance(value, (Const, OpaqueObject)):
-            return rooted(value, like.root if isinstance(like, OpaqueObject) else None)
-        return value
-
-    def _word_parameters(self, names: Tuple[str, ...], block: Block) -> Tuple[Value, ...]:
-        words = tuple(self.graph.new_value(WORD, name) for name in names)
-        block.params += words
-        return words
-
     # building
 
     def build(self) -> Captured:
@@ -258,50 +227,6 @@ class GraphBuilder(Aliases, Exits, Catching, Interpreter):
         for position in range(self.depth, len(target.stack)):
             arguments += self.value_parts(target.stack[position], state.stack[position])
         return arguments
-
-    def value_parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
-        if isinstance(wanted, VirtualObject):
-            return record_parts(self, wanted, given)
-        if isinstance(wanted, Number):
-            return [self.number_value(self.use(given))]
-        if isinstance(wanted, Instance):
-            parts = [self.object_value(given)]  # type: ignore[arg-type]
-            if isinstance(wanted, KnownContainer):
-                given = self.use(given)
-                parts += [part for want, have in zip(wanted.items, given.items) for part in self.value_parts(want, have)]
-            return parts
-        if isinstance(wanted, Tensor):
-            return [self.use(given).value]  # type: ignore[union-attr]
-        if isinstance(wanted, Sequence):
-            given = self.use(given)
-            parts = [part for want, have in zip(wanted.items, given.items) for part in self.value_parts(want, have)]
-            return parts if isinstance(wanted, Display) else [self.object_value(given)] + parts
-        if isinstance(wanted, Composite):
-            return parted_values(self, wanted, self.use(given))
-        if isinstance(wanted, Range):
-            return list(given.words)
-        if isinstance(wanted, LoopIterator):
-            given = self.use(given)
-            parts = [part for want, have in zip(wanted.parts, given.parts) for part in self.value_parts(want, have)]
-            return list(given.words) + parts
-        if isinstance(wanted, Unrolled):
-            return self.value_parts(wanted.owner, given.owner)
-        if isinstance(wanted, UnescapedFunction):
-            given = self.use(given)
-            return [part for want, have in zip(wanted.free, given.free) for part in self.value_parts(want, have)]
-        if isinstance(wanted, GeneratorFrame):
-            given = self.use(given)
-            maker = self.value_parts(wanted.maker, given.maker) if isinstance(wanted.maker, UnescapedFunction) else []
-            if not isinstance(wanted.maker, UnescapedFunction) and wanted.maker.place.root != given.maker.place.root:
-                raise Break("PJ213")
-            return maker + [part for want, have in zip(wanted.parts, given.parts) for part in self.value_parts(want, have)]
-        if isinstance(wanted, WAITING):
-            return waiting_values(self, wanted, given)
-        if isinstance(wanted, OpaqueObject) and (given is None or wanted.root != given.root):
-            raise Break("PJ213")
-        if isinstance(wanted, Const):
-            self.use(given)
-        return []
 
     def _run(self, piece: Piece, state: FrameState) -> None:
         self.block = self.blocks[piece]

@@ -21,7 +21,7 @@ from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Region, whole_region
 from pijit.core.capture.build.inlined_graph import InlineBuilder
 from pijit.core.capture.context import CaptureContext, MadeFunctionContext
-from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.inline.callee_propagation import CalleePropagator
 from pijit.core.capture.models.containers.known_stores import Kinds, expect_behind_call, lists_left
 from pijit.core.capture.models.functions.callees import (
     Callee,
@@ -59,37 +59,9 @@ from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import UNBOUND, Abstract, UnescapedFunction
 from pijit.core.capture.values.libraries import SWITCHES, in_library, in_standard_library, module_of
 from pijit.core.capture.values.predicates import HasCode
-from pijit.core.capture.values.value_specialisation import STEERING
 from pijit.core.capture.values.virtual_object import LENT, is_cell
 from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason
-from pijit.guards.facts import is_exactly
-
-
-class CalleePropagator(TypePropagator):
-    """Propagates types through a callee; a return ends a path."""
-
-    returned: Abstract
-    yields: Optional[Dict[int, int]] = None
-    foreseen: Dict[int, bool]
-    thrown: Dict[Tuple[int, int, type], CallOutcome]
-
-    def throw(self, cls: type, block: Any) -> None:
-        self.thrown[self.version, self.instr.index, cls] = CallOutcome(
-            Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
-
-    def _conditional(self, when: bool, keep: Optional[bool]) -> None:
-        """Note the direction that a branch takes for the present value of a number from outside."""
-        sample = getattr(self.state.stack[-1], "sample", None)
-        super()._conditional(when, keep)
-        if is_exactly(sample, STEERING):
-            self.foreseen[self.instr.index] = bool(sample) == when
-
-    def op_RETURN_VALUE(self, instr: Instr) -> None:
-        if self.cfg.successors[instr.index]:
-            raise Break("PJ206", opcode=instr.opname)
-        self.returned = self.handed_out(self.yields)
-        self.flow = "return"
 
 
 class CalleeAnalysis(Analysis):

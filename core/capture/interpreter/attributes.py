@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from collections import Counter
-from typing import Any, Callable, Dict, FrozenSet, List, Optional, Sequence
+from typing import Any, Dict, FrozenSet, Optional, Sequence
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from pijit.core.capture.models.objects.method_binding import (
 from pijit.core.capture.models.objects.named_tuples import field_position
 from pijit.core.capture.models.objects.special_methods import PLAIN
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import is_complex, part_of
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -69,173 +70,167 @@ CLASS = object.__dict__["__class__"]
 SCALAR_ATTRIBUTES = frozenset(["dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"])
 
 
-class Attributes:
-    """Mixin of the interpreter: LOAD_ATTR and LOAD_METHOD."""
+def op_LOAD_ATTR(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter.push(interpreter.attribute(interpreter.pop(), instr.value))
 
-    emit: Callable[..., Optional[Value]]
-    pop: Callable[[], Abstract]
-    push: Callable[[Abstract], None]
-    use: Callable[[Abstract], Abstract]
-    known_object: Callable[..., Abstract]
-    binary: Callable[..., Abstract]
-    new_tuple: Callable[..., Abstract]
-    rely: Callable[[Abstract, Any], None]
-    item: Callable[..., Abstract]
-    pop_many: Callable[[int], List[Abstract]]
-    call: Callable[..., Abstract]
-    attribute_place: Callable[[Abstract, str], Any]
-    read_place: Callable[[Any], Abstract]
-    invoke: Callable[..., Abstract]
-    reading: Callable[[Any, Abstract], None]
 
-    def op_LOAD_ATTR(self, instr: Instr) -> None:
-        self.push(self.attribute(self.pop(), instr.value))
+def op_LOAD_METHOD(interpreter: Interpreter, instr: Instr) -> None:
+    _push_method(interpreter, interpreter.attribute(interpreter.pop(), instr.value))
 
-    def op_LOAD_METHOD(self, instr: Instr) -> None:
-        self._push_method(self.attribute(self.pop(), instr.value))
 
-    def _push_method(self, value: Abstract) -> None:
-        self.push(Null())
-        self.push(value)
+def _push_method(interpreter: Interpreter, value: Abstract) -> None:
+    interpreter.push(Null())
+    interpreter.push(value)
 
-    def op_LOAD_SUPER_ATTR(self, instr: Instr) -> None:
-        self.push(loaded_super(self, instr))
 
-    def op_LOAD_SUPER_METHOD(self, instr: Instr) -> None:
-        self._push_method(loaded_super(self, instr))
+def op_LOAD_SUPER_ATTR(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter.push(loaded_super(interpreter, instr))
 
-    def attribute(self, owner: Abstract, name: str) -> Abstract:
-        """``owner.name``."""
-        if isinstance(owner, Tensor):
-            return self._array_attribute(owner, name)
-        if method_of(owner, name) is not None:
-            if class_of(owner) is Counter:
-                rely_on_method(self, owner, name)
-            return Method(owner, name)
-        if isinstance(owner, ListElement):
-            return thing_attribute(self, owner, name)
-        if isinstance(owner, VirtualObject):
-            return record_attribute(self, owner, name)
-        fields = named_items(self, owner)
-        if fields is not None:
-            return fields[_position_of(owner.type.python, name)]  # type: ignore[attr-defined]
-        if name == "__class__" and is_among(class_of(owner), PLAIN):
-            return Const(class_of(owner))
-        if isinstance(owner, Super):
-            return super_attribute(self, owner, name)
-        if isinstance(owner, Slice) and name in owner.NAMES:
-            return self.use(owner).parts[owner.NAMES.index(name)]  # type: ignore[attr-defined,no-any-return]
-        if isinstance(owner, (Const, OpaqueObject)) and not is_complex(owner):
-            return self._object_attribute(owner, name)
-        if isinstance(owner, (Number, Const)):
-            return self._scalar_attribute(owner, name)
-        raise Break("PJ204", attribute=name, object=describe(owner))
 
-    def _scalar_attribute(self, owner: Abstract, name: str) -> Abstract:
-        """The parts of a number, or an attribute of a NumPy scalar that does not depend on its value."""
-        part = part_of(self, owner, name)
-        if part is not None:
-            return part
-        if isinstance(owner, Number) and owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
-            return Const(getattr(owner.type.dtype.type(0), name))
-        raise Break("PJ204", attribute=name, object=describe(owner))
+def op_LOAD_SUPER_METHOD(interpreter: Interpreter, instr: Instr) -> None:
+    _push_method(interpreter, loaded_super(interpreter, instr))
 
-    def _array_attribute(self, owner: Tensor, name: str) -> Abstract:
-        kind = owner.type
-        if name in ARRAY_METHODS:
-            return Method(owner, name)
-        if name == "ndim":
-            return Const(kind.ndim)
-        if name == "dtype":
-            return Const(kind.dtype)
-        if name == "itemsize":
-            return Const(kind.dtype.itemsize)
-        if name == "shape":
-            return self.new_tuple([Number(INT, self.dimension(owner, axis)) for axis in range(kind.ndim)])
-        if name == "size":
-            return Number(INT, self.size(owner))
-        if name == "T":
-            return self.transposed(owner)
-        if name == "nbytes":
-            return self.binary("*", Number(INT, self.size(owner)), Const(kind.dtype.itemsize))
-        if name == "real" and kind.dtype.kind != "c":
-            return owner
-        if name in ("real", "imag") and kind.dtype.kind == "c" and kind.ndim:
-            half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
-            result = Array(half, kind.ndim, "A", kind.writeable)
-            part = Tensor(result, self.emit("part", [owner.value], result, {"which": name}))
-            part.part = (owner.value, name)
-            return part
-        if name == "imag":
-            return self.invoke(FUNCTIONS["imag"], [owner], {})
-        raise Break("PJ204", attribute=name, object="array")
 
-    def dimension(self, owner: Tensor, axis: int) -> Value:
-        """``shape[axis]`` as a Python int."""
-        raw = self.emit("dim", [owner.value], WORD, {"axis": axis})
-        return self.emit("same", [raw], INT)  # type: ignore[return-value]
+def attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
+    """``owner.name``."""
+    if isinstance(owner, Tensor):
+        return _array_attribute(interpreter, owner, name)
+    if method_of(owner, name) is not None:
+        if class_of(owner) is Counter:
+            rely_on_method(interpreter, owner, name)
+        return Method(owner, name)
+    if isinstance(owner, ListElement):
+        return thing_attribute(interpreter, owner, name)
+    if isinstance(owner, VirtualObject):
+        return record_attribute(interpreter, owner, name)
+    fields = named_items(interpreter, owner)
+    if fields is not None:
+        return fields[_position_of(owner.type.python, name)]  # type: ignore[attr-defined]
+    if name == "__class__" and is_among(class_of(owner), PLAIN):
+        return Const(class_of(owner))
+    if isinstance(owner, Super):
+        return super_attribute(interpreter, owner, name)
+    if isinstance(owner, Slice) and name in owner.NAMES:
+        return interpreter.use(owner).parts[owner.NAMES.index(name)]  # type: ignore[attr-defined,no-any-return]
+    if isinstance(owner, (Const, OpaqueObject)) and not is_complex(owner):
+        return _object_attribute(interpreter, owner, name)
+    if isinstance(owner, (Number, Const)):
+        return _scalar_attribute(interpreter, owner, name)
+    raise Break("PJ204", attribute=name, object=describe(owner))
 
-    def size(self, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
-        """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
-        total = self.emit("const", [], WORD, {"value": 1})
-        for axis in range(owner.type.ndim) if axes is None else axes:
-            total = self.emit("mul", [total, self.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
-        return self.emit("same", [total], INT)  # type: ignore[return-value]
 
-    def require_shape(self, one: Tensor, other: Tensor) -> None:
-        """Side exit unless two arrays have the same shape."""
-        for axis in range(one.type.ndim):
-            lengths = [self.emit("dim", [array.value], WORD, {"axis": axis}) for array in (one, other)]
-            flag = self.emit("compare", lengths, FLAG, {"operator": "=="})
-            self.emit("require", [flag], None, exits=True)
+def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
+    """The parts of a number, or an attribute of a NumPy scalar that does not depend on its value."""
+    part = part_of(interpreter, owner, name)
+    if part is not None:
+        return part
+    if isinstance(owner, Number) and owner.type.family == "np" and name in SCALAR_ATTRIBUTES:
+        return Const(getattr(owner.type.dtype.type(0), name))
+    raise Break("PJ204", attribute=name, object=describe(owner))
 
-    def dim(self, owner: Tensor, axis: int) -> Value:
-        """The length of an axis as a Python int."""
-        return self.emit("same", [self.emit("dim", [owner.value], WORD, {"axis": axis})],
-                         INT)  # type: ignore[return-value]
 
-    def transposed(self, owner: Tensor) -> Abstract:
-        """``x.T``: always a new view object."""
-        kind = owner.type
-        layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
-        result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
-        axes = tuple(reversed(range(kind.ndim)))
-        return Tensor(result, self.emit("transpose", [owner.value], result, {"axes": axes}))
+def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
+    kind = owner.type
+    if name in ARRAY_METHODS:
+        return Method(owner, name)
+    if name == "ndim":
+        return Const(kind.ndim)
+    if name == "dtype":
+        return Const(kind.dtype)
+    if name == "itemsize":
+        return Const(kind.dtype.itemsize)
+    if name == "shape":
+        return interpreter.new_tuple([Number(INT, interpreter.dimension(owner, axis)) for axis in range(kind.ndim)])
+    if name == "size":
+        return Number(INT, interpreter.size(owner))
+    if name == "T":
+        return interpreter.transposed(owner)
+    if name == "nbytes":
+        return interpreter.binary("*", Number(INT, interpreter.size(owner)), Const(kind.dtype.itemsize))
+    if name == "real" and kind.dtype.kind != "c":
+        return owner
+    if name in ("real", "imag") and kind.dtype.kind == "c" and kind.ndim:
+        half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
+        result = Array(half, kind.ndim, "A", kind.writeable)
+        part = Tensor(result, interpreter.emit("part", [owner.value], result, {"which": name}))
+        part.part = (owner.value, name)
+        return part
+    if name == "imag":
+        return interpreter.invoke(FUNCTIONS["imag"], [owner], {})
+    raise Break("PJ204", attribute=name, object="array")
 
-    def _object_attribute(self, owner: Abstract, name: str) -> Abstract:
-        """An attribute of an object: the stored value, or what its class binds or computes."""
-        sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
-        constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
-        if constant is not UNBOUND:
-            return Const(constant)
-        if name == "__name__" and has_plain_name(sample):
-            return self.known_object(sample.__name__, *place_of(owner).then(Inner, name))
-        if name == "__class__" and isinstance(owner, OpaqueObject) and read_class_attribute(sample, name) is CLASS:
-            self.rely(place_of(owner).then(ClassAttr, name), IsObject(CLASS))
-            return class_object(self, owner)
-        if isinstance(owner, OpaqueObject) and is_plain_tuple(sample):
-            position = field_position(read_attribute(type(sample), name))
-            if position is not None:
-                self.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))
-                return self.item(owner, position)
-        thing = as_thing(self, owner, name)
-        if thing is not None:
-            return thing_attribute(self, thing, name)
-        place = self.attribute_place(owner, name)
-        if place is not None:
-            return self.read_place(place)
-        found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
-        if found is UNBOUND:
-            bound = bound_attribute(self, owner, sample, name)
-            if bound is None:
-                raise Break("PJ204", attribute=name, object=type_name(type(sample)))
-            return bound
-        if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
+
+def dimension(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
+    """``shape[axis]`` as a Python int."""
+    raw = interpreter.emit("dim", [owner.value], WORD, {"axis": axis})
+    return interpreter.emit("same", [raw], INT)  # type: ignore[return-value]
+
+
+def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
+    """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
+    total = interpreter.emit("const", [], WORD, {"value": 1})
+    for axis in range(owner.type.ndim) if axes is None else axes:
+        total = interpreter.emit("mul", [total, interpreter.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
+    return interpreter.emit("same", [total], INT)  # type: ignore[return-value]
+
+
+def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:
+    """Side exit unless two arrays have the same shape."""
+    for axis in range(one.type.ndim):
+        lengths = [interpreter.emit("dim", [array.value], WORD, {"axis": axis}) for array in (one, other)]
+        flag = interpreter.emit("compare", lengths, FLAG, {"operator": "=="})
+        interpreter.emit("require", [flag], None, exits=True)
+
+
+def dim(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
+    """The length of an axis as a Python int."""
+    return interpreter.emit("same", [interpreter.emit("dim", [owner.value], WORD, {"axis": axis})],
+                     INT)  # type: ignore[return-value]
+
+
+def transposed(interpreter: Interpreter, owner: Tensor) -> Abstract:
+    """``x.T``: always a new view object."""
+    kind = owner.type
+    layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
+    result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
+    axes = tuple(reversed(range(kind.ndim)))
+    return Tensor(result, interpreter.emit("transpose", [owner.value], result, {"axes": axes}))
+
+
+def _object_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
+    """An attribute of an object: the stored value, or what its class binds or computes."""
+    sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
+    constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
+    if constant is not UNBOUND:
+        return Const(constant)
+    if name == "__name__" and has_plain_name(sample):
+        return interpreter.known_object(sample.__name__, *place_of(owner).then(Inner, name))
+    if name == "__class__" and isinstance(owner, OpaqueObject) and read_class_attribute(sample, name) is CLASS:
+        interpreter.rely(place_of(owner).then(ClassAttr, name), IsObject(CLASS))
+        return class_object(interpreter, owner)
+    if isinstance(owner, OpaqueObject) and is_plain_tuple(sample):
+        position = field_position(read_attribute(type(sample), name))
+        if position is not None:
+            interpreter.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))
+            return interpreter.item(owner, position)
+    thing = as_thing(interpreter, owner, name)
+    if thing is not None:
+        return thing_attribute(interpreter, thing, name)
+    place = interpreter.attribute_place(owner, name)
+    if place is not None:
+        return interpreter.read_place(place)
+    found = UNBOUND if issubclass(type(sample), np.ndarray) else read_attribute(sample, name)
+    if found is UNBOUND:
+        bound = bound_attribute(interpreter, owner, sample, name)
+        if bound is None:
             raise Break("PJ204", attribute=name, object=type_name(type(sample)))
-        self.reading(name, owner)
-        source = Attr(owner.source, name) if owner.source is not None else None
-        root = Attr(owner.root, name) if owner.root is not None else None
-        return self.known_object(found, source, root)
+        return bound
+    if owner.root is None and owner.source is None and not issubclass(type(sample), (types.ModuleType, type)):
+        raise Break("PJ204", attribute=name, object=type_name(type(sample)))
+    interpreter.reading(name, owner)
+    source = Attr(owner.source, name) if owner.source is not None else None
+    root = Attr(owner.root, name) if owner.root is not None else None
+    return interpreter.known_object(found, source, root)
 
 
 def has_plain_name(sample: Any) -> bool:

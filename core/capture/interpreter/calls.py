@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from pijit.core.capture.models.objects.introspection import OBJECT_CALLS, method
 from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
 from pijit.core.capture.models.objects.named_tuples import ROW_CALLS, ROW_METHODS
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import COMPLEX_CALLS
 from pijit.core.capture.models.scalars.math import SCALAR_CALLS
 from pijit.core.capture.models.scalars.number_calls import NUMBER_CALLS
@@ -42,7 +43,6 @@ from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.environment import ENVIRONMENT_CALLS
 from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS, ready
 from pijit.core.capture.profile.hints import HINT_CALLS, heed
-from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import (
@@ -59,7 +59,6 @@ from pijit.core.capture.values.lattice import (
     class_of,
 )
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Value
 from pijit.core.graph.library import LibraryFunction
 from pijit.guards.facts import type_module, type_name
 
@@ -76,200 +75,187 @@ MAX_KEYWORDS = 16
 """The maximum number of items that a dict from outside may pass as keywords, because each is guarded."""
 
 
-class Calls:
-    """Mixin of the interpreter: CALL_FUNCTION, CALL_FUNCTION_KW, CALL_FUNCTION_EX, CALL_METHOD, CALL_METHOD_KW."""
+def op_CALL_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
+    if instr.arg == 2:
+        heed(interpreter.facts, *interpreter.state.stack[-3:])
+    arguments = interpreter.pop_many(instr.arg or 0)
+    interpreter.push(interpreter.call(interpreter.pop(), arguments, {}))
 
-    emit: Callable[..., Optional[Value]]
-    facts: Any
-    state: FrameState
-    items_of: Callable[..., Any]
-    use: Callable[[Abstract], Abstract]
-    pop: Callable[[], Abstract]
-    pop_many: Callable[[int], List[Abstract]]
-    push: Callable[[Abstract], None]
-    word: Callable[[Abstract], Value]
-    number_value: Callable[[Abstract], Value]
-    unary: Callable[..., Abstract]
-    convert: Callable[..., Value]
-    ufunc_call: Callable[..., Abstract]
-    binary: Callable[..., Abstract]
-    invoke: Callable[..., Abstract]
-    dimension: Callable[..., Value]
-    size: Callable[..., Value]
-    key_at: Callable[..., Any]
-    length_of: Callable[..., Any]
-    container_item: Callable[..., Abstract]
-    transposed: Callable[..., Abstract]
-    call_made: Callable[..., Abstract]
-    call_closure: Callable[..., Abstract]
-    as_object: Callable[[Abstract], Abstract]
 
-    def op_CALL_FUNCTION(self, instr: Instr) -> None:
-        if instr.arg == 2:
-            heed(self.facts, *self.state.stack[-3:])
-        arguments = self.pop_many(instr.arg or 0)
-        self.push(self.call(self.pop(), arguments, {}))
+def op_CALL_FUNCTION_KW(interpreter: Interpreter, instr: Instr) -> None:
+    values, keywords = _with_names(interpreter, instr)
+    interpreter.push(interpreter.call(interpreter.pop(), values, keywords))
 
-    def op_CALL_FUNCTION_KW(self, instr: Instr) -> None:
-        values, keywords = self._with_names(instr)
-        self.push(self.call(self.pop(), values, keywords))
 
-    def _with_names(self, instr: Instr) -> Tuple[List[Abstract], Arguments]:
-        """The positional and keyword arguments of a call. The names are on the stack, or in the instruction (3.11,
-        3.12)."""
-        names = Const(instr.value) if type(instr.value) is tuple else self.pop()
-        if not isinstance(names, Const) or type(names.object) is not tuple:
+def _with_names(interpreter: Interpreter, instr: Instr) -> Tuple[List[Abstract], Arguments]:
+    """The positional and keyword arguments of a call. The names are on the stack, or in the instruction (3.11,
+    3.12)."""
+    names = Const(instr.value) if type(instr.value) is tuple else interpreter.pop()
+    if not isinstance(names, Const) or type(names.object) is not tuple:
+        raise Break("PJ211")
+    values = interpreter.pop_many(instr.arg or 0)
+    split = len(values) - len(names.object)
+    return values[:split], dict(zip(names.object, values[split:]))
+
+
+def op_CALL_FUNCTION_EX(interpreter: Interpreter, instr: Instr) -> None:
+    named = _keywords(interpreter, interpreter.pop()) if (instr.arg or 0) & 1 else {}
+    if named is None:
+        raise Break("PJ211")
+    value, callee = interpreter.pop(), interpreter.pop()
+    interpreter.push(interpreter.call(callee, starred_or_break(interpreter, callee, 0, value),
+                        {name: interpreter.use(value) for name, value in named.items()}))
+
+
+def op_DICT_MERGE(interpreter: Interpreter, instr: Instr) -> None:
+    """``f(**more)`` from CPython 3.9 on: merges into the dict of keywords ``instr.arg`` items down the stack."""
+    more, owner = _keywords(interpreter, interpreter.pop()), interpreter.state.stack[-(instr.arg or 0)]
+    into = _keywords(interpreter, interpreter.use(owner))
+    if more is None or into is None or set(more) & set(into):
+        raise Break("PJ211")
+    interpreter.state.stack[-(instr.arg or 0)] = Keywords(dict(into, **more), owner.born)
+
+
+def op_BUILD_MAP_UNPACK_WITH_CALL(interpreter: Interpreter, instr: Instr) -> None:
+    """``f(a=1, **more)`` up to CPython 3.8."""
+    merged: Arguments = {}
+    for value in interpreter.pop_many(instr.arg or 0):
+        named = _keywords(interpreter, value)
+        if named is None or set(named) & set(merged):
             raise Break("PJ211")
-        values = self.pop_many(instr.arg or 0)
-        split = len(values) - len(names.object)
-        return values[:split], dict(zip(names.object, values[split:]))
+        merged.update(named)
+    interpreter.push(Keywords(merged, instr.index))
 
-    def op_CALL_FUNCTION_EX(self, instr: Instr) -> None:
-        named = self._keywords(self.pop()) if (instr.arg or 0) & 1 else {}
-        if named is None:
-            raise Break("PJ211")
-        value, callee = self.pop(), self.pop()
-        self.push(self.call(callee, starred_or_break(self, callee, 0, value),
-                            {name: self.use(value) for name, value in named.items()}))
 
-    def op_DICT_MERGE(self, instr: Instr) -> None:
-        """``f(**more)`` from CPython 3.9 on: merges into the dict of keywords ``instr.arg`` items down the stack."""
-        more, owner = self._keywords(self.pop()), self.state.stack[-(instr.arg or 0)]
-        into = self._keywords(self.use(owner))
-        if more is None or into is None or set(more) & set(into):
-            raise Break("PJ211")
-        self.state.stack[-(instr.arg or 0)] = Keywords(dict(into, **more), owner.born)
+def _keywords(interpreter: Interpreter, value: Abstract) -> Optional[Arguments]:
+    """The items of a dict of keywords, or of a short dict with string keys; else None."""
+    if isinstance(value, Keywords):
+        return value.items
+    if isinstance(value, KnownContainer) and value.keys is not None and all(type(key) is str for key in value.keys):
+        return dict(zip(value.keys, value.items))
+    if not isinstance(value, OpaqueObject) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
+        return None
+    keys = [interpreter.use(interpreter.key_at(value, position)) for position in range(interpreter.length_of(value))]
+    if any(type(key.object) is not str for key in keys):
+        return None
+    return {key.object: interpreter.container_item(value, key) for key in keys}
 
-    def op_BUILD_MAP_UNPACK_WITH_CALL(self, instr: Instr) -> None:
-        """``f(a=1, **more)`` up to CPython 3.8."""
-        merged: Arguments = {}
-        for value in self.pop_many(instr.arg or 0):
-            named = self._keywords(value)
-            if named is None or set(named) & set(merged):
-                raise Break("PJ211")
-            merged.update(named)
-        self.push(Keywords(merged, instr.index))
 
-    def _keywords(self, value: Abstract) -> Optional[Arguments]:
-        """The items of a dict of keywords, or of a short dict with string keys; else None."""
-        if isinstance(value, Keywords):
-            return value.items
-        if isinstance(value, KnownContainer) and value.keys is not None and all(type(key) is str for key in value.keys):
-            return dict(zip(value.keys, value.items))
-        if not isinstance(value, OpaqueObject) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
-            return None
-        keys = [self.use(self.key_at(value, position)) for position in range(self.length_of(value))]
-        if any(type(key.object) is not str for key in keys):
-            return None
-        return {key.object: self.container_item(value, key) for key in keys}
+def op_CALL_METHOD(interpreter: Interpreter, instr: Instr) -> None:
+    _call_method_with(interpreter, interpreter.pop_many(instr.arg or 0), {})
 
-    def op_CALL_METHOD(self, instr: Instr) -> None:
-        self._call_method_with(self.pop_many(instr.arg or 0), {})
 
-    def op_CALL_METHOD_KW(self, instr: Instr) -> None:
-        self._call_method_with(*self._with_names(instr))
+def op_CALL_METHOD_KW(interpreter: Interpreter, instr: Instr) -> None:
+    _call_method_with(interpreter, *_with_names(interpreter, instr))
 
-    def _call_method_with(self, arguments: List[Abstract], keywords: Arguments) -> None:
-        """Call the method that LOAD_METHOD has pushed."""
-        callee = self.pop()
-        if not isinstance(self.pop(), Null):
-            raise Break("PJ201", callee=describe(callee))
-        self.push(self.call(callee, arguments, keywords))
 
-    def call(self, callee: Abstract, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """The result of a call. Raises Break if it is not captured."""
-        if isinstance(callee, Method):
-            return self._call_method(callee, arguments, keywords)
-        known = ready(callee) if isinstance(callee, Manager) else None
-        if known is not None:
-            known.leave(self, callee.owner)  # type: ignore[attr-defined]
-            return Const(None)
-        if isinstance(callee, Bound) and isinstance(callee.function, Const):
-            return self.call(self.use(callee.function), [callee.owner] + arguments, keywords)
-        if isinstance(callee, HeldMethod):
-            return self._call_method(Method(callee.parts[0], callee.name), arguments, keywords)
-        if isinstance(callee, FunctionValue):
-            return self.call_closure(callee, *self._as_objects(arguments, keywords))
-        if isinstance(callee, UnescapedFunction):
-            return self.call_made(callee, *self._as_objects(arguments, keywords))
-        parts = callee.taken_apart() if isinstance(callee, Partial) else partial_parts(callee, self)
-        if parts is not None:
-            function, first, named = parts
-            return self.call(function, first + arguments, dict(named, **keywords))
-        got = call_held_getter(self, callee, arguments, keywords)
-        if got is not None:
-            return got
-        target = callee.object if isinstance(callee, Const) else None
-        row = function_of(target) if isinstance(callee, Const) else None
-        handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
-        if issubclass(type(target), np.ufunc) and target.signature is None:
-            handler = _of_ufunc(target)
-        handler = handler or draw_of(self, callee)
-        if handler is not None or row is not None:
-            return self._call_known(handler, row, arguments, keywords)
-        arguments, keywords = self._as_objects(arguments, keywords)
-        raised = thrown(self, callee) if issubclass(type(target), type) else None  # type: ignore[arg-type]
-        if raised is not None:
-            return raised
-        inlines = self.facts.inliner is not None
-        if inlines and makes_natively(target):
-            return construct(self, callee, arguments, keywords)  # type: ignore[arg-type]
-        found = find_callee(callee, arguments, keywords, self) if inlines else None
-        if found is not None:
-            code = id(found[0].function.__code__)
-            special = FUNCTIONS_BY_CODE.get(code) or ENVIRONMENT_CALLS.get(code)
-            if special is not None:
-                return special(self, *found)
-            method = ROW_METHODS.get(id(found[0].function.__code__))
-            if method is not None:
-                return method(self, found[0].function, *found[1:])
-            return self.facts.inliner.call(self, *found)  # type: ignore[no-any-return]
-        module, name = _origin(target)
-        raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))
+def _call_method_with(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> None:
+    """Call the method that LOAD_METHOD has pushed."""
+    callee = interpreter.pop()
+    if not isinstance(interpreter.pop(), Null):
+        raise Break("PJ201", callee=describe(callee))
+    interpreter.push(interpreter.call(callee, arguments, keywords))
 
-    def _as_objects(self, arguments: List[Abstract], keywords: Arguments) -> Tuple[List[Abstract], Arguments]:
-        """The arguments in the form in which variables of a callee hold them."""
-        return list(map(self.as_object, arguments)), {name: self.as_object(value) for name, value in keywords.items()}
 
-    def _call_known(self, handler: Optional[Handler], row: Optional[LibraryFunction], arguments: List[Abstract],
-                    keywords: Arguments) -> Abstract:
-        """Call a known function by its handler, or else by the library function itself."""
-        if handler is not None:
-            try:
-                return handler(self, arguments, keywords)
-            except Break:
-                if row is None:
-                    raise
-        out, arguments, keywords = split_output(row, arguments, keywords)
-        if out is None or out == Const(None):
-            return self.invoke(row, arguments, keywords)
-        return call_into(self, row, out, arguments, keywords,  # type: ignore[arg-type]
-                         lambda: self._call_known(handler, row, arguments, keywords))
+def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """The result of a call. Raises Break if it is not captured."""
+    if isinstance(callee, Method):
+        return _call_method(interpreter, callee, arguments, keywords)
+    known = ready(callee) if isinstance(callee, Manager) else None
+    if known is not None:
+        known.leave(interpreter, callee.owner)  # type: ignore[attr-defined]
+        return Const(None)
+    if isinstance(callee, Bound) and isinstance(callee.function, Const):
+        return interpreter.call(interpreter.use(callee.function), [callee.owner] + arguments, keywords)
+    if isinstance(callee, HeldMethod):
+        return _call_method(interpreter, Method(callee.parts[0], callee.name), arguments, keywords)
+    if isinstance(callee, FunctionValue):
+        return interpreter.call_closure(callee, *_as_objects(interpreter, arguments, keywords))
+    if isinstance(callee, UnescapedFunction):
+        return interpreter.call_made(callee, *_as_objects(interpreter, arguments, keywords))
+    parts = callee.taken_apart() if isinstance(callee, Partial) else partial_parts(callee, interpreter)
+    if parts is not None:
+        function, first, named = parts
+        return interpreter.call(function, first + arguments, dict(named, **keywords))
+    got = call_held_getter(interpreter, callee, arguments, keywords)
+    if got is not None:
+        return got
+    target = callee.object if isinstance(callee, Const) else None
+    row = function_of(target) if isinstance(callee, Const) else None
+    handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
+    if issubclass(type(target), np.ufunc) and target.signature is None:
+        handler = _of_ufunc(target)
+    handler = handler or draw_of(interpreter, callee)
+    if handler is not None or row is not None:
+        return _call_known(interpreter, handler, row, arguments, keywords)
+    arguments, keywords = _as_objects(interpreter, arguments, keywords)
+    raised = thrown(interpreter, callee) if issubclass(type(target), type) else None  # type: ignore[arg-type]
+    if raised is not None:
+        return raised
+    inlines = interpreter.facts.inliner is not None
+    if inlines and makes_natively(target):
+        return construct(interpreter, callee, arguments, keywords)  # type: ignore[arg-type]
+    found = find_callee(callee, arguments, keywords, interpreter) if inlines else None
+    if found is not None:
+        code = id(found[0].function.__code__)
+        special = FUNCTIONS_BY_CODE.get(code) or ENVIRONMENT_CALLS.get(code)
+        if special is not None:
+            return special(interpreter, *found)
+        method = ROW_METHODS.get(id(found[0].function.__code__))
+        if method is not None:
+            return method(interpreter, found[0].function, *found[1:])
+        return interpreter.facts.inliner.call(interpreter, *found)  # type: ignore[no-any-return]
+    module, name = _origin(target)
+    raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))
 
-    def call_row(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """Call a library function itself, with an output if one is given."""
-        return self._call_known(None, row, arguments, keywords)
 
-    def call_ufunc(self, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        out = keywords.get("out")
-        if set(keywords) - {"out"} or (out is not None and not isinstance(out, Tensor)):
-            raise Break("PJ211", callee=ufunc.__name__)
-        if len(arguments) == ufunc.nin + 1 and out is None and isinstance(arguments[-1], Tensor):
-            arguments, out = arguments[:-1], arguments[-1]
-        if len(arguments) != ufunc.nin:
-            raise Break("PJ211", callee=ufunc.__name__)
-        if out is not None and not out.type.writeable:  # type: ignore[attr-defined]
-            raise Break("PJ203", operand="read-only array")
-        return self.ufunc_call(ufunc, arguments, out=out)
+def _as_objects(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Tuple[List[Abstract], Arguments]:
+    """The arguments in the form in which variables of a callee hold them."""
+    return list(map(interpreter.as_object, arguments)), {name: interpreter.as_object(value) for name, value in keywords.items()}
 
-    def _call_method(self, method: Method, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        of_array = isinstance(method.owner, Tensor)
-        handler = METHODS.get(method.name) if of_array else (
-            method_of(method.owner, method.name) or pythons_draw(class_of(method.owner), method.name))
-        row = method_row(method.name) if of_array else None
-        if handler is None and row is None:
-            raise Break("PJ210", callee=method.name)
-        return self._call_known(handler, row, [method.owner] + arguments, keywords)
+
+def _call_known(interpreter: Interpreter, handler: Optional[Handler], row: Optional[LibraryFunction], arguments: List[Abstract],
+                keywords: Arguments) -> Abstract:
+    """Call a known function by its handler, or else by the library function itself."""
+    if handler is not None:
+        try:
+            return handler(interpreter, arguments, keywords)
+        except Break:
+            if row is None:
+                raise
+    out, arguments, keywords = split_output(row, arguments, keywords)
+    if out is None or out == Const(None):
+        return interpreter.invoke(row, arguments, keywords)
+    return call_into(interpreter, row, out, arguments, keywords,  # type: ignore[arg-type]
+                     lambda: _call_known(interpreter, handler, row, arguments, keywords))
+
+
+def call_row(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """Call a library function itself, with an output if one is given."""
+    return _call_known(interpreter, None, row, arguments, keywords)
+
+
+def call_ufunc(interpreter: Interpreter, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    out = keywords.get("out")
+    if set(keywords) - {"out"} or (out is not None and not isinstance(out, Tensor)):
+        raise Break("PJ211", callee=ufunc.__name__)
+    if len(arguments) == ufunc.nin + 1 and out is None and isinstance(arguments[-1], Tensor):
+        arguments, out = arguments[:-1], arguments[-1]
+    if len(arguments) != ufunc.nin:
+        raise Break("PJ211", callee=ufunc.__name__)
+    if out is not None and not out.type.writeable:  # type: ignore[attr-defined]
+        raise Break("PJ203", operand="read-only array")
+    return interpreter.ufunc_call(ufunc, arguments, out=out)
+
+
+def _call_method(interpreter: Interpreter, method: Method, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    of_array = isinstance(method.owner, Tensor)
+    handler = METHODS.get(method.name) if of_array else (
+        method_of(method.owner, method.name) or pythons_draw(class_of(method.owner), method.name))
+    row = method_row(method.name) if of_array else None
+    if handler is None and row is None:
+        raise Break("PJ210", callee=method.name)
+    return _call_known(interpreter, handler, row, [method.owner] + arguments, keywords)
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Handler:

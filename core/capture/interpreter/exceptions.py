@@ -12,7 +12,7 @@ uses the exception object. There the edge is removed, and the instruction exits 
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import EXCEPTION_ITEMS, HANDLER_ITEMS, BlockEntry
@@ -61,190 +61,186 @@ def without_raised(state: Any) -> Any:
     return type(state)({name: known(value) for name, value in state.locals.items()}, list(map(known, state.stack)))
 
 
-class Handlers:
-    """Mixin of the interpreter: ``raise``, the start and end of handlers, and the edges to them.
+def split(interpreter: Interpreter, flag: Value) -> Optional[Block]:
+    """Continue where the FLAG is false; returns the block where it is true."""
+    return None
 
-    ``ways`` are the edges from the instruction to its handler. ``unhandled`` are the instructions that have none.
-    """
 
-    cfg: Any
-    facts: Any
-    state: Any
-    before: Any
-    instr: Instr
-    flow: Any
-    function: Any
-    block: Any = None
-    version: int
-    ways: List[ExceptionEdge]
-    unhandled: Set[int]
-    take: Callable[[], Abstract]
-    pop: Callable[[], Abstract]
-    push: Callable[[Abstract], None]
-    emit: Callable[..., Optional[Value]]
-    gives_result: Callable[[], bool]
-    returned: Abstract
-
-    def split(self, flag: Value) -> Optional[Block]:
-        """Continue where the FLAG is false; returns the block where it is true."""
+def handler(interpreter: Interpreter) -> Optional[BlockEntry]:
+    """The handler to which kernels may jump when the instruction raises, or None."""
+    inner = _innermost(interpreter.cfg, interpreter.instr.index)
+    if inner is None or inner.kind != "except" or interpreter.instr.index in interpreter.unhandled:
         return None
+    waits = any(is_confined(value) and type(value) not in (Manager, Thrown) for value in interpreter.state.stack)
+    return inner if not waits else None
 
-    def handler(self) -> Optional[BlockEntry]:
-        """The handler to which kernels may jump when the instruction raises, or None."""
-        inner = _innermost(self.cfg, self.instr.index)
-        if inner is None or inner.kind != "except" or self.instr.index in self.unhandled:
-            return None
-        waits = any(is_confined(value) and type(value) not in (Manager, Thrown) for value in self.state.stack)
-        return inner if not waits else None
 
-    def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
-        """Add an edge to the handler: where the FLAG is true, the instruction raises an exception of the class.
+def raise_where(interpreter: Interpreter, flag: Callable[[], Value], cls: type) -> None:
+    """Add an edge to the handler: where the FLAG is true, the instruction raises an exception of the class.
 
-        Nothing is added if no clause of the handler matches the class.
-        """
-        if not self.is_named(cls):
-            return
-        block = self.split(flag())
-        if self.leads_out():
-            self.throw(cls, block)
-        else:
-            self.ways.append(ExceptionEdge(cls, block))
+    Nothing is added if no clause of the handler matches the class.
+    """
+    if not interpreter.is_named(cls):
+        return
+    block = interpreter.split(flag())
+    if interpreter.leads_out():
+        interpreter.throw(cls, block)
+    else:
+        interpreter.ways.append(ExceptionEdge(cls, block))
 
-    def end_block(self) -> None:
-        """Make sure that the instruction is the last of its block, because it has several edges."""
-        index = self.instr.index
-        if self.cfg.blocks[self.cfg.block_of[index]].end != index + 1:
-            raise Cut(self.cfg, index + 1)
 
-    def is_named(self, cls: type) -> bool:
-        """Whether a clause of the handler names the class or a base of it, judged by names alone."""
-        named = self.facts.catches if self.leads_out() else self.named()
-        return any(id(one) in named for one in type.mro(cls))
+def end_block(interpreter: Interpreter) -> None:
+    """Make sure that the instruction is the last of its block, because it has several edges."""
+    index = interpreter.instr.index
+    if interpreter.cfg.blocks[interpreter.cfg.block_of[index]].end != index + 1:
+        raise Cut(interpreter.cfg, index + 1)
 
-    def named(self) -> Tuple[int, ...]:
-        """The ids of the classes that the clauses of the handler name."""
-        instructions, entry = self.function.instructions, _innermost(self.cfg, self.instr.index)
-        named, index = [], entry.handler  # type: ignore[union-attr]
-        index += instructions[index].opname == "PUSH_EXC_INFO"
-        if instructions[index].opname == "POP_TOP":
-            return (id(BaseException),)
-        while instructions[index].opname in CLAUSE:
-            if instructions[index].opname == "LOAD_GLOBAL":
-                name = instructions[index].value
-                named.append(self.facts.globals.get(name, self.facts.builtins.get(name)))
-            target = instructions[index].target
-            index = target if target is not None else index + 1
-        return tuple(map(id, named))
 
-    def leads_out(self) -> bool:
-        """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one segment
-        only."""
-        outside = self.facts.catches is not None and _innermost(self.cfg, self.instr.index) is None
-        return outside and not any(map(is_confined, self.state.stack))
+def is_named(interpreter: Interpreter, cls: type) -> bool:
+    """Whether a clause of the handler names the class or a base of it, judged by names alone."""
+    named = interpreter.facts.catches if interpreter.leads_out() else interpreter.named()
+    return any(id(one) in named for one in type.mro(cls))
 
-    def throw(self, cls: type, block: Any) -> None:
-        """In an inlined callee: continue at the caller's handler when the block is reached."""
-        raise NotImplementedError
 
-    def raise_rarely(self, flag: Value, cls: type, never: Callable[[], Value]) -> None:
-        """Add an edge to the handler where the first FLAG is true. The kernel exits where the other FLAG is true as
-        well."""
-        here = self.split(flag)
-        on, self.block = self.block, here
-        self.emit("require", [self.emit("not", [never()], FLAG)], None, exits=True)
-        if self.leads_out():
-            self.throw(cls, self.block)
-        else:
-            self.ways.append(ExceptionEdge(cls, self.block))
-        self.block = on
+def named(interpreter: Interpreter) -> Tuple[int, ...]:
+    """The ids of the classes that the clauses of the handler name."""
+    instructions, entry = interpreter.function.instructions, _innermost(interpreter.cfg, interpreter.instr.index)
+    named, index = [], entry.handler  # type: ignore[union-attr]
+    index += instructions[index].opname == "PUSH_EXC_INFO"
+    if instructions[index].opname == "POP_TOP":
+        return (id(BaseException),)
+    while instructions[index].opname in CLAUSE:
+        if instructions[index].opname == "LOAD_GLOBAL":
+            name = instructions[index].value
+            named.append(interpreter.facts.globals.get(name, interpreter.facts.builtins.get(name)))
+        target = instructions[index].target
+        index = target if target is not None else index + 1
+    return tuple(map(id, named))
 
-    def may_catch(self) -> bool:
-        """Whether exceptions of an inlined call may lead to the handler. No value on the stack may live inside one
-        segment."""
-        return (self.instr.opname.startswith("CALL_") and self.gives_result() and self.handler() is not None
-                and not any(isinstance(value, FRAGILE) for value in self.state.stack))
 
-    def catch_no_more(self) -> None:
-        """Remove the edges to the handler: the kernel exits where the instruction raises."""
-        self.unhandled.add(self.instr.index)
+def leads_out(interpreter: Interpreter) -> bool:
+    """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one segment
+    only."""
+    outside = interpreter.facts.catches is not None and _innermost(interpreter.cfg, interpreter.instr.index) is None
+    return outside and not any(map(is_confined, interpreter.state.stack))
 
-    def is_caught(self) -> bool:
-        """Whether a ``raise`` leads to a handler, of the function or of its caller."""
-        inner = _innermost(self.cfg, self.instr.index)
-        return self.handler() is not None or inner is None and self.facts.catches is not None
 
-    def handled_state(self, state: Any, cls: Any, again: Optional[Raised] = None) -> Tuple[int, Any]:
-        """The handler of the instruction and the state at its start."""
-        entry = _innermost(self.cfg, self.instr.index, again is not None)
-        raised = again or Raised(cls, self.instr.index, self.version)
-        stack = state.stack[:entry.level] + [raised] * HANDLER_ITEMS  # type: ignore[union-attr]
-        return entry.handler, type(state)(dict(state.locals), stack)  # type: ignore[union-attr]
+def throw(interpreter: Interpreter, cls: type, block: Any) -> None:
+    """In an inlined callee: continue at the caller's handler when the block is reached."""
+    raise NotImplementedError
 
-    def op_RAISE_VARARGS(self, instr: Instr) -> None:
-        value = self.state.stack[-1] if instr.arg == 1 else None
-        cls = value.object if isinstance(value, Const) else value.cls if type(value) is Thrown else None
-        if not self.is_caught() or not is_plain_exception(cls):
-            raise Break("PJ221", opcode=instr.opname)
-        self.pop()
-        if self.handler() is None:
-            self.returned = Thrown(cls, instr.index)  # type: ignore[arg-type]
-            self.flow = "return"
-            return
-        self.ways.append(ExceptionEdge(cls))  # type: ignore[arg-type]
-        self.flow = "raise"
 
-    def op_RERAISE(self, instr: Instr) -> None:
-        """No clause matched the exception: continue at the next handler."""
-        raised, outer = self.state.stack[-1], _innermost(self.cfg, instr.index, True)
-        if not isinstance(raised, Raised) or outer is None or outer.kind != "except":
-            raise Break("PJ206", opcode=instr.opname)
-        self.ways.append(ExceptionEdge(raised.cls, None, raised))
-        self.flow = "raise"
+def raise_rarely(interpreter: Interpreter, flag: Value, cls: type, never: Callable[[], Value]) -> None:
+    """Add an edge to the handler where the first FLAG is true. The kernel exits where the other FLAG is true as
+    well."""
+    here = interpreter.split(flag)
+    on, interpreter.block = interpreter.block, here
+    interpreter.emit("require", [interpreter.emit("not", [never()], FLAG)], None, exits=True)
+    if interpreter.leads_out():
+        interpreter.throw(cls, interpreter.block)
+    else:
+        interpreter.ways.append(ExceptionEdge(cls, interpreter.block))
+    interpreter.block = on
 
-    op_END_FINALLY = op_RERAISE
 
-    def op_POP_EXCEPT(self, instr: Instr) -> None:
-        items = self.state.stack[-EXCEPTION_ITEMS:]
-        if len(items) < EXCEPTION_ITEMS or not all(isinstance(item, Raised) for item in items):
-            raise Break("PJ206", opcode=instr.opname)
-        del self.state.stack[-EXCEPTION_ITEMS:]
+def may_catch(interpreter: Interpreter) -> bool:
+    """Whether exceptions of an inlined call may lead to the handler. No value on the stack may live inside one
+    segment."""
+    return (interpreter.instr.opname.startswith("CALL_") and interpreter.gives_result() and interpreter.handler() is not None
+            and not any(isinstance(value, FRAGILE) for value in interpreter.state.stack))
 
-    def op_PUSH_EXC_INFO(self, instr: Instr) -> None:
-        """Keep the previously handled exception below the new one; the end of the handler removes it."""
-        raised = self.state.stack[-1]
-        if not isinstance(raised, Raised):
-            raise Break("PJ206", opcode=instr.opname)
-        self.state.stack.append(raised)
 
-    def op_CHECK_EXC_MATCH(self, instr: Instr) -> None:
-        self.push(Const(self.matches(self.pop(), self.state.stack[-1], instr)))
+def catch_no_more(interpreter: Interpreter) -> None:
+    """Remove the edges to the handler: the kernel exits where the instruction raises."""
+    interpreter.unhandled.add(interpreter.instr.index)
 
-    def op_JUMP_IF_NOT_EXC_MATCH(self, instr: Instr) -> None:
-        if not self.matches(self.pop(), self.take(), instr):
-            self.flow = "jump"
 
-    def matches(self, wanted: Abstract, raised: Abstract, instr: Instr) -> bool:
-        """Whether a clause matches the exception."""
-        if not isinstance(raised, Raised):
-            raise Break("PJ206", opcode=instr.opname)
-        items = wanted.items if isinstance(wanted, Sequence) else (wanted,)
-        classes = [item.object if isinstance(item, Const) else None for item in items]
-        if classes and type(classes[0]) is tuple:
-            classes = list(classes[0])
-        if not all(issubclass(type(cls), type) and issubclass(cls, BaseException) for cls in classes):
-            raise Break("PJ206", opcode=instr.opname)
-        return any(cls in type.mro(raised.cls) for cls in classes)
+def is_caught(interpreter: Interpreter) -> bool:
+    """Whether a ``raise`` leads to a handler, of the function or of its caller."""
+    inner = _innermost(interpreter.cfg, interpreter.instr.index)
+    return interpreter.handler() is not None or inner is None and interpreter.facts.catches is not None
 
-    def note_effect(self, name: str, exits: bool) -> None:
-        """While an exception is handled whose object was not made, no exit may follow an effect."""
-        raised = raised_in(self.state.stack)
-        if raised is None:
-            return
-        if exits and raised.wrote and name not in SURE:
-            raise Break("PJ206", opcode=self.instr.opname)
-        if name in EFFECTS:
-            later = Raised(raised.cls, raised.born, raised.version, True)
-            self.state.stack = [later if isinstance(value, Raised) else value for value in self.state.stack]
+
+def handled_state(interpreter: Interpreter, state: Any, cls: Any, again: Optional[Raised] = None) -> Tuple[int, Any]:
+    """The handler of the instruction and the state at its start."""
+    entry = _innermost(interpreter.cfg, interpreter.instr.index, again is not None)
+    raised = again or Raised(cls, interpreter.instr.index, interpreter.version)
+    stack = state.stack[:entry.level] + [raised] * HANDLER_ITEMS  # type: ignore[union-attr]
+    return entry.handler, type(state)(dict(state.locals), stack)  # type: ignore[union-attr]
+
+
+def op_RAISE_VARARGS(interpreter: Interpreter, instr: Instr) -> None:
+    value = interpreter.state.stack[-1] if instr.arg == 1 else None
+    cls = value.object if isinstance(value, Const) else value.cls if type(value) is Thrown else None
+    if not interpreter.is_caught() or not is_plain_exception(cls):
+        raise Break("PJ221", opcode=instr.opname)
+    interpreter.pop()
+    if interpreter.handler() is None:
+        interpreter.returned = Thrown(cls, instr.index)  # type: ignore[arg-type]
+        interpreter.flow = "return"
+        return
+    interpreter.ways.append(ExceptionEdge(cls))  # type: ignore[arg-type]
+    interpreter.flow = "raise"
+
+
+def op_RERAISE(interpreter: Interpreter, instr: Instr) -> None:
+    """No clause matched the exception: continue at the next handler."""
+    raised, outer = interpreter.state.stack[-1], _innermost(interpreter.cfg, instr.index, True)
+    if not isinstance(raised, Raised) or outer is None or outer.kind != "except":
+        raise Break("PJ206", opcode=instr.opname)
+    interpreter.ways.append(ExceptionEdge(raised.cls, None, raised))
+    interpreter.flow = "raise"
+
+op_END_FINALLY = op_RERAISE
+
+
+def op_POP_EXCEPT(interpreter: Interpreter, instr: Instr) -> None:
+    items = interpreter.state.stack[-EXCEPTION_ITEMS:]
+    if len(items) < EXCEPTION_ITEMS or not all(isinstance(item, Raised) for item in items):
+        raise Break("PJ206", opcode=instr.opname)
+    del interpreter.state.stack[-EXCEPTION_ITEMS:]
+
+
+def op_PUSH_EXC_INFO(interpreter: Interpreter, instr: Instr) -> None:
+    """Keep the previously handled exception below the new one; the end of the handler removes it."""
+    raised = interpreter.state.stack[-1]
+    if not isinstance(raised, Raised):
+        raise Break("PJ206", opcode=instr.opname)
+    interpreter.state.stack.append(raised)
+
+
+def op_CHECK_EXC_MATCH(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter.push(Const(interpreter.matches(interpreter.pop(), interpreter.state.stack[-1], instr)))
+
+
+def op_JUMP_IF_NOT_EXC_MATCH(interpreter: Interpreter, instr: Instr) -> None:
+    if not interpreter.matches(interpreter.pop(), interpreter.take(), instr):
+        interpreter.flow = "jump"
+
+
+def matches(interpreter: Interpreter, wanted: Abstract, raised: Abstract, instr: Instr) -> bool:
+    """Whether a clause matches the exception."""
+    if not isinstance(raised, Raised):
+        raise Break("PJ206", opcode=instr.opname)
+    items = wanted.items if isinstance(wanted, Sequence) else (wanted,)
+    classes = [item.object if isinstance(item, Const) else None for item in items]
+    if classes and type(classes[0]) is tuple:
+        classes = list(classes[0])
+    if not all(issubclass(type(cls), type) and issubclass(cls, BaseException) for cls in classes):
+        raise Break("PJ206", opcode=instr.opname)
+    return any(cls in type.mro(raised.cls) for cls in classes)
+
+
+def note_effect(interpreter: Interpreter, name: str, exits: bool) -> None:
+    """While an exception is handled whose object was not made, no exit may follow an effect."""
+    raised = raised_in(interpreter.state.stack)
+    if raised is None:
+        return
+    if exits and raised.wrote and name not in SURE:
+        raise Break("PJ206", opcode=interpreter.instr.opname)
+    if name in EFFECTS:
+        later = Raised(raised.cls, raised.born, raised.version, True)
+        interpreter.state.stack = [later if isinstance(value, Raised) else value for value in interpreter.state.stack]
 
 
 def _innermost(cfg: Any, index: int, outside: bool = False) -> Optional[BlockEntry]:

@@ -12,64 +12,48 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Set
 
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
-from pijit.core.bytecode.flow.control_flow import unwound_level
-from pijit.core.bytecode.instructions.opcodes import BINARY, CLASS_OF_NAME, INPLACE, PRESENT, TRY_AND_WITH, UNARY
+from pijit.core.bytecode.instructions.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
 from pijit.core.capture.context import CaptureContext
-from pijit.core.capture.interpreter.attributes import Attributes
-from pijit.core.capture.interpreter.calls import Calls
-from pijit.core.capture.interpreter.deletions import Deletions
-from pijit.core.capture.interpreter.exceptions import ExceptionEdge, Handlers
-from pijit.core.capture.interpreter.loops import Iteration
-from pijit.core.capture.interpreter.match import Matching
-from pijit.core.capture.interpreter.stack_moves import ROTATIONS, StackMoves
-from pijit.core.capture.interpreter.stores import Effects
-from pijit.core.capture.interpreter.subscripts import Subscripts
-from pijit.core.capture.models.containers.characters import Characters
-from pijit.core.capture.models.containers.contents import Containers
-from pijit.core.capture.models.containers.literals import Displays
-from pijit.core.capture.models.containers.reads import ContainerReads
-from pijit.core.capture.models.containers.strings import Texts
-from pijit.core.capture.models.containers.updates import ContainerEffects
+from pijit.core.capture.interpreter import (
+    attributes,
+    branches,
+    calls,
+    deletions,
+    exceptions,
+    loops,
+    match,
+    stack_moves,
+    stores,
+    subscripts,
+    variables,
+)
+from pijit.core.capture.interpreter.exceptions import ExceptionEdge
+from pijit.core.capture.interpreter.stack_moves import ROTATIONS
+from pijit.core.capture.models import operators
+from pijit.core.capture.models.containers import characters, contents, literals, reads, sequences, strings, updates
 from pijit.core.capture.models.functions.callees import CALLEE_BELOW
-from pijit.core.capture.models.functions.shared_cells import content
-from pijit.core.capture.models.iteration.comprehensions import Comprehensions
-from pijit.core.capture.models.iteration.generators import Generators
-from pijit.core.capture.models.numpy.library import LibraryCalls
-from pijit.core.capture.models.objects.special_methods import is_object, method_called, truth_special
-from pijit.core.capture.models.operators import Operators, describe
+from pijit.core.capture.models.iteration import comprehensions, generators
+from pijit.core.capture.models.numpy import library
+from pijit.core.capture.models.objects.special_methods import method_called
+from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import foresee
-from pijit.core.capture.models.stdlib.context_managers import Managers
-from pijit.core.capture.models.stdlib.modules import Imports
-from pijit.core.capture.state.frame_state import FrameState, rounds_of
+from pijit.core.capture.models.stdlib import context_managers, modules
+from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome
-from pijit.core.capture.values.base import Raised, raised_in
-from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generating, worn
+from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
-    FRAGILE,
-    IMMUTABLE_BY_VALUE,
-    UNBOUND,
     Abstract,
-    Borrowed,
     Const,
-    KnownContainer,
     LoopIterator,
-    Number,
     OpaqueObject,
-    Sequence,
-    Tensor,
-    Unbound,
-    UnescapedFunction,
     Unknown,
     Unrolled,
-    known_of,
     number_type,
-    scalar_type,
 )
 from pijit.core.capture.values.predicates import HasValue
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import BOOL, FLAG, WORD, Scalar, Type
-from pijit.guards.facts import is_exactly
+from pijit.core.graph.types import WORD, Scalar, Type
 from pijit.guards.reading import NoPlaceError
 
 REASON_OF = {"FORMAT_VALUE": "PJ216", "CONVERT_VALUE": "PJ216", "RAISE_VARARGS": "PJ221"}
@@ -77,15 +61,17 @@ REASON_OF.update((name, "PJ216") for name in CLASS_OF_NAME if name.startswith("B
 REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """More specific reasons than PJ202 for instructions that never have a handler."""
 
-MAKES_BOOL = "TO_BOOL" in PRESENT
-"""Whether the argument of a comparison says that its result is converted to bool (3.13)."""
 
-PASSED = frozenset(["loop", "except", "finally"])
-"""Kinds of blocks that need no action when they are left without an exception."""
 
-class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, Attributes, Calls, LibraryCalls,
-                  Comprehensions, Generators, Iteration, Effects, Deletions, ContainerEffects, Matching, Texts,
-                  Characters, Managers, Imports, Handlers, StackMoves):
+HANDLERS: Dict[str, Callable[[Any, Instr], None]] = {
+    name[3:]: function for module in (
+        attributes, branches, calls, comprehensions, context_managers, deletions, exceptions, literals,
+        loops, match, modules, stack_moves, stores, strings, subscripts, updates, variables)
+    for name, function in vars(module).items() if name.startswith("op_")}
+"""By opcode, the function that interprets an instruction: the functions `op_OPCODE` of these modules."""
+
+
+class Interpreter:
     """Base of both clients: stack, locals, constants, globals.
 
     ``flow`` tells how the last instruction ends. "fall" continues with the next instruction, "jump" at the target.
@@ -93,6 +79,176 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
     loop step is ("iterate", flag, enter): if the FLAG is true, it continues with the values of ``enter()`` on the
     stack, else at the target. ``derived``: a call is being made whose result is not that of the instruction.
     """
+
+    # Models of operators, containers, objects and functions, and what opcodes do: functions of the modules that they are named by.
+    any_value = operators.any_value
+    binary = operators.binary
+    compare = operators.compare
+    convert = operators.convert
+    inplace = operators.inplace
+    truth = operators.truth
+    ufunc_call = operators.ufunc_call
+    unary = operators.unary
+
+    require_elements_of = subscripts.require_elements_of
+    row = subscripts.row
+    store = subscripts.store
+    store_part = subscripts.store_complex_part
+    store_subscript = subscripts.store_subscript
+    stored_scalar = subscripts.stored_scalar
+    subscript = subscripts.subscript
+    updates_picked = subscripts.updates_picked
+    view_of = subscripts.view_of
+
+    compare_objects = contents.compare_objects
+    container_item = contents.container_item
+    contains = contents.contains
+    holds_item = contents.holds_item
+    is_true = contents.is_true
+    item = contents.item
+    items_of = contents.items_of
+    key_at = contents.key_at
+    length_of = contents.length_of
+    list_item = contents.list_item
+    negated = contents.negated
+    position_of = contents.position_of
+    require_equal_to_itself = contents.require_equal_to_itself
+    same_or_equal = contents.same_or_equal
+
+    asks_anew = reads.asks_anew
+    entries_expected = reads.entries_expected
+    expect_like = reads.expect_like
+    expected = reads.expected
+    found = reads.found
+    get_now = reads.get_now
+    has_key_now = reads.has_key_now
+    is_changing = reads.is_changing
+    is_dropped = reads.is_dropped
+    is_resized = reads.is_resized
+    item_of_list = reads.item_of_list
+    item_operands = reads.item_operands
+    items_expected = reads.items_expected
+    key_value = reads.key_value
+    keyed = reads.keyed
+    length_now = reads.length_now
+    members_expected = reads.members_expected
+    read_now = reads.read_now
+    require_key = reads.require_key
+    typed_item = reads.typed_item
+
+    as_object = literals.as_object
+    copied = sequences.copied
+    is_short = sequences.is_short
+    new_dict = literals.new_dict
+    new_list = literals.new_list
+    new_set = literals.new_set
+    new_tuple = literals.new_tuple
+    of_sequences = literals.of_sequences
+    part_of_list = sequences.part_of
+    sliced = literals.sliced
+
+    attribute = attributes.attribute
+    dim = attributes.dim
+    dimension = attributes.dimension
+    require_shape = attributes.require_shape
+    size = attributes.size
+    transposed = attributes.transposed
+
+    call = calls.call
+    call_row = calls.call_row
+    call_ufunc = calls.call_ufunc
+
+    invoke = library.invoke
+    known = library.known
+    list_question = library.list_question
+    questions_of = library.questions_of
+
+    call_closure = comprehensions.call_closure
+    call_made = comprehensions.call_made
+    consume = comprehensions.consume
+    makes_object = comprehensions.makes_object
+    not_inlined = comprehensions.not_inlined
+    want_object = comprehensions.want_object
+
+    handed_out = generators.handed_out
+    step_generator = generators.step_generator
+    with_variables = generators.fresh
+
+    is_stepped_alone = loops.is_stepped_alone
+    named_iterator = loops.named_iterator
+    next_of = loops.next_of
+
+    apart_from_classes = stores.apart_from_classes
+    apart_from_stores = stores.apart_from_stores
+    attribute_place = stores.attribute_place
+    changing = stores.changing
+    instr_of = stores.instr_of
+    item_place = stores.item_place
+    note_access = stores.note_access
+    note_cell = stores.note_cell
+    note_store = stores.note_store
+    read_place = stores.read_place
+    reading = stores.reading
+    store_attribute = stores.store_attribute
+    store_item = stores.store_item
+    stored_value = stores.stored_value
+    written_attribute = stores.written_attribute
+
+    delete_attribute = deletions.delete_attribute
+
+    add_entries = updates.add_entries
+    changing_container = updates.changing_container
+    effect = updates.effect
+    lengthen = updates.lengthen
+    moving = updates.moving
+    multiply = updates.multiply
+    remove = updates.remove
+    store_key = updates.store_key
+
+    made_text = strings.made_text
+    of_texts = strings.of_texts
+    require_plain = strings.require_plain
+
+    _position = characters._position
+    code_of = characters.code_of
+    compare_texts = characters.compare_texts
+    item_of_text = characters.item_of_text
+    ordinal = characters.ordinal
+    store_byte = characters.store_byte
+    text_contains = characters.text_contains
+    text_item = characters.text_item
+    text_length = characters.text_length
+    text_object = characters.text_object
+
+    errors = context_managers.errors
+    errors_around = context_managers.errors_around
+    leave_with = context_managers.leave_with
+    with_errors = context_managers.with_errors
+
+    catch_no_more = exceptions.catch_no_more
+    end_block = exceptions.end_block
+    handled_state = exceptions.handled_state
+    handler = exceptions.handler
+    is_caught = exceptions.is_caught
+    is_named = exceptions.is_named
+    leads_out = exceptions.leads_out
+    matches = exceptions.matches
+    may_catch = exceptions.may_catch
+    named = exceptions.named
+    note_effect = exceptions.note_effect
+    raise_rarely = exceptions.raise_rarely
+    raise_where = exceptions.raise_where
+    split = exceptions.split
+    throw = exceptions.throw
+
+    rotate = stack_moves.rotate
+
+    cell_content = variables.cell_content
+    content_of = variables.content_of
+    known_object = variables.known_object
+
+    _conditional = branches._conditional
+    known_truth = branches.known_truth
 
     def __init__(self, function: Function, facts: CaptureContext) -> None:
         self.function = function
@@ -219,10 +375,10 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         elif name in ROTATIONS:
             self.rotate(ROTATIONS[name])
         else:
-            handler: Optional[Callable[[Instr], None]] = getattr(self, "op_" + name, None)
+            handler: Optional[Callable[[Any, Instr], None]] = getattr(type(self), "op_" + name, HANDLERS.get(name))
             if handler is None:
                 raise Break(REASON_OF.get(name, "PJ202"), opcode=name)
-            handler(instr)
+            handler(self, instr)
 
     def push(self, value: Abstract) -> None:
         if value.born < 0:
@@ -258,209 +414,6 @@ class Interpreter(Operators, Subscripts, Containers, ContainerReads, Displays, A
         if isinstance(value, (LoopIterator, Unrolled, GeneratorFrame)):
             raise Break("PJ209", type=describe(value))
         return value
-
-    # stack and locals
-
-    def op_NOP(self, instr: Instr) -> None:
-        """Nothing."""
-
-    def op_LOAD_CONST(self, instr: Instr) -> None:
-        self.push(Const(instr.value))
-
-    def op_LOAD_FAST(self, instr: Instr) -> None:
-        value = self.state.locals.get(instr.value, Unknown("PJ212"))
-        if isinstance(value, Unbound):
-            raise Break("PJ212", name=instr.value)
-        if isinstance(value, Unknown):
-            raise Break(value.reason, name=instr.value)
-        is_iterator = isinstance(value, (LoopIterator, Unrolled, GeneratorFrame))
-        if is_iterator and instr.value not in self.liveness.live_in(instr.index + 1):
-            self.state.locals[instr.value] = UNBOUND  # it moves to its only user
-            self.state.stack.append(value)
-            return
-        if isinstance(value, LoopIterator) and self.is_stepped_alone(instr):
-            self.push(Borrowed(instr.value))
-            return
-        self.state.stack.append(self.alone(value))
-
-    def op_STORE_FAST(self, instr: Instr) -> None:
-        value = self.as_object(self.take())
-        if isinstance(value, UnescapedFunction) and value.name is not None and not self.facts.depth:
-            value = worn(value)
-        elif isinstance(value, UnescapedFunction):
-            self.want_object(value)
-        elif isinstance(value, FRAGILE) and not isinstance(value, Raised) or rounds_of(value) or is_generating(value):
-            value = self.named_iterator(value)
-        self.state.locals[instr.value] = value
-
-    def op_LOAD_FAST_AND_CLEAR(self, instr: Instr) -> None:
-        """Save the value of a variable that an inlined comprehension hides; the variable may be unbound (3.12)."""
-        value = self.state.locals.get(instr.value, UNBOUND)
-        if isinstance(value, Unknown):
-            raise Break(value.reason, name=instr.value)
-        self.state.stack.append(value)
-        self.state.locals[instr.value] = UNBOUND
-
-    def op_DELETE_FAST(self, instr: Instr) -> None:
-        """Delete a number, an array or None. The deletion of other values may run finalizers."""
-        value = self.state.locals.get(instr.value, Unknown("PJ212"))
-        if not isinstance(value, (Number, Tensor)) and value != Const(None):
-            raise Break("PJ212" if isinstance(value, (Unbound, Unknown)) else "PJ202", name=instr.value)
-        self.use(value)  # which ensures that the variable has a value
-        self.state.locals[instr.value] = Unbound(None, instr.index)
-
-    def op_LOAD_GLOBAL(self, instr: Instr) -> None:
-        name = instr.value
-        place = self.facts.global_place(name)
-        if place is not None:
-            self.state.stack.append(self.read_place(place))
-            return
-        sample, where = self.facts.find_global(name, self)
-        self.state.stack.append(self.known_object(sample, *where))
-
-    def op_LOAD_DEREF(self, instr: Instr) -> None:
-        self.state.stack.append(self.cell_content(instr))
-
-    def cell_content(self, instr: Instr) -> Abstract:
-        """The content of the cell that ``instr`` names."""
-        return self.content_of(instr.arg or 0, instr.value)
-
-    def content_of(self, number: int, name: str) -> Abstract:
-        """The content of a cell or free variable."""
-        if name in self.facts.shared:
-            return content(self, name)
-        place = self.facts.cell_place(number, name)
-        self.note_cell(number, False)
-        if place is not None:
-            return self.read_place(place)
-        sample, where = self.facts.find_cell(number, self, name)
-        return self.known_object(sample, *where)
-
-    def known_object(self, sample: Any, source: Any, root: Any) -> Abstract:
-        """A value found by lookup: code and modules are known by identity, all others by type.
-
-        It is relied on only when an instruction pops it from the stack. A value that is only moved is not guarded.
-        """
-        value = self.facts.arriving(known_of(sample, source, self.instr.index))
-        if isinstance(value, Unknown):
-            raise Break(value.reason)
-        value.root = root
-        return value
-
-    # comparison and jumps
-
-    def op_COMPARE_OP(self, instr: Instr) -> None:
-        if instr.value == "exception match":
-            self.push(Const(self.matches(self.pop(), self.take(), instr)))
-            return
-        right, left = self.pop(), self.pop()
-        self.push(self.compare(instr.value, left, right))
-        if instr.arg and MAKES_BOOL:
-            self.op_TO_BOOL(instr)
-
-    def op_IS_OP(self, instr: Instr) -> None:
-        right, left = self.pop(), self.pop()
-        self.push(self.compare("is not" if instr.arg else "is", left, right))
-
-    def op_CONTAINS_OP(self, instr: Instr) -> None:
-        right, left = self.pop(), self.pop()
-        self.push(self.compare("not in" if instr.arg else "in", left, right))
-
-    def op_UNARY_NOT(self, instr: Instr) -> None:
-        value = truth_special(self, self.pop())
-        known = self.known_truth(value)
-        if known is not None:
-            self.push(Const(not known))
-            return
-        flag = self.emit("not", [self.truth(value)], FLAG)
-        self.push(Number(BOOL, self.emit("flag", [flag], BOOL)))
-
-    def known_truth(self, value: Abstract) -> Optional[bool]:
-        """``bool(value)`` when it is certain at capture time."""
-        if isinstance(value, Const):
-            if is_exactly(value.object, IMMUTABLE_BY_VALUE) or scalar_type(value.object) is not None:
-                return bool(value.object)
-            return len(value.object) > 0 if type(value.object) is tuple else self.is_true(value)
-        if isinstance(value, Sequence):
-            return bool(value.items)
-        if not (isinstance(value, KnownContainer) or is_object(value)) or self.is_changing(value) or self.asks_anew(value):
-            return None
-        return self.is_true(value)
-
-    def op_JUMP_FORWARD(self, instr: Instr) -> None:
-        self.flow = "jump"
-
-    op_JUMP_ABSOLUTE = op_JUMP_FORWARD
-
-    def _conditional(self, when: bool, keep: Optional[bool]) -> None:
-        """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
-        value = self.pop()
-        asked = truth_special(self, value)
-        known = self.known_truth(asked)
-        if known is not None:
-            self.flow = "jump" if known == when else "fall"
-            if keep is not None and known == keep:
-                self.push(value)
-            return
-        flag = self.truth(asked)
-        if not when:
-            flag = self.emit("not", [flag], FLAG)
-        self.flow = ("branch", flag, [value] if keep is not None else [])
-
-    def op_POP_JUMP_IF_FALSE(self, instr: Instr) -> None:
-        self._conditional(False, None)
-
-    def op_POP_JUMP_IF_TRUE(self, instr: Instr) -> None:
-        self._conditional(True, None)
-
-    def op_POP_JUMP_IF_NONE(self, instr: Instr) -> None:
-        self.push(self.compare("is", self.pop(), Const(None)))
-        self._conditional(True, None)
-
-    def op_POP_JUMP_IF_NOT_NONE(self, instr: Instr) -> None:
-        self.push(self.compare("is", self.pop(), Const(None)))
-        self._conditional(False, None)
-
-    def op_TO_BOOL(self, instr: Instr) -> None:
-        """Convert to bool: a jump of 3.13 accepts nothing but True and False."""
-        value = truth_special(self, self.pop())
-        known = self.known_truth(value)
-        is_bool = isinstance(value, Number) and value.type == BOOL
-        if known is not None:
-            self.push(Const(known))
-        else:
-            self.push(value if is_bool else Number(BOOL, self.emit("flag", [self.truth(value)], BOOL)))
-
-    def op_JUMP_IF_FALSE_OR_POP(self, instr: Instr) -> None:
-        self._conditional(False, False)
-
-    def op_JUMP_IF_TRUE_OR_POP(self, instr: Instr) -> None:
-        self._conditional(True, True)
-
-    # blocks of try statements and of 3.7's loops: kernels raise nothing, so they only tell what exits must restore
-
-    def op_SETUP_FINALLY(self, instr: Instr) -> None:
-        """No operation: exits restore the block stack."""
-
-    op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
-
-    def op_POP_BLOCK(self, instr: Instr) -> None:
-        kind = self.cfg.block_stack[instr.index][-1].kind
-        if kind == "with":
-            self.leave_with(instr)
-        elif kind not in PASSED:
-            raise Break("PJ206", opcode=instr.opname)
-
-    def op_BREAK_LOOP(self, instr: Instr) -> None:
-        """CPython 3.7: leave the innermost loop and the blocks in it, or continue with the next iteration."""
-        handled = raised_in(self.state.stack) is not None
-        level = unwound_level(self.cfg.block_stack[instr.index], instr.opname, handled)
-        if level is None:
-            raise Break("PJ206", opcode=instr.opname)
-        self.state.stack = self.state.stack[:level]
-        self.flow = "jump"
-
-    op_CONTINUE_LOOP = op_BREAK_LOOP
 
     # shared by calls, attributes and subscripts
 

@@ -7,7 +7,7 @@ anything. So a side exit never makes bytecode repeat an effect.
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Iterable, List, Optional
+from typing import Any, Iterable, List, Optional
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from pijit.core.capture.models.objects.instances import shared, store_in_record
 from pijit.core.capture.models.objects.list_elements import as_thing, store_in_thing
 from pijit.core.capture.models.objects.method_binding import set_by_property
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.profile.samples import is_stored_in_things
 from pijit.core.capture.state.class_attributes import as_owner, is_plain_value, searched_for, why_not_shared
-from pijit.core.capture.state.frame_state import FrameState, expect_items, loosen
+from pijit.core.capture.state.frame_state import expect_items, loosen
 from pijit.core.capture.state.heap_locations import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import (
@@ -49,214 +50,212 @@ LOOKUPS = frozenset(["BINARY_SUBSCR", "CALL_METHOD", "CALL_METHOD_KW"])
 class."""
 
 
-class Effects:
-    """Mixin of the interpreter: STORE_ATTR, STORE_GLOBAL, STORE_DEREF, stores into lists, and what effects share."""
+def changing(interpreter: Interpreter, place: Any, owner: Abstract, relied: bool = True) -> None:
+    """Note that a kernel changes ``place`` of an object: an attribute's name, or the class for items.
 
-    facts: Any
-    state: FrameState
-    instr: Instr
-    emit: Callable[..., Optional[Value]]
-    pop: Callable[[], Abstract]
-    use: Callable[[Abstract], Abstract]
-    number_value: Callable[[Abstract], Value]
-    object_value: Callable[[Abstract], Value]
-    cell_value: Callable[[Any], Value]
-    constant: Callable[[Abstract], Any]
-    want_object: Callable[[UnescapedFunction], None]
-    word: Callable[[Abstract], Value]
-    moving: Callable[[Abstract], None]
+    ``relied`` says that the new content of the place is known.
+    """
+    if isinstance(owner, OpaqueObject):
+        if place is dict and _is_namespace(interpreter, owner.sample):
+            raise Break("PJ220", object=describe(owner), because="global variables are in it")
+        interpreter.facts.changed.add((place, identity_of(owner)))
+    elif interpreter.instr_of(owner) in LOOKUPS:
+        interpreter.facts.changed.add((place, None))
+    interpreter.note_access(place, owner, True, relied)
+    if type(place) is not str:  # attribute stores change no list or dict that the function has made
+        interpreter.facts.mutates = True
+        expect_items(interpreter.state)
 
-    # changed locations, and objects that must be distinct
 
-    def changing(self, place: Any, owner: Abstract, relied: bool = True) -> None:
-        """Note that a kernel changes ``place`` of an object: an attribute's name, or the class for items.
+def _is_namespace(interpreter: Interpreter, sample: Any) -> bool:
+    """Whether a dict holds the globals of a module, which are read under guards of their own."""
+    return sample is interpreter.facts.base.globals or sample is interpreter.facts.globals or "__builtins__" in sample
 
-        ``relied`` says that the new content of the place is known.
-        """
-        if isinstance(owner, OpaqueObject):
-            if place is dict and self._is_namespace(owner.sample):
-                raise Break("PJ220", object=describe(owner), because="global variables are in it")
-            self.facts.changed.add((place, identity_of(owner)))
-        elif self.instr_of(owner) in LOOKUPS:
-            self.facts.changed.add((place, None))
-        self.note_access(place, owner, True, relied)
-        if type(place) is not str:  # attribute stores change no list or dict that the function has made
-            self.facts.mutates = True
-            expect_items(self.state)
 
-    def _is_namespace(self, sample: Any) -> bool:
-        """Whether a dict holds the globals of a module, which are read under guards of their own."""
-        return sample is self.facts.base.globals or sample is self.facts.globals or "__builtins__" in sample
+def instr_of(interpreter: Interpreter, value: Abstract) -> str:
+    """The name of the instruction that made a value, or ""."""
+    instructions = interpreter.facts.function.instructions
+    return (instructions[value.born].opname  # type: ignore[no-any-return]
+            if 0 <= value.born < len(instructions) else "")
 
-    def instr_of(self, value: Abstract) -> str:
-        """The name of the instruction that made a value, or ""."""
-        instructions = self.facts.function.instructions
-        return (instructions[value.born].opname  # type: ignore[no-any-return]
-                if 0 <= value.born < len(instructions) else "")
 
-    def reading(self, place: Any, owner: Abstract) -> None:
-        """Check that ``place`` of an object may be read under guards, which hold at the start of the segment.
+def reading(interpreter: Interpreter, place: Any, owner: Abstract) -> None:
+    """Check that ``place`` of an object may be read under guards, which hold at the start of the segment.
 
-        Raises:
-            Break: captured code changes it.
-        """
-        self.apart_from_stores(place, owner)
-        if (place, identity_of(owner)) in self.facts.changed:
-            raise Break("PJ219", object=describe(owner))
-        self.note_access(place, owner, False, True)
+    Raises:
+        Break: captured code changes it.
+    """
+    interpreter.apart_from_stores(place, owner)
+    if (place, identity_of(owner)) in interpreter.facts.changed:
+        raise Break("PJ219", object=describe(owner))
+    interpreter.note_access(place, owner, False, True)
 
-    def apart_from_stores(self, place: Any, owner: Abstract) -> None:
-        """Break if an object from outside may be one that captured code made before and stores into.
 
-        Only the classes of such virtual objects and list elements are known.
-        """
-        changed, kind = self.facts.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
-        if kind is not None and (((VirtualObject, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
-            raise Break("PJ219", object=describe(owner))
-        self.apart_from_classes(place, searched_for(owner))
+def apart_from_stores(interpreter: Interpreter, place: Any, owner: Abstract) -> None:
+    """Break if an object from outside may be one that captured code made before and stores into.
 
-    def apart_from_classes(self, name: Any, classes: Iterable[type]) -> None:
-        """Break if captured code stores the attribute into a class that a lookup searches."""
-        if any((name, id(cls)) in self.facts.changed for cls in classes):
-            raise Break("PJ219", object=name)
+    Only the classes of such virtual objects and list elements are known.
+    """
+    changed, kind = interpreter.facts.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
+    if kind is not None and (((VirtualObject, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
+        raise Break("PJ219", object=describe(owner))
+    interpreter.apart_from_classes(place, searched_for(owner))
 
-    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
-        """Note an access: objects of which a place is written must be distinct from those of which it is read."""
 
-    # places
+def apart_from_classes(interpreter: Interpreter, name: Any, classes: Iterable[type]) -> None:
+    """Break if captured code stores the attribute into a class that a lookup searches."""
+    if any((name, id(cls)) in interpreter.facts.changed for cls in classes):
+        raise Break("PJ219", object=name)
 
-    def attribute_place(self, owner: Abstract, name: str) -> Optional[HeapPlace]:
-        """The place of an attribute if captured code of the function writes it."""
-        if identity_of(owner) == id(self.facts.globals):
-            return self.facts.global_place(name)  # type: ignore[no-any-return]
-        place = self.facts.places.get((name, identity_of(owner))) if identity_of(owner) is not None else None
-        if place is not None:
-            self.use(owner)
-            self.apart_from_stores(name, as_owner(owner))
-            self.note_access(name, as_owner(owner), False, True)
-        return place  # type: ignore[no-any-return]
 
-    def read_place(self, place: HeapPlace) -> Abstract:
-        """The value of a place."""
-        value = self.state.locals.get(place.name)
-        if value is None:  # found in this run of the analysis, which will be repeated
-            value = place.initial(self.facts.base)
-        if isinstance(value, Unbound):
-            raise Break("PJ212", name=str(place.source))
-        if isinstance(value, Unknown):
-            raise Break(value.reason, name=str(place.source))
-        return value
+def note_access(interpreter: Interpreter, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+    """Note an access: objects of which a place is written must be distinct from those of which it is read."""
 
-    def _write_place(self, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
-        value = shared(self, [self.as_object(value)])[0]
-        self.emit(operation, operands + [self.stored_value(value)], None, exits=True)
-        self.note_store(place, value)
 
-    def note_store(self, place: HeapPlace, value: Abstract) -> None:
-        """Note that the instruction has written a place, and its new value."""
-        self.facts.stores.setdefault(self.instr.index, set()).add(place.name)
-        self.state.locals[place.name] = value
+def attribute_place(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[HeapPlace]:
+    """The place of an attribute if captured code of the function writes it."""
+    if identity_of(owner) == id(interpreter.facts.globals):
+        return interpreter.facts.global_place(name)  # type: ignore[no-any-return]
+    place = interpreter.facts.places.get((name, identity_of(owner))) if identity_of(owner) is not None else None
+    if place is not None:
+        interpreter.use(owner)
+        interpreter.apart_from_stores(name, as_owner(owner))
+        interpreter.note_access(name, as_owner(owner), False, True)
+    return place  # type: ignore[no-any-return]
 
-    def op_STORE_ATTR(self, instr: Instr) -> None:
-        owner, value = self.pop(), self.pop()
-        self.store_attribute(owner, instr.value, value)
 
-    def store_attribute(self, owner: Abstract, name: str, value: Abstract) -> None:
-        """``owner.name = value``."""
-        if set_by_property(self, owner, name, value):
-            return
-        if isinstance(owner, VirtualObject):
-            store_in_record(self, owner, name, value)
-            return
-        if isinstance(owner, Tensor):
-            self.store_part(owner, name, value)
-            return
-        thing = as_thing(self, owner, name)
-        if thing is not None:
-            store_in_thing(self, thing, name, value)
-            return
-        place = self.written_attribute(owner, name, "__setattr__")
-        if isinstance(owner, Const) and not is_plain_value(value):
-            raise Break("PJ220", attribute=name, object=describe(owner), because="its value decides what reads give")
-        self._write_place(place, "store_attr", [self.object_value(owner), self.object_value(Const(name))], value)
+def read_place(interpreter: Interpreter, place: HeapPlace) -> Abstract:
+    """The value of a place."""
+    value = interpreter.state.locals.get(place.name)
+    if value is None:  # found in this run of the analysis, which will be repeated
+        value = place.initial(interpreter.facts.base)
+    if isinstance(value, Unbound):
+        raise Break("PJ212", name=str(place.source))
+    if isinstance(value, Unknown):
+        raise Break(value.reason, name=str(place.source))
+    return value
 
-    def written_attribute(self, owner: Abstract, name: str, hook: str) -> HeapPlace:
-        """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
-        shared = isinstance(owner, Const)
-        why = why_not_shared(owner, name, hook, self.facts) if shared else why_not_stored(owner, name, hook)
-        if why is not None:
-            raise Break("PJ220", attribute=name, object=describe(owner), because=why)
-        owner = as_owner(owner)
-        self.apart_from_stores(name, owner)
-        key = (name, identity_of(owner))
-        if key not in self.facts.places:
-            self.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]
-        self.changing(name, owner)
-        return self.facts.places[key]  # type: ignore[no-any-return]
 
-    def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
-        """The place of a list's item, if captured code of the function stores into the list at known positions only."""
-        identity = identity_of(owner)
-        known = (list, identity) in self.facts.changed and (ItemPlace, identity) not in self.facts.changed
-        if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
-            return None
-        self.note_access(list, owner, False, True)
-        return self.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
+def _write_place(interpreter: Interpreter, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
+    value = shared(interpreter, [interpreter.as_object(value)])[0]
+    interpreter.emit(operation, operands + [interpreter.stored_value(value)], None, exits=True)
+    interpreter.note_store(place, value)
 
-    def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` for a list. An item at a known position is a place if all stores are at known
-        positions."""
-        identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
-        position = self.constant(index) if anywhere not in self.facts.changed else None
-        if not (isinstance(owner, OpaqueObject) and type(position) is int and 0 <= position < len(owner.sample)):
-            loosen(self.state, owner, value)
-            self.moving(owner)
-            self.emit("store_item", [self.object_value(owner), self.word(index), self.stored_value(value)], None,
-                      exits=True)
-            return
-        if (position, identity) not in self.facts.places:
-            self.facts.places[position, identity] = ItemPlace(owner, position)
-        self.changing(list, owner)
-        self._write_place(self.facts.places[position, identity], "store_item",
-                          [self.object_value(owner), self.word(index)], value)
 
-    def op_STORE_GLOBAL(self, instr: Instr) -> None:
-        place = self.facts.written_place(instr)
-        self._write_place(place, "store_global", [self.object_value(Const(instr.value))], self.pop())
+def note_store(interpreter: Interpreter, place: HeapPlace, value: Abstract) -> None:
+    """Note that the instruction has written a place, and its new value."""
+    interpreter.facts.stores.setdefault(interpreter.instr.index, set()).add(place.name)
+    interpreter.state.locals[place.name] = value
 
-    def op_STORE_DEREF(self, instr: Instr) -> None:
-        if instr.value in self.facts.shared:
-            store_content(self, instr.value, self.pop())
-            return
-        place = self.facts.written_place(instr)
-        self.note_cell(instr.arg or 0, True)
-        cell = self.facts.cell_owners(instr.arg or 0)[-1]
-        self._write_place(place, "store_cell", [self.cell_value(cell.root)], self.pop())
 
-    def note_cell(self, number: int, changes: bool) -> None:
-        """Note an access to a cell. A written cell must be the same cell as at capture, and distinct from those that
-        are read."""
-        if changes or any(place is CellPlace for place, _ in self.facts.changed):
-            for owner in self.facts.cell_owners(number):
-                self.note_access(CellPlace, owner, changes, True)
+def op_STORE_ATTR(interpreter: Interpreter, instr: Instr) -> None:
+    owner, value = interpreter.pop(), interpreter.pop()
+    interpreter.store_attribute(owner, instr.value, value)
 
-    def stored_value(self, value: Abstract) -> Value:
-        """The value that an effect stores: an array, a number, or an object by identity. Break for values only bytecode
-        makes."""
-        if isinstance(value, Tensor):
-            return value.value  # type: ignore[return-value]
-        if isinstance(value, Range):
-            return made_range(self, value).value  # type: ignore[return-value]
-        if isinstance(value, UnescapedFunction):
-            self.want_object(value)
-        found = value.root is not None and not isinstance(value, LoopIterator)
-        if found or isinstance(value, (Instance, OpaqueObject, Sequence, Composite, VirtualObject)):
-            return self.object_value(value)
-        if number_type(value) is not None:
-            return self.number_value(value)
-        if isinstance(value, Const):
-            return self.object_value(value)
-        raise Break("PJ203", operand=describe(value))
+
+def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value: Abstract) -> None:
+    """``owner.name = value``."""
+    if set_by_property(interpreter, owner, name, value):
+        return
+    if isinstance(owner, VirtualObject):
+        store_in_record(interpreter, owner, name, value)
+        return
+    if isinstance(owner, Tensor):
+        interpreter.store_part(owner, name, value)
+        return
+    thing = as_thing(interpreter, owner, name)
+    if thing is not None:
+        store_in_thing(interpreter, thing, name, value)
+        return
+    place = interpreter.written_attribute(owner, name, "__setattr__")
+    if isinstance(owner, Const) and not is_plain_value(value):
+        raise Break("PJ220", attribute=name, object=describe(owner), because="its value decides what reads give")
+    _write_place(interpreter, place, "store_attr", [interpreter.object_value(owner), interpreter.object_value(Const(name))], value)
+
+
+def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook: str) -> HeapPlace:
+    """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
+    shared = isinstance(owner, Const)
+    why = why_not_shared(owner, name, hook, interpreter.facts) if shared else why_not_stored(owner, name, hook)
+    if why is not None:
+        raise Break("PJ220", attribute=name, object=describe(owner), because=why)
+    owner = as_owner(owner)
+    interpreter.apart_from_stores(name, owner)
+    key = (name, identity_of(owner))
+    if key not in interpreter.facts.places:
+        interpreter.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]
+    interpreter.changing(name, owner)
+    return interpreter.facts.places[key]  # type: ignore[no-any-return]
+
+
+def item_place(interpreter: Interpreter, owner: Abstract, key: Any) -> Optional[HeapPlace]:
+    """The place of a list's item, if captured code of the function stores into the list at known positions only."""
+    identity = identity_of(owner)
+    known = (list, identity) in interpreter.facts.changed and (ItemPlace, identity) not in interpreter.facts.changed
+    if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
+        return None
+    interpreter.note_access(list, owner, False, True)
+    return interpreter.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
+
+
+def store_item(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
+    """``owner[index] = value`` for a list. An item at a known position is a place if all stores are at known
+    positions."""
+    identity, anywhere = identity_of(owner), (ItemPlace, identity_of(owner))
+    position = interpreter.constant(index) if anywhere not in interpreter.facts.changed else None
+    if not (isinstance(owner, OpaqueObject) and type(position) is int and 0 <= position < len(owner.sample)):
+        loosen(interpreter.state, owner, value)
+        interpreter.moving(owner)
+        interpreter.emit("store_item", [interpreter.object_value(owner), interpreter.word(index), interpreter.stored_value(value)], None,
+                  exits=True)
+        return
+    if (position, identity) not in interpreter.facts.places:
+        interpreter.facts.places[position, identity] = ItemPlace(owner, position)
+    interpreter.changing(list, owner)
+    _write_place(interpreter, interpreter.facts.places[position, identity], "store_item",
+                      [interpreter.object_value(owner), interpreter.word(index)], value)
+
+
+def op_STORE_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:
+    place = interpreter.facts.written_place(instr)
+    _write_place(interpreter, place, "store_global", [interpreter.object_value(Const(instr.value))], interpreter.pop())
+
+
+def op_STORE_DEREF(interpreter: Interpreter, instr: Instr) -> None:
+    if instr.value in interpreter.facts.shared:
+        store_content(interpreter, instr.value, interpreter.pop())
+        return
+    place = interpreter.facts.written_place(instr)
+    interpreter.note_cell(instr.arg or 0, True)
+    cell = interpreter.facts.cell_owners(instr.arg or 0)[-1]
+    _write_place(interpreter, place, "store_cell", [interpreter.cell_value(cell.root)], interpreter.pop())
+
+
+def note_cell(interpreter: Interpreter, number: int, changes: bool) -> None:
+    """Note an access to a cell. A written cell must be the same cell as at capture, and distinct from those that
+    are read."""
+    if changes or any(place is CellPlace for place, _ in interpreter.facts.changed):
+        for owner in interpreter.facts.cell_owners(number):
+            interpreter.note_access(CellPlace, owner, changes, True)
+
+
+def stored_value(interpreter: Interpreter, value: Abstract) -> Value:
+    """The value that an effect stores: an array, a number, or an object by identity. Break for values only bytecode
+    makes."""
+    if isinstance(value, Tensor):
+        return value.value  # type: ignore[return-value]
+    if isinstance(value, Range):
+        return made_range(interpreter, value).value  # type: ignore[return-value]
+    if isinstance(value, UnescapedFunction):
+        interpreter.want_object(value)
+    found = value.root is not None and not isinstance(value, LoopIterator)
+    if found or isinstance(value, (Instance, OpaqueObject, Sequence, Composite, VirtualObject)):
+        return interpreter.object_value(value)
+    if number_type(value) is not None:
+        return interpreter.number_value(value)
+    if isinstance(value, Const):
+        return interpreter.object_value(value)
+    raise Break("PJ203", operand=describe(value))
 
 
 def why_not_stored(owner: Abstract, name: str, hook: str) -> Optional[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import PRESENT
 from pijit.core.capture.models.containers.characters import is_text
 from pijit.core.capture.models.containers.known_stores import store_into_known
@@ -17,7 +17,7 @@ from pijit.core.capture.models.numpy.from_sequences import array_of
 from pijit.core.capture.models.numpy.library_effects import held_by, set_items
 from pijit.core.capture.models.objects.special_methods import ask_special, call_special
 from pijit.core.capture.models.operators import describe, operand_of
-from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -42,224 +42,215 @@ STORING_BACK = ["SWAP", "ROT_TWO", "STORE_SUBSCR"] if "SWAP" in PRESENT else ["R
 """The instructions after the operator of ``x[i] += ...``."""
 
 
-class Subscripts:
-    """Mixin of the interpreter: BINARY_SUBSCR, STORE_SUBSCR, BUILD_SLICE."""
+def op_BUILD_SLICE(interpreter: Interpreter, instr: Instr) -> None:
+    parts = interpreter.pop_many(instr.arg or 2)
+    for part in parts:
+        if not (isinstance(part, Const) and part.object is None) and number_type(part) is None:
+            raise Break("PJ205", index=describe(part))
+    interpreter.push(SliceDisplay(tuple(parts + [Const(None)] * (3 - len(parts)))))
 
-    function: Function
-    instr: Instr
-    state: FrameState
-    emit: Callable[..., Optional[Value]]
-    pop: Callable[[], Abstract]
-    pop_many: Callable[[int], List[Abstract]]
-    push: Callable[[Abstract], None]
-    word: Callable[[Abstract], Value]
-    any_value: Callable[[Abstract], Value]
-    number_value: Callable[[Abstract], Value]
-    use: Callable[[Abstract], Abstract]
-    store_item: Callable[[Abstract, Abstract, Abstract], None]
-    store_key: Callable[[Abstract, Abstract, Abstract], None]
-    items_of: Callable[[Abstract], Optional[List[Abstract]]]
-    invoke: Callable[..., Abstract]
-    stored_value: Callable[[Abstract], Value]
-    attribute: Callable[[Abstract, str], Abstract]
-    container_item: Callable[[Abstract, Abstract], Abstract]
-    size: Callable[[Tensor], Value]
-    text_item: Callable[[Abstract, Abstract], Abstract]
-    store_byte: Callable[[Abstract, Abstract, Abstract], None]
 
-    def op_BUILD_SLICE(self, instr: Instr) -> None:
-        parts = self.pop_many(instr.arg or 2)
-        for part in parts:
-            if not (isinstance(part, Const) and part.object is None) and number_type(part) is None:
-                raise Break("PJ205", index=describe(part))
-        self.push(SliceDisplay(tuple(parts + [Const(None)] * (3 - len(parts)))))
+def op_BINARY_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
+    index, owner = interpreter.pop(), interpreter.pop()
+    interpreter.push(interpreter.subscript(owner, index))
 
-    def op_BINARY_SUBSCR(self, instr: Instr) -> None:
-        index, owner = self.pop(), self.pop()
-        self.push(self.subscript(owner, index))
 
-    def op_STORE_SUBSCR(self, instr: Instr) -> None:
-        self.store_subscript(self.pop(), self.pop(), self.pop())
+def op_STORE_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter.store_subscript(interpreter.pop(), interpreter.pop(), interpreter.pop())
 
-    def store_subscript(self, index: Abstract, owner: Abstract, value: Abstract) -> None:
-        """``owner[index] = value``."""
-        if pointer_class(owner) is list and isinstance(index, Slice):
-            store_part(self, owner, index, value)
-            return
-        if isinstance(owner, KnownContainer) and store_into_known(self, owner, index, value):
-            return
-        if pointer_class(owner) is list:
-            self.store_item(owner, index, value)
-            return
-        if is_among(pointer_class(owner), KEYED):
-            self.store_key(owner, index, value)
-            return
-        if pointer_class(owner) is bytearray:
-            self.store_byte(owner, index, value)
-            return
-        if not isinstance(owner, Tensor):
-            if ask_special(self, "__setitem__", owner, index, value) is None:
-                raise Break("PJ205", object=describe(owner))
-            return
-        if not owner.type.writeable:
-            raise Break("PJ203", operand="read-only array")
-        if not (isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index)):
-            self.store(owner, index, value)
 
-    def store(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` for a writeable array."""
-        if self._gathers(index):
-            self._scatter(owner, index, value)
-        else:
-            self._store(owner, self._index_items(index), value)
+def store_subscript(interpreter: Interpreter, index: Abstract, owner: Abstract, value: Abstract) -> None:
+    """``owner[index] = value``."""
+    if pointer_class(owner) is list and isinstance(index, Slice):
+        store_part(interpreter, owner, index, value)
+        return
+    if isinstance(owner, KnownContainer) and store_into_known(interpreter, owner, index, value):
+        return
+    if pointer_class(owner) is list:
+        interpreter.store_item(owner, index, value)
+        return
+    if is_among(pointer_class(owner), KEYED):
+        interpreter.store_key(owner, index, value)
+        return
+    if pointer_class(owner) is bytearray:
+        interpreter.store_byte(owner, index, value)
+        return
+    if not isinstance(owner, Tensor):
+        if ask_special(interpreter, "__setitem__", owner, index, value) is None:
+            raise Break("PJ205", object=describe(owner))
+        return
+    if not owner.type.writeable:
+        raise Break("PJ203", operand="read-only array")
+    if not (isinstance(value, Tensor) and value.part is not None and _is_part(value.part, owner, index)):
+        interpreter.store(owner, index, value)
 
-    def store_part(self, owner: Tensor, name: str, value: Abstract) -> None:
-        """``owner.real = value`` and ``owner.imag = value`` of a complex array."""
-        if owner.type.dtype.kind != "c" or name not in ("real", "imag"):
-            raise Break("PJ220", attribute=name, object="array", because="it is no part of complex elements")
-        if not owner.type.writeable:
-            raise Break("PJ203", operand="read-only array")
-        part = self.attribute(owner, name)
-        if isinstance(value, Tensor) and value.part == (owner.value, name):
-            return  # as after ``owner.real += ...``
-        self._store(part, [Const(Ellipsis)], value)
 
-    def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``owner[index]``."""
-        if isinstance(owner, Tensor) and self._gathers(index):
-            items = self._index_items(index) if class_of(index) is not list else []
-            found = elements_at(self, owner, items) or elements_where(self, owner, items) or rows_at(
-                self, owner, items)
-            if found is not None:
-                return found
-            self.require_elements_of(owner)
-            return self.invoke(FUNCTIONS["operator.getitem"], [owner, index], {})
-        if isinstance(owner, Tensor):
-            items = self._index_items(index)
-            if _is_element(owner, items):
-                result = numpy_scalar(owner.type.dtype)
-                words = [self.word(item) for item in items]
-                return Number(result, self.emit("load", [owner.value] + words, result, exits=True))
-            view = self.view_of(owner, items)
-            view.part = (owner.value, index)
-            return view
-        if isinstance(owner, Const) and any(owner.object is maker for maker in INDEX_MAKERS):
-            return index_made(self, owner.object, index)
-        row = INDEXERS.get(id(owner.object)) if isinstance(owner, Const) else None
-        if row is not None:
-            return self.invoke(FUNCTIONS[row], [index], {})
-        if is_text(owner):
-            return self.text_item(owner, index)
-        found = call_special(self, "__getitem__", owner, index)
-        return found if found is not None else self.container_item(owner, index)
+def store(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abstract) -> None:
+    """``owner[index] = value`` for a writeable array."""
+    if _gathers(interpreter, index):
+        _scatter(interpreter, owner, index, value)
+    else:
+        _store(interpreter, owner, _index_items(interpreter, index), value)
 
-    def _index_items(self, index: Abstract) -> List[Abstract]:
-        """The items of an index: those of a tuple, or the index itself."""
-        known = index.object if isinstance(index, Const) else getattr(index, "sample", None)
-        if isinstance(index, Sequence) or type(known) is tuple:
-            return self.items_of(index) or []
-        return [index]
 
-    def _gathers(self, index: Abstract) -> bool:
-        """Whether an index selects elements one by one: it is an array or a list, or contains one."""
-        if class_of(index) is list:
-            return True
-        items = [index] if class_of(index) is not tuple else self.items_of(index) or []
-        return any(isinstance(item, Tensor) or class_of(item) is list for item in items)
+def store_complex_part(interpreter: Interpreter, owner: Tensor, name: str, value: Abstract) -> None:
+    """``owner.real = value`` and ``owner.imag = value`` of a complex array."""
+    if owner.type.dtype.kind != "c" or name not in ("real", "imag"):
+        raise Break("PJ220", attribute=name, object="array", because="it is no part of complex elements")
+    if not owner.type.writeable:
+        raise Break("PJ203", operand="read-only array")
+    part = interpreter.attribute(owner, name)
+    if isinstance(value, Tensor) and value.part == (owner.value, name):
+        return  # as after ``owner.real += ...``
+    _store(interpreter, part, [Const(Ellipsis)], value)
 
-    def updates_picked(self) -> bool:
-        """Whether this is the operator of ``x[:, i] += ...``.
 
-        A slice is on the stack, so no exit could follow if the operator wrote into the array of the selected elements.
-        """
-        behind = self.function.instructions[self.instr.index + 1:self.instr.index + 1 + len(STORING_BACK)]
-        if [instr.opname for instr in behind] != STORING_BACK or len(self.state.stack) < 2:
-            return False
-        owner, index = self.state.stack[-2:]
-        return isinstance(owner, Tensor) and class_of(index) is tuple and self._gathers(index) and any(
-            isinstance(item, Slice) for item in self._index_items(index))
+def subscript(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
+    """``owner[index]``."""
+    if isinstance(owner, Tensor) and _gathers(interpreter, index):
+        items = _index_items(interpreter, index) if class_of(index) is not list else []
+        found = elements_at(interpreter, owner, items) or elements_where(interpreter, owner, items) or rows_at(
+            interpreter, owner, items)
+        if found is not None:
+            return found
+        interpreter.require_elements_of(owner)
+        return interpreter.invoke(FUNCTIONS["operator.getitem"], [owner, index], {})
+    if isinstance(owner, Tensor):
+        items = _index_items(interpreter, index)
+        if _is_element(owner, items):
+            result = numpy_scalar(owner.type.dtype)
+            words = [interpreter.word(item) for item in items]
+            return Number(result, interpreter.emit("load", [owner.value] + words, result, exits=True))
+        view = interpreter.view_of(owner, items)
+        view.part = (owner.value, index)
+        return view
+    if isinstance(owner, Const) and any(owner.object is maker for maker in INDEX_MAKERS):
+        return index_made(interpreter, owner.object, index)
+    row = INDEXERS.get(id(owner.object)) if isinstance(owner, Const) else None
+    if row is not None:
+        return interpreter.invoke(FUNCTIONS[row], [index], {})
+    if is_text(owner):
+        return interpreter.text_item(owner, index)
+    found = call_special(interpreter, "__getitem__", owner, index)
+    return found if found is not None else interpreter.container_item(owner, index)
 
-    def _scatter(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
-        """``owner[mask] = value`` and ``owner[integers] = value`` for values that every element can hold."""
-        value = held_by(self, owner, value)
-        items = self._index_items(index) if class_of(index) is not list else []
-        if store_elements(self, owner, items, value):
-            return
-        self.require_elements_of(owner)
-        set_items(self, owner, index, value)
 
-    def require_elements_of(self, owner: Tensor) -> None:
-        """Side exit if the array is empty, because NumPy would warn about an index out of range instead of raising."""
-        self.emit("require", [self.emit("truth", [self.size(owner)], FLAG)], None, exits=True)
+def _index_items(interpreter: Interpreter, index: Abstract) -> List[Abstract]:
+    """The items of an index: those of a tuple, or the index itself."""
+    known = index.object if isinstance(index, Const) else getattr(index, "sample", None)
+    if isinstance(index, Sequence) or type(known) is tuple:
+        return interpreter.items_of(index) or []
+    return [index]
 
-    def view_of(self, owner: Tensor, items: List[Abstract]) -> Tensor:
-        """``owner[items]`` for a basic index."""
-        items = _without_ellipsis(items, owner.type.ndim)
-        codes: List[str] = []
-        words: List[Value] = []
-        for item in items:
-            code, parts = self._index_code(item)
-            codes.append(code)
-            words += parts
-        result = _view_type(owner.type, codes)
-        exits = any(code == "i" or code[-1] == "v" for code in codes)
-        value = self.emit("view", [owner.value] + words, result, {"index": tuple(codes)}, exits=exits)
-        return Tensor(result, value)
 
-    def row(self, owner: Tensor, index: Value) -> Tensor:
-        """``owner[index]`` of an array with several axes, for an index that is known to be in range."""
-        codes = ("i",) + ("e",) * (owner.type.ndim - 1)
-        result = _view_type(owner.type, list(codes))
-        return Tensor(result, self.emit("view", [owner.value, index], result, {"index": codes, "inside": True}))
+def _gathers(interpreter: Interpreter, index: Abstract) -> bool:
+    """Whether an index selects elements one by one: it is an array or a list, or contains one."""
+    if class_of(index) is list:
+        return True
+    items = [index] if class_of(index) is not tuple else interpreter.items_of(index) or []
+    return any(isinstance(item, Tensor) or class_of(item) is list for item in items)
 
-    def _index_code(self, item: Abstract) -> Tuple[str, List[Value]]:
-        item = self.use(item)
-        if isinstance(item, Const) and item.object is None:
-            return "n", []
-        if isinstance(item, Slice):
-            absent = [isinstance(part, Const) and part.object is None for part in item.parts]
-            if all(absent):
-                return "e", []
-            return ("s" + "".join("-" if gone else "v" for gone in absent),
-                    [self.word(part) for part, gone in zip(item.parts, absent) if not gone])
-        if isinstance(item, Const) and type(item.object) is slice:
-            raise Break("PJ205", index="slice constant")
-        return "i", [self.word(item)]
 
-    def _store(self, owner: Tensor, items: List[Abstract], value: Abstract) -> None:
-        value = array_of(self, value, owner.type.dtype) or value
-        question = operand_of(value)
-        if _is_element(owner, items) and isinstance(question.type, Scalar):
-            words = [self.word(item) for item in items]
-            stored = self.stored_scalar(value, question, owner.type.dtype)
-            self.emit("store", [owner.value] + words + [stored], None, exits=True)
-            return
-        target = self.view_of(owner, items)
-        if isinstance(question.type, Array):
-            if not np.can_cast(question.type.dtype, target.type.dtype, "same_kind"):
-                raise Break("PJ203", operand="%r stored into %r" % (question.type, target.type))
-            if question.type.ndim > target.type.ndim:
-                raise Break("PJ205", index="more dimensions than the target")
-            self.emit("assign", [target.value, self.any_value(value)], None, exits=True)
-            return
-        stored = self.stored_scalar(value, question, owner.type.dtype)
-        self.emit("assign", [target.value, stored], None, exits=True)
+def updates_picked(interpreter: Interpreter) -> bool:
+    """Whether this is the operator of ``x[:, i] += ...``.
 
-    def stored_scalar(self, value: Abstract, question: Operand, dtype: np.dtype) -> Value:
-        """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
-        want, have = numpy_scalar(dtype), question.type
-        ssa = self.number_value(value)
-        if have == want:
-            return ssa
-        if have.dtype == dtype:
-            return self.emit("same", [ssa], want)  # type: ignore[return-value]
-        kinds = have.dtype.kind + dtype.kind
-        if kinds in ALWAYS_FIT + MAY_FIT:
-            exits = kinds not in ALWAYS_FIT and not np.can_cast(have.dtype, dtype, "safe")
-            if kinds == "if" and dtype == np.float64:
-                exits = False
-            return self.emit("cast", [ssa], want, exits=exits)  # type: ignore[return-value]
-        raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
+    A slice is on the stack, so no exit could follow if the operator wrote into the array of the selected elements.
+    """
+    behind = interpreter.function.instructions[interpreter.instr.index + 1:interpreter.instr.index + 1 + len(STORING_BACK)]
+    if [instr.opname for instr in behind] != STORING_BACK or len(interpreter.state.stack) < 2:
+        return False
+    owner, index = interpreter.state.stack[-2:]
+    return isinstance(owner, Tensor) and class_of(index) is tuple and _gathers(interpreter, index) and any(
+        isinstance(item, Slice) for item in _index_items(interpreter, index))
+
+
+def _scatter(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abstract) -> None:
+    """``owner[mask] = value`` and ``owner[integers] = value`` for values that every element can hold."""
+    value = held_by(interpreter, owner, value)
+    items = _index_items(interpreter, index) if class_of(index) is not list else []
+    if store_elements(interpreter, owner, items, value):
+        return
+    interpreter.require_elements_of(owner)
+    set_items(interpreter, owner, index, value)
+
+
+def require_elements_of(interpreter: Interpreter, owner: Tensor) -> None:
+    """Side exit if the array is empty, because NumPy would warn about an index out of range instead of raising."""
+    interpreter.emit("require", [interpreter.emit("truth", [interpreter.size(owner)], FLAG)], None, exits=True)
+
+
+def view_of(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> Tensor:
+    """``owner[items]`` for a basic index."""
+    items = _without_ellipsis(items, owner.type.ndim)
+    codes: List[str] = []
+    words: List[Value] = []
+    for item in items:
+        code, parts = _index_code(interpreter, item)
+        codes.append(code)
+        words += parts
+    result = _view_type(owner.type, codes)
+    exits = any(code == "i" or code[-1] == "v" for code in codes)
+    value = interpreter.emit("view", [owner.value] + words, result, {"index": tuple(codes)}, exits=exits)
+    return Tensor(result, value)
+
+
+def row(interpreter: Interpreter, owner: Tensor, index: Value) -> Tensor:
+    """``owner[index]`` of an array with several axes, for an index that is known to be in range."""
+    codes = ("i",) + ("e",) * (owner.type.ndim - 1)
+    result = _view_type(owner.type, list(codes))
+    return Tensor(result, interpreter.emit("view", [owner.value, index], result, {"index": codes, "inside": True}))
+
+
+def _index_code(interpreter: Interpreter, item: Abstract) -> Tuple[str, List[Value]]:
+    item = interpreter.use(item)
+    if isinstance(item, Const) and item.object is None:
+        return "n", []
+    if isinstance(item, Slice):
+        absent = [isinstance(part, Const) and part.object is None for part in item.parts]
+        if all(absent):
+            return "e", []
+        return ("s" + "".join("-" if gone else "v" for gone in absent),
+                [interpreter.word(part) for part, gone in zip(item.parts, absent) if not gone])
+    if isinstance(item, Const) and type(item.object) is slice:
+        raise Break("PJ205", index="slice constant")
+    return "i", [interpreter.word(item)]
+
+
+def _store(interpreter: Interpreter, owner: Tensor, items: List[Abstract], value: Abstract) -> None:
+    value = array_of(interpreter, value, owner.type.dtype) or value
+    question = operand_of(value)
+    if _is_element(owner, items) and isinstance(question.type, Scalar):
+        words = [interpreter.word(item) for item in items]
+        stored = interpreter.stored_scalar(value, question, owner.type.dtype)
+        interpreter.emit("store", [owner.value] + words + [stored], None, exits=True)
+        return
+    target = interpreter.view_of(owner, items)
+    if isinstance(question.type, Array):
+        if not np.can_cast(question.type.dtype, target.type.dtype, "same_kind"):
+            raise Break("PJ203", operand="%r stored into %r" % (question.type, target.type))
+        if question.type.ndim > target.type.ndim:
+            raise Break("PJ205", index="more dimensions than the target")
+        interpreter.emit("assign", [target.value, interpreter.any_value(value)], None, exits=True)
+        return
+    stored = interpreter.stored_scalar(value, question, owner.type.dtype)
+    interpreter.emit("assign", [target.value, stored], None, exits=True)
+
+
+def stored_scalar(interpreter: Interpreter, value: Abstract, question: Operand, dtype: np.dtype) -> Value:
+    """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
+    want, have = numpy_scalar(dtype), question.type
+    ssa = interpreter.number_value(value)
+    if have == want:
+        return ssa
+    if have.dtype == dtype:
+        return interpreter.emit("same", [ssa], want)  # type: ignore[return-value]
+    kinds = have.dtype.kind + dtype.kind
+    if kinds in ALWAYS_FIT + MAY_FIT:
+        exits = kinds not in ALWAYS_FIT and not np.can_cast(have.dtype, dtype, "safe")
+        if kinds == "if" and dtype == np.float64:
+            exits = False
+        return interpreter.emit("cast", [ssa], want, exits=exits)  # type: ignore[return-value]
+    raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
 
 
 INDEXERS = {id(getattr(np, name)): name + ".__getitem__" for name in ("r_", "c_", "mgrid", "ogrid")}

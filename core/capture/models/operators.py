@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pijit.core.capture.models.objects.special_methods import (
     compare_special,
     inplace_special,
 )
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import (
     COMMUTING,
     is_complex,
@@ -28,7 +29,6 @@ from pijit.core.capture.models.scalars.complex import (
     require_plain_products,
     require_quiet_products,
 )
-from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.typing.operand_reuse import computed_into
 from pijit.core.capture.typing.result_types import BINARY_UFUNCS, COMPARE_UFUNCS, Operand
@@ -101,308 +101,294 @@ def describe(value: Abstract) -> str:
     return type_name(kind) if kind is not None else type(value).__name__.lower()
 
 
-class Operators:
-    """Mixin of the interpreter: unary, binary, comparison and in-place operators.
+def binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    """``left <symbol> right`` as a new abstract value."""
+    if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
+        return interpreter.invoke(FUNCTIONS["matmul"], [left, right], {})
+    found = binary_special(interpreter, symbol, left, right) if not isinstance(left, Tensor) else None
+    if found is None and (isinstance(left, Tensor) or isinstance(right, Tensor)):
+        return _array_binary(interpreter, symbol, left, right)
+    if found is None:
+        found = interpreter.of_texts(symbol, left, right) or interpreter.of_sequences(symbol, left, right)
+    return found if found is not None else _scalar_binary(interpreter, symbol, left, right)
 
-    Uses ``self.emit(name, args, type, attrs, exits)`` and ``self.number_value(value)`` of the interpreter.
+
+def compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    """``left <symbol> right`` for the six rich comparisons, ``is``, ``in`` and their negations."""
+    if symbol in ("is", "is not"):
+        return _identity(interpreter, symbol, left, right)
+    if symbol in ("in", "not in"):
+        return interpreter.negated(interpreter.contains(right, left)) if symbol == "not in" else interpreter.contains(right, left)
+    if symbol not in COMPARE_UFUNCS:
+        raise Break("PJ202", operator=symbol)
+    if is_plain(left) and is_plain(right) and (type(left.object) is str) == (type(right.object) is str):
+        return Const(result_types.PYTHON_OPERATORS[symbol](left.object, right.object))
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return interpreter.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
+    known = compare_special(interpreter, symbol, left, right)
+    if known is None:
+        known = interpreter.compare_objects(symbol, left, right) or interpreter.of_texts(symbol, left, right)
+    return known if known is not None else _scalar_compare(interpreter, symbol, left, right)
+
+
+def inplace(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    """``left <symbol>= right``; an array is written and stays the same object."""
+    if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
+        return interpreter.lengthen(left, right)
+    if symbol == "*" and pointer_class(left) is list:
+        return interpreter.multiply(left, right)
+    if symbol == "|" and pointer_class(left) is dict and DICTS_JOIN:
+        return interpreter.add_entries(left, right)
+    if is_among(pointer_class(left), (list, set)):
+        raise Break("PJ203", operand=describe(left))
+    if not isinstance(left, Tensor):
+        found = inplace_special(interpreter, symbol, left, right)
+        return found if found is not None else interpreter.binary(symbol, left, right)
+    ufunc, operands = _array_operation(interpreter, symbol, left, right)
+    if not left.type.writeable:
+        raise Break("PJ203", operand="read-only array")
+    if interpreter.updates_picked():
+        return _updated(interpreter, ufunc, operands, left)
+    interpreter.ufunc_call(ufunc, operands, out=left, is_operator=True)
+    return left
+
+
+def _updated(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract], left: Tensor) -> Abstract:
+    """Result of ``left <symbol>= right`` for an array that nothing else refers to: a new array replaces it."""
+    made = interpreter.ufunc_call(ufunc, operands)
+    if not isinstance(made, Tensor) or (made.type.dtype, made.type.ndim) != (left.type.dtype, left.type.ndim):
+        raise Break("PJ203", operand="%r stored into %r" % (made, left.type))
+    interpreter.require_shape(left, made)
+    return made
+
+
+def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
+    """``-x``, ``+x``, ``~x``, ``abs(x)``."""
+    if isinstance(value, Tensor):
+        return interpreter.ufunc_call(UNARY_UFUNCS[name], [value], is_operator=True)
+    found = call_special(interpreter, "__%s__" % name, value)
+    if found is not None:
+        return found
+    kind = operand_of(value).type
+    is_invert = name == "invert"
+    if not isinstance(kind, Scalar) or kind.dtype.kind == "b" or is_invert and kind.dtype.kind not in "iu":
+        raise Break("PJ203", operand=describe(value))
+    if name == "neg" and kind.dtype.kind == "u":
+        raise Break("PJ203", operand=describe(value))
+    if name == "pos":
+        return Number(kind, interpreter.number_value(value))
+    size = kind.dtype.kind == "c" and name == "abs"
+    result = half_of(kind) if size else kind
+    return Number(result, interpreter.emit(name, [interpreter.number_value(value)], result, exits=size
+                                    or kind.dtype.kind in "iu"))
+
+
+def truth(interpreter: Interpreter, value: Abstract) -> Optional[Value]:
+    """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
+    if interpreter.is_changing(value) or interpreter.asks_anew(value):
+        value = interpreter.length_now(value)
+    if not isinstance(value, Number):
+        raise Break("PJ203", operand=describe(value))
+    return interpreter.emit("truth", [interpreter.number_value(value)], FLAG)
+
+
+def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
+    if symbol not in BINARY_UFUNCS:
+        raise Break("PJ202", operator=symbol)
+    if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
+        known = interpreter.constant(right)
+        return _array_power(left, right if known is None else Const(known))
+    return BINARY_UFUNCS[symbol], [left, right]
+
+
+def _array_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    return interpreter.ufunc_call(*_array_operation(interpreter, symbol, left, right), is_operator=True)
+
+
+def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
+               is_operator: bool = False) -> Abstract:
+    """A call of a NumPy ufunc on arrays and numbers, with the semantics of a function or of an operator."""
+    operands = [as_array(interpreter, value) for value in operands]
+    questions = tuple(operand_of(value) for value in operands)
+    result, types, loop = result_types.ufunc_result(ufunc, questions, out.type if out is not None else None)
+    attrs = {"ufunc": ufunc, "types": types, "loop": loop}
+    if out is not None:
+        reports = is_operator and interpreter.may_report() and types[-1] == out.type.dtype.char and types[-1] in "fd"
+        if reports:
+            attrs["reports"] = True
+        interpreter.emit("ufunc_into", [out.value] + [interpreter.any_value(v) for v in operands], None, attrs, exits=True)
+        if reports:
+            interpreter.report(Report(ufunc.__name__), out)
+        return out
+    into = computed_into(interpreter.state, ufunc, operands, questions, result) if is_operator else ()
+    if into:
+        attrs.update(into=into, ordered=ufunc is np.multiply and types not in COMMUTING)
+    if isinstance(result, Array):
+        layout = result_types.result_layout([q.type for q in questions], result.ndim)
+        result = Array(result.dtype, result.ndim, layout)
+    value = interpreter.emit("ufunc", [interpreter.any_value(v) for v in operands], result, attrs, exits=True)
+    return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
+
+
+def any_value(interpreter: Interpreter, value: Abstract) -> Value:
+    """The SSA value of an array or a number."""
+    if isinstance(value, Tensor):
+        return value.value  # type: ignore[return-value]
+    return interpreter.number_value(value)
+
+
+def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    if symbol in "+-" and is_plain(left) and is_plain(right) and type(left.object) is type(right.object) is int:
+        known = result_types.PYTHON_OPERATORS[symbol](left.object, right.object)
+        if known in SMALL:
+            return Const(known)
+    if symbol not in result_types.PYTHON_OPERATORS:
+        raise Break("PJ202", operator=symbol)
+    questions = (operand_of(left), operand_of(right))
+    if symbol in DIVISIONS and right in ZEROS and questions[0].type.family == "py":
+        questions = (questions[0], Operand(questions[1].type))  # the division raises, so the kernel exits there
+    if symbol == "**":
+        return _scalar_power(interpreter, left, right, questions)
+    result = result_types.scalar_result(symbol, questions)
+    name = ARITHMETIC.get(symbol)
+    if name is None or result.dtype.kind == "c" and symbol not in ("+", "-", "*", "/"):
+        raise Break("PJ202", operator=symbol)
+    if symbol in ("*", "/"):
+        require_plain_products(result)
+        require_quiet_products((questions[0].type, questions[1].type))
+    exact = symbol == "/" and result == FLOAT
+    args = [interpreter.convert(value, question.type, result, exact) for value,
+            question in zip((left, right), questions)]
+    exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
+    return Number(result, interpreter.emit(name, args, result, exits=exits))
+
+
+def _scalar_power(interpreter: Interpreter, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+    kind = questions[0].type
+    if is_complex(left) or is_complex(right):
+        return power(interpreter, left, kind, right)
+    if kind == questions[1].type == INT:
+        return _integer_power(interpreter, left, right)
+    if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, questions[1].type):
+        return _float_power(interpreter, left, right, questions)
+    if kind.family == "np" or questions[1].type.family == "np":
+        return _numpy_power(interpreter, left, right, questions)
+    raise Break("PJ203", operand="power of scalars")
+
+
+def _integer_power(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
+    """``x ** n`` of Python ints: multiplications for a known ``n``, a float power for a negative one,
+    else ``operator.pow``."""
+    if not isinstance(right, Const):
+        operands = [interpreter.number_value(value) for value in (left, right)]
+        attrs = {"function": "operator.pow", "keywords": ()}
+        return Number(INT, interpreter.emit("invoke", operands, INT, attrs, exits=True))
+    exponent = right.object
+    if exponent < 0:
+        return _float_power(interpreter, left, Const(float(exponent)), (operand_of(left), Operand(FLOAT)))
+    if exponent > LARGEST_PRODUCT or isinstance(left, Const) and abs(left.object) ** exponent >= 2 ** 63:
+        raise Break("PJ203", operand="a power beyond 64 bits")
+    if exponent == 0:
+        return Const(1)
+    base = interpreter.number_value(left)
+    result = interpreter.emit("same", [base], INT)
+    for digit in bin(exponent)[3:]:
+        result = interpreter.emit("mul", [result, result], INT, exits=True)
+        if digit == "1":
+            result = interpreter.emit("mul", [result, base], INT, exits=True)
+    return Number(INT, result)
+
+
+def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+    """``x ** y`` with a NumPy scalar: by the C library for doubles, by NumPy's operator for other types."""
+    double = numpy_scalar(np.dtype(np.float64))
+    kinds = [question.type for question in questions]
+    if not all(kind in (INT, FLOAT, double) for kind in kinds):
+        return interpreter.invoke(FUNCTIONS["operator.pow"], [left, right], {})
+    power = _float_power(interpreter, left, right, questions)
+    return Number(double, interpreter.emit("same", [power.value], double))  # type: ignore[attr-defined]
+
+
+def _float_power(interpreter: Interpreter, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+    """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
+    args = [interpreter.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
+    by = "numpy" if any(question.type.family == "np" for question in questions) else "python"
+    return Number(FLOAT, interpreter.emit("power", args, FLOAT, {"by": by}, exits=True))
+
+
+def convert(interpreter: Interpreter, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
+    """``value`` converted to ``want``, the type of the operation's result; Break where the conversion could
+    change the result.
+
+    ``exact`` adds an exit for integers that a double cannot represent, because Python compares and divides
+    exactly.
     """
+    ssa = interpreter.number_value(value)
+    if have == want:
+        return ssa
+    if have.dtype == want.dtype:
+        return interpreter.emit("same", [ssa], want)
+    source, target = have.dtype, want.dtype
+    if exact and isinstance(value, Const) and source.itemsize == 8 and not -2 ** 53 <= value.object <= 2 ** 53:
+        raise Break("PJ203", operand="%r as a float" % value.object)
+    if isinstance(value, Const) and have.family == "py" and source.kind in "ib" and target in DOUBLES:
+        return interpreter.emit("const", [], want, {"value": float(value.object)})
+    if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT
+                                                       or exact and source == INT.dtype):
+        return interpreter.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
+    if source.kind + target.kind == "cc" and not result_types.WEAK_SCALARS:
+        raise Break("PJ203", operand="%r with %r" % (have,
+                                                     want))  # an array loop does this; it may fuse products
+    if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
+        return interpreter.emit("cast", [ssa], want)
+    if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
+        return interpreter.emit("cast", [ssa], want, exits=True)
+    if have.family == "py" and source.kind in "if" and target == np.float32:
+        if source.kind == "i":  # through a double, as NumPy converts it
+            ssa = interpreter.emit("cast", [ssa], FLOAT, exits=exact)
+        return interpreter.emit("cast", [ssa], want, exits=True)
+    raise Break("PJ203", operand="%r with %r" % (have, want))
 
-    state: FrameState
-    report: Callable[[Report, Abstract], None]
-    emit: Callable[..., Optional[Value]]
-    number_value: Callable[[Abstract], Value]
-    constant: Callable[[Abstract], Any]
-    object_value: Callable[[Abstract], Value]
-    is_changing: Callable[[Abstract], bool]
-    asks_anew: Callable[[Abstract], bool]
-    length_now: Callable[[Abstract], Abstract]
-    lengthen: Callable[[Abstract, Abstract], Abstract]
-    multiply: Callable[[Abstract, Abstract], Abstract]
-    add_entries: Callable[[Abstract, Abstract], Abstract]
-    of_sequences: Callable[..., Optional[Abstract]]
-    updates_picked: Callable[[], bool]
-    require_shape: Callable[[Tensor, Tensor], None]
-    of_texts: Callable[..., Optional[Abstract]]
-    invoke: Callable[..., Abstract]
-    contains: Callable[[Abstract, Abstract], Abstract]
-    negated: Callable[[Abstract], Abstract]
-    compare_objects: Callable[..., Optional[Abstract]]
-    same_object: Callable[[OpaqueObject, OpaqueObject], bool]
 
-    def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        """``left <symbol> right`` as a new abstract value."""
-        if symbol == "@" and isinstance(left, Tensor) and isinstance(right, Tensor):
-            return self.invoke(FUNCTIONS["matmul"], [left, right], {})
-        found = binary_special(self, symbol, left, right) if not isinstance(left, Tensor) else None
-        if found is None and (isinstance(left, Tensor) or isinstance(right, Tensor)):
-            return self._array_binary(symbol, left, right)
-        if found is None:
-            found = self.of_texts(symbol, left, right) or self.of_sequences(symbol, left, right)
-        return found if found is not None else self._scalar_binary(symbol, left, right)
+def _scalar_compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    questions = (operand_of(left), operand_of(right))
+    result = result_types.scalar_result(symbol, questions)
+    kinds = [question.type for question in questions]
+    common = _comparison_type(kinds[0], kinds[1])
+    if common.dtype.kind == "c" and symbol not in ("==", "!="):
+        raise Break("PJ203", operand="the order of complex numbers")
+    exact = any(k.dtype == INT.dtype for k in kinds) and common.dtype.kind in "fc"
+    args = [interpreter.convert(value, kind, common, exact) for value, kind in zip((left, right), kinds)]
+    flag = interpreter.emit("compare", args, FLAG, {"operator": symbol})
+    return Number(result, interpreter.emit("flag", [flag], result))
 
-    def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        """``left <symbol> right`` for the six rich comparisons, ``is``, ``in`` and their negations."""
-        if symbol in ("is", "is not"):
-            return self._identity(symbol, left, right)
-        if symbol in ("in", "not in"):
-            return self.negated(self.contains(right, left)) if symbol == "not in" else self.contains(right, left)
-        if symbol not in COMPARE_UFUNCS:
-            raise Break("PJ202", operator=symbol)
-        if is_plain(left) and is_plain(right) and (type(left.object) is str) == (type(right.object) is str):
-            return Const(result_types.PYTHON_OPERATORS[symbol](left.object, right.object))
-        if isinstance(left, Tensor) or isinstance(right, Tensor):
-            return self.ufunc_call(COMPARE_UFUNCS[symbol], [left, right])
-        known = compare_special(self, symbol, left, right)
-        if known is None:
-            known = self.compare_objects(symbol, left, right) or self.of_texts(symbol, left, right)
-        return known if known is not None else self._scalar_compare(symbol, left, right)
 
-    def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        """``left <symbol>= right``; an array is written and stays the same object."""
-        if symbol == "+" and pointer_class(left) is list and is_among(class_of(right), LENGTHENING):
-            return self.lengthen(left, right)
-        if symbol == "*" and pointer_class(left) is list:
-            return self.multiply(left, right)
-        if symbol == "|" and pointer_class(left) is dict and DICTS_JOIN:
-            return self.add_entries(left, right)
-        if is_among(pointer_class(left), (list, set)):
-            raise Break("PJ203", operand=describe(left))
-        if not isinstance(left, Tensor):
-            found = inplace_special(self, symbol, left, right)
-            return found if found is not None else self.binary(symbol, left, right)
-        ufunc, operands = self._array_operation(symbol, left, right)
-        if not left.type.writeable:
-            raise Break("PJ203", operand="read-only array")
-        if self.updates_picked():
-            return self._updated(ufunc, operands, left)
-        self.ufunc_call(ufunc, operands, out=left, is_operator=True)
-        return left
+def _identity(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
+    known = _identical(left, right)
+    if known is None and isinstance(left, OpaqueObject) and isinstance(right, OpaqueObject):
+        known = interpreter.same_object(left, right)
+    if known is None:
+        flag = _identical_now(interpreter, left, right)
+        if flag is not None:
+            flag = flag if symbol == "is" else interpreter.emit("not", [flag], FLAG)
+            return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
+    if known is None:
+        raise Break("PJ203", operand="identity of %s and %s" % (describe(left), describe(right)))
+    return Const(known == (symbol == "is"))
 
-    def _updated(self, ufunc: np.ufunc, operands: List[Abstract], left: Tensor) -> Abstract:
-        """Result of ``left <symbol>= right`` for an array that nothing else refers to: a new array replaces it."""
-        made = self.ufunc_call(ufunc, operands)
-        if not isinstance(made, Tensor) or (made.type.dtype, made.type.ndim) != (left.type.dtype, left.type.ndim):
-            raise Break("PJ203", operand="%r stored into %r" % (made, left.type))
-        self.require_shape(left, made)
-        return made
 
-    def unary(self, name: str, value: Abstract) -> Abstract:
-        """``-x``, ``+x``, ``~x``, ``abs(x)``."""
-        if isinstance(value, Tensor):
-            return self.ufunc_call(UNARY_UFUNCS[name], [value], is_operator=True)
-        found = call_special(self, "__%s__" % name, value)
-        if found is not None:
-            return found
-        kind = operand_of(value).type
-        is_invert = name == "invert"
-        if not isinstance(kind, Scalar) or kind.dtype.kind == "b" or is_invert and kind.dtype.kind not in "iu":
-            raise Break("PJ203", operand=describe(value))
-        if name == "neg" and kind.dtype.kind == "u":
-            raise Break("PJ203", operand=describe(value))
-        if name == "pos":
-            return Number(kind, self.number_value(value))
-        size = kind.dtype.kind == "c" and name == "abs"
-        result = half_of(kind) if size else kind
-        return Number(result, self.emit(name, [self.number_value(value)], result, exits=size
-                                        or kind.dtype.kind in "iu"))
-
-    def truth(self, value: Abstract) -> Optional[Value]:
-        """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
-        if self.is_changing(value) or self.asks_anew(value):
-            value = self.length_now(value)
-        if not isinstance(value, Number):
-            raise Break("PJ203", operand=describe(value))
-        return self.emit("truth", [self.number_value(value)], FLAG)
-
-    # arrays
-
-    def _array_operation(self, symbol: str, left: Abstract, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
-        if symbol not in BINARY_UFUNCS:
-            raise Break("PJ202", operator=symbol)
-        if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
-            known = self.constant(right)
-            return _array_power(left, right if known is None else Const(known))
-        return BINARY_UFUNCS[symbol], [left, right]
-
-    def _array_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        return self.ufunc_call(*self._array_operation(symbol, left, right), is_operator=True)
-
-    def ufunc_call(self, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
-                   is_operator: bool = False) -> Abstract:
-        """A call of a NumPy ufunc on arrays and numbers, with the semantics of a function or of an operator."""
-        operands = [as_array(self, value) for value in operands]
-        questions = tuple(operand_of(value) for value in operands)
-        result, types, loop = result_types.ufunc_result(ufunc, questions, out.type if out is not None else None)
-        attrs = {"ufunc": ufunc, "types": types, "loop": loop}
-        if out is not None:
-            reports = is_operator and self.may_report() and types[-1] == out.type.dtype.char and types[-1] in "fd"
-            if reports:
-                attrs["reports"] = True
-            self.emit("ufunc_into", [out.value] + [self.any_value(v) for v in operands], None, attrs, exits=True)
-            if reports:
-                self.report(Report(ufunc.__name__), out)
-            return out
-        into = computed_into(self.state, ufunc, operands, questions, result) if is_operator else ()
-        if into:
-            attrs.update(into=into, ordered=ufunc is np.multiply and types not in COMMUTING)
-        if isinstance(result, Array):
-            layout = result_types.result_layout([q.type for q in questions], result.ndim)
-            result = Array(result.dtype, result.ndim, layout)
-        value = self.emit("ufunc", [self.any_value(v) for v in operands], result, attrs, exits=True)
-        return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
-
-    def any_value(self, value: Abstract) -> Value:
-        """The SSA value of an array or a number."""
-        if isinstance(value, Tensor):
-            return value.value  # type: ignore[return-value]
-        return self.number_value(value)
-
-    # scalars
-
-    def _scalar_binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        if symbol in "+-" and is_plain(left) and is_plain(right) and type(left.object) is type(right.object) is int:
-            known = result_types.PYTHON_OPERATORS[symbol](left.object, right.object)
-            if known in SMALL:
-                return Const(known)
-        if symbol not in result_types.PYTHON_OPERATORS:
-            raise Break("PJ202", operator=symbol)
-        questions = (operand_of(left), operand_of(right))
-        if symbol in DIVISIONS and right in ZEROS and questions[0].type.family == "py":
-            questions = (questions[0], Operand(questions[1].type))  # the division raises, so the kernel exits there
-        if symbol == "**":
-            return self._scalar_power(left, right, questions)
-        result = result_types.scalar_result(symbol, questions)
-        name = ARITHMETIC.get(symbol)
-        if name is None or result.dtype.kind == "c" and symbol not in ("+", "-", "*", "/"):
-            raise Break("PJ202", operator=symbol)
-        if symbol in ("*", "/"):
-            require_plain_products(result)
-            require_quiet_products((questions[0].type, questions[1].type))
-        exact = symbol == "/" and result == FLOAT
-        args = [self.convert(value, question.type, result, exact) for value,
-                question in zip((left, right), questions)]
-        exits = result.dtype.kind in "iu" or result.family == "np" or symbol in ("/", "//", "%")
-        return Number(result, self.emit(name, args, result, exits=exits))
-
-    def _scalar_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
-        kind = questions[0].type
-        if is_complex(left) or is_complex(right):
-            return power(self, left, kind, right)
-        if kind == questions[1].type == INT:
-            return self._integer_power(left, right)
-        if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, questions[1].type):
-            return self._float_power(left, right, questions)
-        if kind.family == "np" or questions[1].type.family == "np":
-            return self._numpy_power(left, right, questions)
-        raise Break("PJ203", operand="power of scalars")
-
-    def _integer_power(self, left: Abstract, right: Abstract) -> Abstract:
-        """``x ** n`` of Python ints: multiplications for a known ``n``, a float power for a negative one,
-        else ``operator.pow``."""
-        if not isinstance(right, Const):
-            operands = [self.number_value(value) for value in (left, right)]
-            attrs = {"function": "operator.pow", "keywords": ()}
-            return Number(INT, self.emit("invoke", operands, INT, attrs, exits=True))
-        exponent = right.object
-        if exponent < 0:
-            return self._float_power(left, Const(float(exponent)), (operand_of(left), Operand(FLOAT)))
-        if exponent > LARGEST_PRODUCT or isinstance(left, Const) and abs(left.object) ** exponent >= 2 ** 63:
-            raise Break("PJ203", operand="a power beyond 64 bits")
-        if exponent == 0:
-            return Const(1)
-        base = self.number_value(left)
-        result = self.emit("same", [base], INT)
-        for digit in bin(exponent)[3:]:
-            result = self.emit("mul", [result, result], INT, exits=True)
-            if digit == "1":
-                result = self.emit("mul", [result, base], INT, exits=True)
-        return Number(INT, result)
-
-    def _numpy_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
-        """``x ** y`` with a NumPy scalar: by the C library for doubles, by NumPy's operator for other types."""
-        double = numpy_scalar(np.dtype(np.float64))
-        kinds = [question.type for question in questions]
-        if not all(kind in (INT, FLOAT, double) for kind in kinds):
-            return self.invoke(FUNCTIONS["operator.pow"], [left, right], {})
-        power = self._float_power(left, right, questions)
-        return Number(double, self.emit("same", [power.value], double))  # type: ignore[attr-defined]
-
-    def _float_power(self, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
-        """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
-        args = [self.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
-        by = "numpy" if any(question.type.family == "np" for question in questions) else "python"
-        return Number(FLOAT, self.emit("power", args, FLOAT, {"by": by}, exits=True))
-
-    def convert(self, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
-        """``value`` converted to ``want``, the type of the operation's result; Break where the conversion could
-        change the result.
-
-        ``exact`` adds an exit for integers that a double cannot represent, because Python compares and divides
-        exactly.
-        """
-        ssa = self.number_value(value)
-        if have == want:
-            return ssa
-        if have.dtype == want.dtype:
-            return self.emit("same", [ssa], want)
-        source, target = have.dtype, want.dtype
-        if exact and isinstance(value, Const) and source.itemsize == 8 and not -2 ** 53 <= value.object <= 2 ** 53:
-            raise Break("PJ203", operand="%r as a float" % value.object)
-        if isinstance(value, Const) and have.family == "py" and source.kind in "ib" and target in DOUBLES:
-            return self.emit("const", [], want, {"value": float(value.object)})
-        if source.kind in "iub" and target in DOUBLES and (source.itemsize < 8 or have == INT
-                                                           or exact and source == INT.dtype):
-            return self.emit("cast", [ssa], want, exits=exact and source.itemsize == 8)
-        if source.kind + target.kind == "cc" and not result_types.WEAK_SCALARS:
-            raise Break("PJ203", operand="%r with %r" % (have,
-                                                         want))  # an array loop does this; it may fuse products
-        if source.kind == "b" and target.kind in "iu" or np.can_cast(source, target, "safe"):
-            return self.emit("cast", [ssa], want)
-        if have.family == "py" and source.kind + target.kind in ("ii", "iu", "ic", "fc", "cc"):
-            return self.emit("cast", [ssa], want, exits=True)
-        if have.family == "py" and source.kind in "if" and target == np.float32:
-            if source.kind == "i":  # through a double, as NumPy converts it
-                ssa = self.emit("cast", [ssa], FLOAT, exits=exact)
-            return self.emit("cast", [ssa], want, exits=True)
-        raise Break("PJ203", operand="%r with %r" % (have, want))
-
-    def _scalar_compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        questions = (operand_of(left), operand_of(right))
-        result = result_types.scalar_result(symbol, questions)
-        kinds = [question.type for question in questions]
-        common = _comparison_type(kinds[0], kinds[1])
-        if common.dtype.kind == "c" and symbol not in ("==", "!="):
-            raise Break("PJ203", operand="the order of complex numbers")
-        exact = any(k.dtype == INT.dtype for k in kinds) and common.dtype.kind in "fc"
-        args = [self.convert(value, kind, common, exact) for value, kind in zip((left, right), kinds)]
-        flag = self.emit("compare", args, FLAG, {"operator": symbol})
-        return Number(result, self.emit("flag", [flag], result))
-
-    def _identity(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
-        known = _identical(left, right)
-        if known is None and isinstance(left, OpaqueObject) and isinstance(right, OpaqueObject):
-            known = self.same_object(left, right)
-        if known is None:
-            flag = self._identical_now(left, right)
-            if flag is not None:
-                flag = flag if symbol == "is" else self.emit("not", [flag], FLAG)
-                return Number(BOOL, self.emit("flag", [flag], BOOL))
-        if known is None:
-            raise Break("PJ203", operand="identity of %s and %s" % (describe(left), describe(right)))
-        return Const(known == (symbol == "is"))
-
-    def _identical_now(self, left: Abstract, right: Abstract) -> Optional[Value]:
-        """FLAG: two values are one object. Kernels can tell for arrays,
-        objects in long lists and truth values; else None."""
-        if isinstance(left, Tensor) and isinstance(right, Tensor):
-            return self.emit("identical", [left.value, right.value], FLAG)
-        if any(isinstance(value, ListElement) for value in (left, right)) and has_class(left) and has_class(right):
-            origins = [self.emit("origin", [self.object_value(value)], WORD) for value in (left, right)]
-            return self.emit("compare", origins, FLAG, {"operator": "=="})
-        if is_among(class_of(left), TRUTHS):
-            values = [self.number_value(value) for value in (left, right)]
-            return self.emit("compare", values, FLAG, {"operator": "=="})
-        return None
+def _identical_now(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Value]:
+    """FLAG: two values are one object. Kernels can tell for arrays,
+    objects in long lists and truth values; else None."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        return interpreter.emit("identical", [left.value, right.value], FLAG)
+    if any(isinstance(value, ListElement) for value in (left, right)) and has_class(left) and has_class(right):
+        origins = [interpreter.emit("origin", [interpreter.object_value(value)], WORD) for value in (left, right)]
+        return interpreter.emit("compare", origins, FLAG, {"operator": "=="})
+    if is_among(class_of(left), TRUTHS):
+        values = [interpreter.number_value(value) for value in (left, right)]
+        return interpreter.emit("compare", values, FLAG, {"operator": "=="})
+    return None
 
 
 SMALL = range(-5, 257)

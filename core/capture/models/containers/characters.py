@@ -7,7 +7,7 @@ with other strings use the same kernels. The interpreter inherits `Characters`.
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.operators import describe
@@ -34,118 +34,120 @@ class Char(Instance):
         self.code: Optional[Value] = None
 
 
-class Characters:
-    """Mixin of the interpreter: items, lengths and comparisons of strings and bytes."""
+def text_object(interpreter: Interpreter, value: Abstract) -> Value:
+    """The object of a string or bytes. From now on the value is known by its class alone."""
+    if isinstance(value, Const) and value.source is not None:
+        interpreter.facts.base.texts.add(value.source)
+    return interpreter.object_value(value)
 
-    facts: Any
-    emit: Callable[..., Optional[Value]]
-    word: Callable[[Abstract], Value]
-    object_value: Callable[[Abstract], Value]
-    number_value: Callable[[Abstract], Value]
-    made_text: Callable[..., Abstract]
-    changing: Callable[..., None]
 
-    def text_object(self, value: Abstract) -> Value:
-        """The object of a string or bytes. From now on the value is known by its class alone."""
-        if isinstance(value, Const) and value.source is not None:
-            self.facts.base.texts.add(value.source)
-        return self.object_value(value)
+def text_length(interpreter: Interpreter, value: Abstract) -> Number:
+    """``len(value)``."""
+    return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.text_object(value)], WORD)], INT))
 
-    def text_length(self, value: Abstract) -> Number:
-        """``len(value)``."""
-        return Number(INT, self.emit("same", [self.emit("list_size", [self.text_object(value)], WORD)], INT))
 
-    def text_item(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``owner[index]``."""
-        kind = class_of(owner)
-        if isinstance(index, Slice) and kind is not bytearray:
-            self.text_object(owner)
-            return self.made_text("operator.getitem", [owner, index], Object(kind))  # type: ignore[arg-type]
-        number = number_type(index)
-        if number is None or number.dtype.kind not in "iu":
-            raise Break("PJ205", index=describe(index))
-        text = self.text_object(owner)
-        if kind is str:
-            return self._character(text, self._position(text, index))
-        return Number(INT, self.emit("byte_at", [text, self.word(index)], INT, exits=True))
+def text_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
+    """``owner[index]``."""
+    kind = class_of(owner)
+    if isinstance(index, Slice) and kind is not bytearray:
+        interpreter.text_object(owner)
+        return interpreter.made_text("operator.getitem", [owner, index], Object(kind))  # type: ignore[arg-type]
+    number = number_type(index)
+    if number is None or number.dtype.kind not in "iu":
+        raise Break("PJ205", index=describe(index))
+    text = interpreter.text_object(owner)
+    if kind is str:
+        return _character(interpreter, text, _position(interpreter, text, index))
+    return Number(INT, interpreter.emit("byte_at", [text, interpreter.word(index)], INT, exits=True))
 
-    def item_of_text(self, owner: Instance, index: Value) -> Abstract:
-        """The item at a WORD index that is in range."""
-        if owner.type.python is str:
-            return self._character(owner.value, index)  # type: ignore[arg-type]
-        return Number(INT, self.emit("byte_at", [owner.value, index], INT, exits=True))
 
-    def store_byte(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` of a bytearray."""
-        kinds = [number_type(number) for number in (index, value)]
-        if any(kind is None or kind.dtype.kind not in "iu" for kind in kinds):
-            raise Break("PJ205", index=describe(index))
-        operands = [self.object_value(owner), self.word(index), self.word(value)]
-        self.changing(bytearray, owner, False)
-        self.emit("store_byte", operands, None, exits=True)
+def item_of_text(interpreter: Interpreter, owner: Instance, index: Value) -> Abstract:
+    """The item at a WORD index that is in range."""
+    if owner.type.python is str:
+        return _character(interpreter, owner.value, index)  # type: ignore[arg-type]
+    return Number(INT, interpreter.emit("byte_at", [owner.value, index], INT, exits=True))
 
-    def _character(self, text: Value, index: Value) -> Char:
-        found = Char(TEXT, self.emit("char_at", [text, index], TEXT))
-        found.code = self.emit("char_code", [text, index], INT)
-        return found
 
-    def _position(self, text: Value, index: Abstract) -> Value:
-        """An index counted from the front; exits where it is out of range."""
-        size, zero, at = self.emit("list_size", [text], WORD), self._number(0), self.word(index)
-        if not (isinstance(index, Const) and index.object >= 0):
-            counted = self.emit("add", [at, size], WORD)
-            at = self.emit("select", [self._is(at, "<", zero), counted, at], WORD)  # type: ignore[assignment]
-            self.emit("require", [self._is(at, ">=", zero)], None, exits=True)
-        self.emit("require", [self._is(at, "<", size)], None, exits=True)
-        return at
+def store_byte(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
+    """``owner[index] = value`` of a bytearray."""
+    kinds = [number_type(number) for number in (index, value)]
+    if any(kind is None or kind.dtype.kind not in "iu" for kind in kinds):
+        raise Break("PJ205", index=describe(index))
+    operands = [interpreter.object_value(owner), interpreter.word(index), interpreter.word(value)]
+    interpreter.changing(bytearray, owner, False)
+    interpreter.emit("store_byte", operands, None, exits=True)
 
-    def _number(self, number: int) -> Value:
-        return self.emit("const", [], WORD, {"value": number})  # type: ignore[return-value]
 
-    def _is(self, one: Optional[Value], symbol: str, other: Optional[Value]) -> Optional[Value]:
-        return self.emit("compare", [one, other], FLAG, {"operator": symbol})
+def _character(interpreter: Interpreter, text: Value, index: Value) -> Char:
+    found = Char(TEXT, interpreter.emit("char_at", [text, index], TEXT))
+    found.code = interpreter.emit("char_code", [text, index], INT)
+    return found
 
-    def code_of(self, value: Abstract) -> Optional[Value]:
-        """The code point of a string that is known to have one character, else None."""
-        if isinstance(value, Const) and type(value.object) is str and len(value.object) == 1 and value.source is None:
-            return self.number_value(Const(ord(value.object)))
-        return value.code if isinstance(value, Char) else None
 
-    def compare_texts(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """A comparison of two strings by their characters; None for orderings of longer strings."""
-        codes = self.code_of(left), self.code_of(right)
-        if codes[0] is not None and codes[1] is not None:
-            return self._answer(self._is(codes[0], symbol, codes[1]))
-        if symbol not in ("==", "!="):
-            return None
-        equal = self.emit("same_text", [self.text_object(left), self.text_object(right)], FLAG)
-        return self._answer(equal if symbol == "==" else self.emit("not", [equal], FLAG))
+def _position(interpreter: Interpreter, text: Value, index: Abstract) -> Value:
+    """An index counted from the front; exits where it is out of range."""
+    size, zero, at = interpreter.emit("list_size", [text], WORD), _number(interpreter, 0), interpreter.word(index)
+    if not (isinstance(index, Const) and index.object >= 0):
+        counted = interpreter.emit("add", [at, size], WORD)
+        at = interpreter.emit("select", [_is(interpreter, at, "<", zero), counted, at], WORD)  # type: ignore[assignment]
+        interpreter.emit("require", [_is(interpreter, at, ">=", zero)], None, exits=True)
+    interpreter.emit("require", [_is(interpreter, at, "<", size)], None, exits=True)
+    return at
 
-    def _answer(self, flag: Optional[Value]) -> Number:
-        return Number(BOOL, self.emit("flag", [flag], BOOL))
 
-    def text_contains(self, owner: Abstract, part: Abstract) -> Abstract:
-        """``part in owner`` of strings."""
-        code = self.code_of(part)
-        known = owner.object if isinstance(owner, Const) and owner.source is None else None
-        if code is not None and known and len(known) <= MOST_ALTERNATIVES:
-            flags = [self._is(code, "==", self.number_value(Const(ord(one)))) for one in dict.fromkeys(known)]
-            found = flags[0]
-            for flag in flags[1:]:
-                found = self.emit("or", [found, flag], FLAG)
-            return self._answer(found)
-        operands = [self.text_object(owner), self.text_object(part)]
-        return self._answer(self.emit("has_text", operands, FLAG, exits=True))
+def _number(interpreter: Interpreter, number: int) -> Value:
+    return interpreter.emit("const", [], WORD, {"value": number})  # type: ignore[return-value]
 
-    def ordinal(self, value: Abstract) -> Number:
-        """``ord(value)`` of a string."""
-        code = self.code_of(value)
-        if code is None:
-            text = self.text_object(value)
-            size = self.emit("list_size", [text], WORD)
-            self.emit("require", [self._is(size, "==", self._number(1))], None, exits=True)
-            code = self.emit("char_code", [text, self._number(0)], INT)
-        return Number(INT, code)
+
+def _is(interpreter: Interpreter, one: Optional[Value], symbol: str, other: Optional[Value]) -> Optional[Value]:
+    return interpreter.emit("compare", [one, other], FLAG, {"operator": symbol})
+
+
+def code_of(interpreter: Interpreter, value: Abstract) -> Optional[Value]:
+    """The code point of a string that is known to have one character, else None."""
+    if isinstance(value, Const) and type(value.object) is str and len(value.object) == 1 and value.source is None:
+        return interpreter.number_value(Const(ord(value.object)))
+    return value.code if isinstance(value, Char) else None
+
+
+def compare_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """A comparison of two strings by their characters; None for orderings of longer strings."""
+    codes = interpreter.code_of(left), interpreter.code_of(right)
+    if codes[0] is not None and codes[1] is not None:
+        return _answer(interpreter, _is(interpreter, codes[0], symbol, codes[1]))
+    if symbol not in ("==", "!="):
+        return None
+    equal = interpreter.emit("same_text", [interpreter.text_object(left), interpreter.text_object(right)], FLAG)
+    return _answer(interpreter, equal if symbol == "==" else interpreter.emit("not", [equal], FLAG))
+
+
+def _answer(interpreter: Interpreter, flag: Optional[Value]) -> Number:
+    return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
+
+
+def text_contains(interpreter: Interpreter, owner: Abstract, part: Abstract) -> Abstract:
+    """``part in owner`` of strings."""
+    code = interpreter.code_of(part)
+    known = owner.object if isinstance(owner, Const) and owner.source is None else None
+    if code is not None and known and len(known) <= MOST_ALTERNATIVES:
+        flags = [_is(interpreter, code, "==", interpreter.number_value(Const(ord(one)))) for one in dict.fromkeys(known)]
+        found = flags[0]
+        for flag in flags[1:]:
+            found = interpreter.emit("or", [found, flag], FLAG)
+        return _answer(interpreter, found)
+    operands = [interpreter.text_object(owner), interpreter.text_object(part)]
+    return _answer(interpreter, interpreter.emit("has_text", operands, FLAG, exits=True))
+
+
+def ordinal(interpreter: Interpreter, value: Abstract) -> Number:
+    """``ord(value)`` of a string."""
+    code = interpreter.code_of(value)
+    if code is None:
+        text = interpreter.text_object(value)
+        size = interpreter.emit("list_size", [text], WORD)
+        interpreter.emit("require", [_is(interpreter, size, "==", _number(interpreter, 1))], None, exits=True)
+        code = interpreter.emit("char_code", [text, _number(interpreter, 0)], INT)
+    return Number(INT, code)
 
 
 def is_text(value: Abstract) -> bool:

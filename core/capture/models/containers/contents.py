@@ -8,7 +8,7 @@ and bytecode may change it between segments. A kernel never uses its old content
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import Any, Callable, List, Optional
+from typing import Any, List, Optional
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from pijit.core.capture.models.objects.list_elements import thing_items
 from pijit.core.capture.models.objects.named_tuples import row_items, tuple_class
 from pijit.core.capture.models.objects.special_methods import PLAIN, contains_special, is_object, rely_on_class
 from pijit.core.capture.models.operators import describe
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.heap_locations import Keys
 from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
 from pijit.core.capture.values.key_value_types import SETS
@@ -51,308 +52,300 @@ ITEM_KEYS = (int, str)
 UNORDERED = ("==", "!=")
 
 
-class Containers:
-    """Mixin of the interpreter: container reads of instructions and of handlers of calls."""
+def length_of(interpreter: Interpreter, value: Abstract) -> Optional[int]:
+    """``len(value)`` of a tuple, list, dict or constant string; None for other values.
+    A guard holds a length from outside."""
+    if is_row(value):
+        return len(row_items(interpreter, value))  # type: ignore[arg-type]
+    if isinstance(value, (Sequence, KnownContainer)):
+        return len(value.items)
+    if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
+        return len(value.object)
+    if is_container(value):
+        length = len(value.sample)
+        interpreter.reading(_form(type(value.sample)), value)
+        interpreter.rely(value, HasLength(length))
+        return length
+    return None
 
-    use: Callable[[Abstract], Abstract]
-    rely: Callable[[Abstract, Any], None]
-    reading: Callable[[Any, Abstract], None]
-    item_place: Callable[[Abstract, Any], Any]
-    read_place: Callable[[Any], Abstract]
-    known_object: Callable[..., Abstract]
-    constant: Callable[[Abstract], Any]
-    emit: Callable[..., Optional[Value]]
-    number_value: Callable[[Abstract], Value]
-    truth: Callable[[Abstract], Optional[Value]]
-    compare: Callable[..., Abstract]
-    sliced: Callable[[Abstract, slice], Abstract]
-    word: Callable[[Abstract], Value]
-    object_value: Callable[[Abstract], Value]
-    is_changing: Callable[[Abstract], bool]
-    read_now: Callable[[Abstract, Abstract], Abstract]
-    has_key_now: Callable[[Abstract, Abstract], Abstract]
-    require_key: Callable[[Abstract], None]
-    stored_value: Callable[[Abstract], Value]
-    is_short: Callable[[Abstract], bool]
-    part_of_list: Callable[[Abstract, Any], Abstract]
-    text_contains: Callable[[Abstract, Abstract], Abstract]
-    attribute: Callable[[Abstract, str], Abstract]
-    call: Callable[..., Abstract]
 
-    def length_of(self, value: Abstract) -> Optional[int]:
-        """``len(value)`` of a tuple, list, dict or constant string; None for other values.
-        A guard holds a length from outside."""
-        if is_row(value):
-            return len(row_items(self, value))  # type: ignore[arg-type]
-        if isinstance(value, (Sequence, KnownContainer)):
-            return len(value.items)
-        if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
-            return len(value.object)
-        if is_container(value):
-            length = len(value.sample)
-            self.reading(_form(type(value.sample)), value)
-            self.rely(value, HasLength(length))
-            return length
-        return None
+def items_of(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
+    """All items of a tuple or list, or None if it is neither."""
+    if is_row(value):
+        return row_items(interpreter, value)  # type: ignore[arg-type]
+    if isinstance(value, Sequence) or isinstance(value, KnownContainer) and value.keys is None:
+        return list(value.items)
+    if isinstance(value, Const) and type(value.object) is tuple:
+        return [Const(item) for item in value.object]
+    if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
+        return [interpreter.item(value, position) for position in range(interpreter.length_of(value) or 0)]
+    if isinstance(value, ListElement) and issubclass(class_of(value) or object, tuple):
+        return thing_items(interpreter, value)
+    return named_items(interpreter, value)
 
-    def items_of(self, value: Abstract) -> Optional[List[Abstract]]:
-        """All items of a tuple or list, or None if it is neither."""
-        if is_row(value):
-            return row_items(self, value)  # type: ignore[arg-type]
-        if isinstance(value, Sequence) or isinstance(value, KnownContainer) and value.keys is None:
-            return list(value.items)
-        if isinstance(value, Const) and type(value.object) is tuple:
-            return [Const(item) for item in value.object]
-        if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
-            return [self.item(value, position) for position in range(self.length_of(value) or 0)]
-        if isinstance(value, ListElement) and issubclass(class_of(value) or object, tuple):
-            return thing_items(self, value)
-        return named_items(self, value)
 
-    def item(self, owner: OpaqueObject, key: Any) -> Abstract:
-        """``owner[key]`` of a tuple, list or dict from outside."""
-        place = self.item_place(owner, key)
-        if place is not None:
-            return self.read_place(place)
-        found = _look(owner, key)
-        if found is UNBOUND:
-            raise _missing(key)
-        if owner.root is None and owner.source is None:
-            raise Break("PJ218")
-        self.reading(_family(type(owner.sample)), owner)
-        source = Item(owner.source, key) if owner.source is not None else None
-        root = Item(owner.root, key) if owner.root is not None else None
-        return self.known_object(found, source, root)
+def item(interpreter: Interpreter, owner: OpaqueObject, key: Any) -> Abstract:
+    """``owner[key]`` of a tuple, list or dict from outside."""
+    place = interpreter.item_place(owner, key)
+    if place is not None:
+        return interpreter.read_place(place)
+    found = _look(owner, key)
+    if found is UNBOUND:
+        raise _missing(key)
+    if owner.root is None and owner.source is None:
+        raise Break("PJ218")
+    interpreter.reading(_family(type(owner.sample)), owner)
+    source = Item(owner.source, key) if owner.source is not None else None
+    root = Item(owner.root, key) if owner.root is not None else None
+    return interpreter.known_object(found, source, root)
 
-    def key_at(self, owner: Abstract, position: int) -> Abstract:
-        """Key number ``position`` of a dict of known length, under a guard."""
-        if isinstance(owner, KnownContainer):
-            return Const(owner.keys[position])  # type: ignore[index]
-        if not isinstance(owner, OpaqueObject):  # one of several dicts
-            raise Break("PJ209", type=describe(owner))
-        self.reading(Keys, owner)
-        found = list(owner.sample)[position]
-        if not is_exactly(found, ITEM_KEYS):
-            raise Break("PJ205", index=type_name(type(found)))
-        key = Const(found, KeyAt(owner.source, position) if owner.source is not None else None)
-        key.root = KeyAt(owner.root, position) if owner.root is not None else None
-        return key
 
-    def holds_item(self, owner: Abstract, key: Any) -> bool:
-        """Whether a container from outside has an item at this position or key, under a guard."""
-        if isinstance(owner, KnownContainer):
-            return _position(owner, key) is not None
-        if not is_container(owner):
-            raise Break("PJ203", operand=describe(owner))
-        found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
-        self.reading(_form(class_of(owner)), owner)
-        self.rely(owner, HasItem(key) if found else LacksItem(key))
+def key_at(interpreter: Interpreter, owner: Abstract, position: int) -> Abstract:
+    """Key number ``position`` of a dict of known length, under a guard."""
+    if isinstance(owner, KnownContainer):
+        return Const(owner.keys[position])  # type: ignore[index]
+    if not isinstance(owner, OpaqueObject):  # one of several dicts
+        raise Break("PJ209", type=describe(owner))
+    interpreter.reading(Keys, owner)
+    found = list(owner.sample)[position]
+    if not is_exactly(found, ITEM_KEYS):
+        raise Break("PJ205", index=type_name(type(found)))
+    key = Const(found, KeyAt(owner.source, position) if owner.source is not None else None)
+    key.root = KeyAt(owner.root, position) if owner.root is not None else None
+    return key
+
+
+def holds_item(interpreter: Interpreter, owner: Abstract, key: Any) -> bool:
+    """Whether a container from outside has an item at this position or key, under a guard."""
+    if isinstance(owner, KnownContainer):
+        return _position(owner, key) is not None
+    if not is_container(owner):
+        raise Break("PJ203", operand=describe(owner))
+    found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
+    interpreter.reading(_form(class_of(owner)), owner)
+    interpreter.rely(owner, HasItem(key) if found else LacksItem(key))
+    return found
+
+
+def is_true(interpreter: Interpreter, value: Abstract) -> bool:
+    """The truth of an object that is not a number."""
+    if isinstance(value, KnownContainer):
+        return len(value.items) > 0
+    if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:  # type: ignore[arg-type]
+        rely_on_class(interpreter, value, "__bool__", UNBOUND)
+        return interpreter.length_of(value) != 0
+    if is_container(value):
+        if type(value.sample) is dict:  # type: ignore[attr-defined]
+            return interpreter.length_of(value) != 0
+        return interpreter.holds_item(value, 0)
+    kind = class_of(value)
+    if kind is None or any(class_value(kind, name) is not UNBOUND for name in ("__bool__", "__len__")):
+        raise Break("PJ203", operand=describe(value))
+    if is_object(value):
+        rely_on_class(interpreter, value, "__bool__", UNBOUND)
+        rely_on_class(interpreter, value, "__len__", UNBOUND)
+    return True
+
+
+def contains(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Abstract:
+    """``value in owner`` of containers, strings, arrays and ranges."""
+    found = contains_special(interpreter, owner, value)
+    if found is not None:
         return found
+    if class_of(owner) is str:
+        return _string_contains(interpreter, owner, value)
+    if isinstance(owner, Tensor) and owner.type.ndim:
+        return _array_contains(interpreter, owner, value)
+    if is_among(class_of(owner), (defaultdict, Counter)):
+        return interpreter.has_key_now(owner, value)
+    if class_of(owner) is range:
+        return range_contains(interpreter, owner, value)
+    if class_of(owner) is dict or is_among(class_of(owner), SETS) and not isinstance(owner, Const):
+        key = interpreter.constant(value)
+        if interpreter.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
+            return interpreter.has_key_now(owner, value)
+        return Const(interpreter.holds_item(owner, key))
+    if isinstance(owner, Const) and type(owner.object) is frozenset:
+        if number_type(value) is None and not is_among(class_of(value), (str, bytes, type(None))):
+            raise Break("PJ203", operand=describe(value))  # it may not be hashable
+        items: Optional[List[Abstract]] = [Const(item) for item in owner.object]
+    else:
+        items = interpreter.items_of(owner) if interpreter.is_short(owner) else None
+    if items is None:
+        return _is_found(interpreter, owner, value)
+    return _any(interpreter, [interpreter.same_or_equal(interpreter.use(item), value) for item in items])
 
-    def is_true(self, value: Abstract) -> bool:
-        """The truth of an object that is not a number."""
-        if isinstance(value, KnownContainer):
-            return len(value.items) > 0
-        if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:  # type: ignore[arg-type]
-            rely_on_class(self, value, "__bool__", UNBOUND)
-            return self.length_of(value) != 0
-        if is_container(value):
-            if type(value.sample) is dict:  # type: ignore[attr-defined]
-                return self.length_of(value) != 0
-            return self.holds_item(value, 0)
-        kind = class_of(value)
-        if kind is None or any(class_value(kind, name) is not UNBOUND for name in ("__bool__", "__len__")):
+
+def position_of(interpreter: Interpreter, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:
+    """The first position of a value in a list or tuple as a WORD, -1 if it is absent.
+
+    The operation ``count_items`` gives the number of its occurrences instead.
+    """
+    kind = number_type(value)
+    if not is_among(class_of(owner), (list, tuple)) or kind is None and not isinstance(value, (Const, Instance)):
+        raise Break("PJ203", operand=describe(owner))
+    if value != Const(None):
+        interpreter.require_key(value)
+    operands = [interpreter.object_value(owner), interpreter.stored_value(value)]
+    return interpreter.emit(operation, operands, WORD, exits=True)  # type: ignore[return-value]
+
+
+def _is_found(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Abstract:
+    zero = interpreter.emit("const", [], WORD, {"value": 0})
+    flag = interpreter.emit("compare", [interpreter.position_of(owner, value), zero], FLAG, {"operator": ">="})
+    return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
+
+
+def _array_contains(interpreter: Interpreter, owner: Tensor, value: Abstract) -> Abstract:
+    """``value in array``: whether it equals any element."""
+    equal = interpreter.compare("==", owner, value)
+    found = interpreter.truth(interpreter.call(interpreter.attribute(equal, "any"), [], {}))
+    return Number(BOOL, interpreter.emit("flag", [found], BOOL))
+
+
+def _string_contains(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Abstract:
+    if class_of(value) is not str:
+        raise Break("PJ203", operand=describe(value))
+    if isinstance(owner, Const) and isinstance(value, Const):
+        return Const(value.object in owner.object)
+    return interpreter.text_contains(owner, value)
+
+
+def compare_objects(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """A comparison of plain constants, or of tuples and lists by their items; None for other values."""
+    if is_plain(left) and is_plain(right):
+        return _fold_comparison(symbol, left.object, right.object)  # type: ignore[attr-defined]
+    kinds = tuple_class(interpreter, left), tuple_class(interpreter, right)
+    if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
+        return _fold_comparison(symbol, left.object, right.object)
+    if symbol in ORDERS and kinds[0] is kinds[1] and is_among(kinds[0], (tuple, list)):
+        return compare_in_order(interpreter, symbol, left, right)
+    if symbol not in UNORDERED or not any(is_among(kind, (tuple, list)) for kind in kinds):
+        return None
+    if kinds[0] is not kinds[1] and all(is_among(kind, (tuple, list) + PLAIN) for kind in kinds):
+        return Const(symbol == "!=")
+    pair = interpreter.items_of(left), interpreter.items_of(right)
+    if kinds[0] is not kinds[1] or not is_among(kinds[0], (tuple, list)) or None in pair:
+        raise Break("PJ203", operand=describe(right))
+    return _compare_items(interpreter, symbol, *pair)  # type: ignore[arg-type]
+
+
+def _compare_items(interpreter: Interpreter, symbol: str, left: List[Abstract], right: List[Abstract]) -> Abstract:
+    if len(left) != len(right):
+        return Const(symbol == "!=")
+    equal = [interpreter.same_or_equal(interpreter.use(one), interpreter.use(other)) for one, other in zip(left, right)]
+    if symbol == "!=":
+        return _any(interpreter, [interpreter.negated(answer) for answer in equal])
+    return interpreter.negated(_any(interpreter, [interpreter.negated(answer) for answer in equal]))
+
+
+def same_or_equal(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
+    """``left is right or left == right`` of plain values, as containers compare their items."""
+    for value in (left, right):
+        is_sequence = is_among(class_of(value), (tuple, list, str))
+        if not is_plain(value) and number_type(value) is None and not is_sequence:
             raise Break("PJ203", operand=describe(value))
-        if is_object(value):
-            rely_on_class(self, value, "__bool__", UNBOUND)
-            rely_on_class(self, value, "__len__", UNBOUND)
-        return True
+    kinds = [number_type(value) for value in (left, right)]
+    constants = [value.object for value in (left, right) if isinstance(value, Const)]
+    if not constants and None not in kinds and all(kind.dtype.kind in "fc" for kind in kinds):
+        interpreter.require_equal_to_itself(left)
+    if any(constant != constant for constant in constants):
+        raise Break("PJ203", operand="nan")
+    if class_of(left) is class_of(right) is str:
+        return interpreter.compare("==", left, right)
+    sequences = all(is_among(class_of(value), (tuple, list)) for value in (left, right))
+    if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2 and not sequences:
+        return Const(False)
+    return interpreter.compare("==", left, right)
 
-    def contains(self, owner: Abstract, value: Abstract) -> Abstract:
-        """``value in owner`` of containers, strings, arrays and ranges."""
-        found = contains_special(self, owner, value)
-        if found is not None:
-            return found
-        if class_of(owner) is str:
-            return self._string_contains(owner, value)
-        if isinstance(owner, Tensor) and owner.type.ndim:
-            return self._array_contains(owner, value)
-        if is_among(class_of(owner), (defaultdict, Counter)):
-            return self.has_key_now(owner, value)
-        if class_of(owner) is range:
-            return range_contains(self, owner, value)
-        if class_of(owner) is dict or is_among(class_of(owner), SETS) and not isinstance(owner, Const):
-            key = self.constant(value)
-            if self.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
-                return self.has_key_now(owner, value)
-            return Const(self.holds_item(owner, key))
-        if isinstance(owner, Const) and type(owner.object) is frozenset:
-            if number_type(value) is None and not is_among(class_of(value), (str, bytes, type(None))):
-                raise Break("PJ203", operand=describe(value))  # it may not be hashable
-            items: Optional[List[Abstract]] = [Const(item) for item in owner.object]
-        else:
-            items = self.items_of(owner) if self.is_short(owner) else None
-        if items is None:
-            return self._is_found(owner, value)
-        return self._any([self.same_or_equal(self.use(item), value) for item in items])
 
-    def position_of(self, owner: Abstract, value: Abstract, operation: str = "find_item") -> Value:
-        """The first position of a value in a list or tuple as a WORD, -1 if it is absent.
+def require_equal_to_itself(interpreter: Interpreter, value: Abstract) -> None:
+    """Exit for a NaN, because containers find it by its identity."""
+    number = interpreter.number_value(value)
+    interpreter.emit("require", [interpreter.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
 
-        The operation ``count_items`` gives the number of its occurrences instead.
-        """
-        kind = number_type(value)
-        if not is_among(class_of(owner), (list, tuple)) or kind is None and not isinstance(value, (Const, Instance)):
-            raise Break("PJ203", operand=describe(owner))
-        if value != Const(None):
-            self.require_key(value)
-        operands = [self.object_value(owner), self.stored_value(value)]
-        return self.emit(operation, operands, WORD, exits=True)  # type: ignore[return-value]
 
-    def _is_found(self, owner: Abstract, value: Abstract) -> Abstract:
-        zero = self.emit("const", [], WORD, {"value": 0})
-        flag = self.emit("compare", [self.position_of(owner, value), zero], FLAG, {"operator": ">="})
-        return Number(BOOL, self.emit("flag", [flag], BOOL))
+def negated(interpreter: Interpreter, answer: Abstract) -> Abstract:
+    """``not answer`` of a constant or a bool."""
+    if isinstance(answer, Const):
+        return Const(not answer.object)
+    return Number(BOOL, interpreter.emit("flag", [interpreter.emit("not", [interpreter.truth(answer)], FLAG)], BOOL))
 
-    def _array_contains(self, owner: Tensor, value: Abstract) -> Abstract:
-        """``value in array``: whether it equals any element."""
-        equal = self.compare("==", owner, value)
-        found = self.truth(self.call(self.attribute(equal, "any"), [], {}))
-        return Number(BOOL, self.emit("flag", [found], BOOL))
 
-    def _string_contains(self, owner: Abstract, value: Abstract) -> Abstract:
-        if class_of(value) is not str:
-            raise Break("PJ203", operand=describe(value))
-        if isinstance(owner, Const) and isinstance(value, Const):
-            return Const(value.object in owner.object)
-        return self.text_contains(owner, value)
+def _any(interpreter: Interpreter, answers: List[Abstract]) -> Abstract:
+    """Whether one of these answers is true."""
+    if any(isinstance(answer, Const) and answer.object for answer in answers):
+        return Const(True)
+    flags = [interpreter.truth(answer) for answer in answers if not isinstance(answer, Const)]
+    if not flags:
+        return Const(False)
+    found = flags[0]
+    for flag in flags[1:]:
+        found = interpreter.emit("or", [found, flag], FLAG)
+    return Number(BOOL, interpreter.emit("flag", [found], BOOL))
 
-    def compare_objects(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """A comparison of plain constants, or of tuples and lists by their items; None for other values."""
-        if is_plain(left) and is_plain(right):
-            return _fold_comparison(symbol, left.object, right.object)  # type: ignore[attr-defined]
-        kinds = tuple_class(self, left), tuple_class(self, right)
-        if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
-            return _fold_comparison(symbol, left.object, right.object)
-        if symbol in ORDERS and kinds[0] is kinds[1] and is_among(kinds[0], (tuple, list)):
-            return compare_in_order(self, symbol, left, right)
-        if symbol not in UNORDERED or not any(is_among(kind, (tuple, list)) for kind in kinds):
-            return None
-        if kinds[0] is not kinds[1] and all(is_among(kind, (tuple, list) + PLAIN) for kind in kinds):
-            return Const(symbol == "!=")
-        pair = self.items_of(left), self.items_of(right)
-        if kinds[0] is not kinds[1] or not is_among(kinds[0], (tuple, list)) or None in pair:
-            raise Break("PJ203", operand=describe(right))
-        return self._compare_items(symbol, *pair)  # type: ignore[arg-type]
 
-    def _compare_items(self, symbol: str, left: List[Abstract], right: List[Abstract]) -> Abstract:
-        if len(left) != len(right):
-            return Const(symbol == "!=")
-        equal = [self.same_or_equal(self.use(one), self.use(other)) for one, other in zip(left, right)]
-        if symbol == "!=":
-            return self._any([self.negated(answer) for answer in equal])
-        return self.negated(self._any([self.negated(answer) for answer in equal]))
-
-    def same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
-        """``left is right or left == right`` of plain values, as containers compare their items."""
-        for value in (left, right):
-            is_sequence = is_among(class_of(value), (tuple, list, str))
-            if not is_plain(value) and number_type(value) is None and not is_sequence:
-                raise Break("PJ203", operand=describe(value))
-        kinds = [number_type(value) for value in (left, right)]
-        constants = [value.object for value in (left, right) if isinstance(value, Const)]
-        if not constants and None not in kinds and all(kind.dtype.kind in "fc" for kind in kinds):
-            self.require_equal_to_itself(left)
-        if any(constant != constant for constant in constants):
-            raise Break("PJ203", operand="nan")
-        if class_of(left) is class_of(right) is str:
-            return self.compare("==", left, right)
-        sequences = all(is_among(class_of(value), (tuple, list)) for value in (left, right))
-        if None in kinds and (is_plain(left) or is_plain(right)) and len(constants) < 2 and not sequences:
-            return Const(False)
-        return self.compare("==", left, right)
-
-    def require_equal_to_itself(self, value: Abstract) -> None:
-        """Exit for a NaN, because containers find it by its identity."""
-        number = self.number_value(value)
-        self.emit("require", [self.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
-
-    def negated(self, answer: Abstract) -> Abstract:
-        """``not answer`` of a constant or a bool."""
-        if isinstance(answer, Const):
-            return Const(not answer.object)
-        return Number(BOOL, self.emit("flag", [self.emit("not", [self.truth(answer)], FLAG)], BOOL))
-
-    def _any(self, answers: List[Abstract]) -> Abstract:
-        """Whether one of these answers is true."""
-        if any(isinstance(answer, Const) and answer.object for answer in answers):
-            return Const(True)
-        flags = [self.truth(answer) for answer in answers if not isinstance(answer, Const)]
-        if not flags:
-            return Const(False)
-        found = flags[0]
-        for flag in flags[1:]:
-            found = self.emit("or", [found, flag], FLAG)
-        return Number(BOOL, self.emit("flag", [found], BOOL))
-
-    def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``owner[index]`` of a tuple, list, dict or deque."""
-        if isinstance(index, Slice) and class_of(owner) is not range:
-            if class_of(owner) is list and not self.is_short(owner):
-                return self.part_of_list(owner, index.parts)
-            return self.sliced(owner, slice(*[self._bound(part) for part in index.parts]))
-        if class_of(owner) is range:
-            return range_item(self, owner, index)
-        if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
-            return self.list_item(owner, self.word(index))
-        fields = named_items(self, owner)
-        if fields is not None:
-            return self.container_item(self.new_tuple(fields), index)
-        if class_of(owner) is deque:
-            return item_of_deque(self, owner, index)
-        if is_among(class_of(owner), (defaultdict, Counter)):
-            return self.read_now(owner, index)
-        key = self.constant(index)
-        if isinstance(owner, Keywords):
-            if type(key) is not str or key not in owner.items:
-                raise Break("PJ205", index=describe(index))
-            return owner.items[key]
-        if self._is_read_now(owner, key, index):
-            return self.read_now(owner, index)
-        if is_container(owner):
-            return self.item(owner, key)
-        if isinstance(owner, KnownContainer):
-            position = _position(owner, key)
-            if position is None:
-                raise Break("PJ205", index=describe(index))
-            return owner.items[position]
-        items = self.items_of(owner)
-        if items is None:
-            raise Break("PJ205", object=describe(owner))
-        if type(key) is not int or not -len(items) <= key < len(items):
+def container_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
+    """``owner[index]`` of a tuple, list, dict or deque."""
+    if isinstance(index, Slice) and class_of(owner) is not range:
+        if class_of(owner) is list and not interpreter.is_short(owner):
+            return interpreter.part_of_list(owner, index.parts)
+        return interpreter.sliced(owner, slice(*[_bound(interpreter, part) for part in index.parts]))
+    if class_of(owner) is range:
+        return range_item(interpreter, owner, index)
+    if isinstance(owner, Instance) and isinstance(owner.type, ListOf):
+        return interpreter.list_item(owner, interpreter.word(index))
+    fields = named_items(interpreter, owner)
+    if fields is not None:
+        return interpreter.container_item(interpreter.new_tuple(fields), index)
+    if class_of(owner) is deque:
+        return item_of_deque(interpreter, owner, index)
+    if is_among(class_of(owner), (defaultdict, Counter)):
+        return interpreter.read_now(owner, index)
+    key = interpreter.constant(index)
+    if isinstance(owner, Keywords):
+        if type(key) is not str or key not in owner.items:
             raise Break("PJ205", index=describe(index))
-        return items[key]
+        return owner.items[key]
+    if _is_read_now(interpreter, owner, key, index):
+        return interpreter.read_now(owner, index)
+    if is_container(owner):
+        return interpreter.item(owner, key)
+    if isinstance(owner, KnownContainer):
+        position = _position(owner, key)
+        if position is None:
+            raise Break("PJ205", index=describe(index))
+        return owner.items[position]
+    items = interpreter.items_of(owner)
+    if items is None:
+        raise Break("PJ205", object=describe(owner))
+    if type(key) is not int or not -len(items) <= key < len(items):
+        raise Break("PJ205", index=describe(index))
+    return items[key]
 
-    def list_item(self, owner: Instance, index: Value) -> Number:
-        """``owner[index]`` of a list whose items are expected to be of one type."""
-        kind = owner.type.items  # type: ignore[attr-defined]
-        item = self.emit("list_item", [self.object_value(owner), index], kind, exits=True)
-        return Number(kind, item)
 
-    def _is_read_now(self, owner: Abstract, key: Any, index: Abstract) -> bool:
-        """Whether the kernel reads an item at run time, because it is no heap location and guards do not hold it."""
-        if class_of(owner) is dict:
-            return self.is_changing(owner) or not is_exactly(key, ITEM_KEYS)
-        if key is None:
-            kind, has_items = number_type(index), is_among(class_of(owner), (list, tuple)) or is_container(owner)
-            return kind is not None and kind.dtype.kind in "iu" and has_items
-        return self.is_changing(owner) and self.item_place(owner, key) is None
+def list_item(interpreter: Interpreter, owner: Instance, index: Value) -> Number:
+    """``owner[index]`` of a list whose items are expected to be of one type."""
+    kind = owner.type.items  # type: ignore[attr-defined]
+    item = interpreter.emit("list_item", [interpreter.object_value(owner), index], kind, exits=True)
+    return Number(kind, item)
 
-    def _bound(self, part: Abstract) -> Optional[int]:
-        known = self.constant(part)
-        if type(known) is not int and part != Const(None):
-            raise Break("PJ205", index=describe(part))
-        return known  # type: ignore[no-any-return]
+
+def _is_read_now(interpreter: Interpreter, owner: Abstract, key: Any, index: Abstract) -> bool:
+    """Whether the kernel reads an item at run time, because it is no heap location and guards do not hold it."""
+    if class_of(owner) is dict:
+        return interpreter.is_changing(owner) or not is_exactly(key, ITEM_KEYS)
+    if key is None:
+        kind, has_items = number_type(index), is_among(class_of(owner), (list, tuple)) or is_container(owner)
+        return kind is not None and kind.dtype.kind in "iu" and has_items
+    return interpreter.is_changing(owner) and interpreter.item_place(owner, key) is None
+
+
+def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:
+    known = interpreter.constant(part)
+    if type(known) is not int and part != Const(None):
+        raise Break("PJ205", index=describe(part))
+    return known  # type: ignore[no-any-return]
 
 
 def _position(owner: KnownContainer, key: Any) -> Optional[int]:

@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from functools import reduce
 from itertools import islice
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.capture.models.containers.counters import count_of, rely_if_counter, rely_on_counter
 from pijit.core.capture.models.objects.list_elements import checked_thing, things_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import found_or_raised
+from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import join, knows_nothing
 from pijit.core.capture.state.heap_locations import Keys, identity_of
 from pijit.core.capture.values.element_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
@@ -70,251 +69,252 @@ KEYS = (int, str)
 FOUND = tuple(map(Object, READABLE + (str,)))
 
 
-class ContainerReads:
-    """Mixin of the interpreter: items and lengths of containers, read at run time."""
+def is_changing(interpreter: Interpreter, owner: Abstract) -> bool:
+    """Whether the contents of a container are known only at run time."""
+    if isinstance(owner, OpaqueObject):
+        kind, changed = type(owner.sample), interpreter.facts.changed
+        return kind is deque or is_among(kind, CHANGING) and (
+            (kind, identity_of(owner)) in changed or (kind, None) in changed)
+    return type(owner) is Instance and is_among(owner.type.python, CHANGING)
 
-    cfg: CFG
-    facts: Any
-    function: Function
-    instr: Instr
-    constant: Callable[[Abstract], Any]
-    emit: Callable[..., Optional[Value]]
-    object_value: Callable[[Abstract], Value]
-    stored_value: Callable[[Abstract], Value]
-    number_value: Callable[[Abstract], Value]
-    items_of: Callable[[Abstract], Optional[List[Abstract]]]
-    list_item: Callable[..., Abstract]
-    use: Callable[[Abstract], Abstract]
-    word: Callable[[Abstract], Value]
-    require_equal_to_itself: Callable[[Abstract], None]
 
-    def is_changing(self, owner: Abstract) -> bool:
-        """Whether the contents of a container are known only at run time."""
-        if isinstance(owner, OpaqueObject):
-            kind, changed = type(owner.sample), self.facts.changed
-            return kind is deque or is_among(kind, CHANGING) and (
-                (kind, identity_of(owner)) in changed or (kind, None) in changed)
-        return type(owner) is Instance and is_among(owner.type.python, CHANGING)
+def is_resized(interpreter: Interpreter, owner: Abstract) -> bool:
+    """Whether captured code may change which keys a dict has."""
+    changed = interpreter.facts.changed
+    return not isinstance(owner, OpaqueObject) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
-    def is_resized(self, owner: Abstract) -> bool:
-        """Whether captured code may change which keys a dict has."""
-        changed = self.facts.changed
-        return not isinstance(owner, OpaqueObject) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
-    def asks_anew(self, owner: Abstract) -> bool:
-        """Whether the truth of a container decides here if a loop continues;
-        the loop may well change the container."""
-        return (isinstance(owner, OpaqueObject) and is_among(type(owner.sample), CHANGING)
-                and self.cfg.decides_loop(self.instr.index))
+def asks_anew(interpreter: Interpreter, owner: Abstract) -> bool:
+    """Whether the truth of a container decides here if a loop continues;
+    the loop may well change the container."""
+    return (isinstance(owner, OpaqueObject) and is_among(type(owner.sample), CHANGING)
+            and interpreter.cfg.decides_loop(interpreter.instr.index))
 
-    def read_now(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``owner[index]``, read at run time."""
-        key = self.constant(index) if is_among(class_of(owner), KEYED) or isinstance(index, Const) else None
-        if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
-            return self.item_of_list(owner, self.word(index))
-        if isinstance(owner, OpaqueObject) and type(owner.sample) is list and not isinstance(index, Const):
-            things = things_of(self, owner.sample, owner.sample)
-            if things is not None:
-                return self.item_of_list(Instance(things, self.object_value(owner)), self.word(index))
-        if is_among(class_of(owner), KEYED):
-            if class_of(owner) is Counter:
-                rely_on_counter(self, "__getitem__", "__missing__")
-                count = count_of(self, owner, index, key)
-                if count is not None:
-                    return count
-            like = self.expected(owner, key)
-            return found_or_raised(self, owner, index, like) or self.found(*self.keyed("load_key", owner, index), like)
-        return self.found("load_item", self.item_operands(owner, index), self.expected(owner, key))
 
-    def keyed(self, name: str, owner: Abstract, index: Abstract) -> Tuple[str, List[Value]]:
-        """Name and operands of an operation on an item of a dict; a computed int needs no object."""
-        if number_type(index) != INT or self.constant(index) is not None:
-            return name, self.item_operands(owner, index)
-        return name.replace("_key", "_int"), [self.object_value(owner), self.number_value(index)]
+def read_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
+    """``owner[index]``, read at run time."""
+    key = interpreter.constant(index) if is_among(class_of(owner), KEYED) or isinstance(index, Const) else None
+    if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
+        return interpreter.item_of_list(owner, interpreter.word(index))
+    if isinstance(owner, OpaqueObject) and type(owner.sample) is list and not isinstance(index, Const):
+        things = things_of(interpreter, owner.sample, owner.sample)
+        if things is not None:
+            return interpreter.item_of_list(Instance(things, interpreter.object_value(owner)), interpreter.word(index))
+    if is_among(class_of(owner), KEYED):
+        if class_of(owner) is Counter:
+            rely_on_counter(interpreter, "__getitem__", "__missing__")
+            count = count_of(interpreter, owner, index, key)
+            if count is not None:
+                return count
+        like = interpreter.expected(owner, key)
+        return found_or_raised(interpreter, owner, index, like) or interpreter.found(*interpreter.keyed("load_key", owner, index), like)
+    return interpreter.found("load_item", interpreter.item_operands(owner, index), interpreter.expected(owner, key))
 
-    def item_operands(self, owner: Abstract, index: Abstract) -> List[Value]:
-        """The operands that name an item of a list or tuple by position, or of a dict by its key."""
-        if not is_among(class_of(owner), KEYED):
-            return [self.object_value(owner), self.word(index)]
-        return [self.object_value(owner), self.key_value(index)]
 
-    def key_value(self, index: Abstract) -> Value:
-        """The key of a dict or the member of a set as an operand: a number, a string, or a tuple of these."""
-        key = self.constant(index)
-        if type(key) in KEYS:
-            return self.object_value(Const(key))
-        self.require_key(index)
-        if number_type(index) is not None:
-            return self.emit("box", [self.number_value(index)], Object(class_of(index)))  # type: ignore
-        return self.object_value(index)
+def keyed(interpreter: Interpreter, name: str, owner: Abstract, index: Abstract) -> Tuple[str, List[Value]]:
+    """Name and operands of an operation on an item of a dict; a computed int needs no object."""
+    if number_type(index) != INT or interpreter.constant(index) is not None:
+        return name, interpreter.item_operands(owner, index)
+    return name.replace("_key", "_int"), [interpreter.object_value(owner), interpreter.number_value(index)]
 
-    def require_key(self, value: Abstract) -> None:
-        """Break unless dicts and sets find a value by its value, without user code.
-        Exit for NaN, which they find by its identity."""
-        kind = number_type(value)
-        if isinstance(value, Sequence) or isinstance(value, Const) and type(value.object) is tuple:
-            for item in self.items_of(value) or ():
-                self.require_key(self.use(item))
-        elif kind is not None and kind.dtype.kind == "f" and not isinstance(value, Const):
-            self.require_equal_to_itself(value)
-        elif (kind is None and class_of(value) is not str or kind is not None and kind.dtype.kind == "c"
-              or isinstance(value, Const) and value.object != value.object):
-            raise Break("PJ205", index=describe(value))
 
-    def items_expected(self, value: Abstract) -> Optional[Object]:
-        """Expected type of a list that is iterated natively;
-        None for other values and for short lists of known items."""
-        if class_of(value) is not list or isinstance(value, KnownContainer):
+def item_operands(interpreter: Interpreter, owner: Abstract, index: Abstract) -> List[Value]:
+    """The operands that name an item of a list or tuple by position, or of a dict by its key."""
+    if not is_among(class_of(owner), KEYED):
+        return [interpreter.object_value(owner), interpreter.word(index)]
+    return [interpreter.object_value(owner), interpreter.key_value(index)]
+
+
+def key_value(interpreter: Interpreter, index: Abstract) -> Value:
+    """The key of a dict or the member of a set as an operand: a number, a string, or a tuple of these."""
+    key = interpreter.constant(index)
+    if type(key) in KEYS:
+        return interpreter.object_value(Const(key))
+    interpreter.require_key(index)
+    if number_type(index) is not None:
+        return interpreter.emit("box", [interpreter.number_value(index)], Object(class_of(index)))  # type: ignore
+    return interpreter.object_value(index)
+
+
+def require_key(interpreter: Interpreter, value: Abstract) -> None:
+    """Break unless dicts and sets find a value by its value, without user code.
+    Exit for NaN, which they find by its identity."""
+    kind = number_type(value)
+    if isinstance(value, Sequence) or isinstance(value, Const) and type(value.object) is tuple:
+        for item in interpreter.items_of(value) or ():
+            interpreter.require_key(interpreter.use(item))
+    elif kind is not None and kind.dtype.kind == "f" and not isinstance(value, Const):
+        interpreter.require_equal_to_itself(value)
+    elif (kind is None and class_of(value) is not str or kind is not None and kind.dtype.kind == "c"
+          or isinstance(value, Const) and value.object != value.object):
+        raise Break("PJ205", index=describe(value))
+
+
+def items_expected(interpreter: Interpreter, value: Abstract) -> Optional[Object]:
+    """Expected type of a list that is iterated natively;
+    None for other values and for short lists of known items."""
+    if class_of(value) is not list or isinstance(value, KnownContainer):
+        return None
+    if isinstance(value, OpaqueObject):
+        if len(value.sample) <= interpreter.facts.unrolling and not interpreter.is_changing(value):
             return None
-        if isinstance(value, OpaqueObject):
-            if len(value.sample) <= self.facts.unrolling and not self.is_changing(value):
-                return None
-            kind = list_like(value.sample[:LOOKED_AT])
-            if kind is None or isinstance(kind, Holding) and kind.items == Object(dict):
-                kind = things_of(self, value.sample, value.sample)
-        elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
-            kind = value.type
-            if isinstance(kind.items, SampledClass) and not self.facts.base.seen.allows(kind.items):
-                kind = None
-        else:  # what the loop's header pushed in earlier runs
-            seen = self.facts.feedback.get(self.instr.index + 1)
-            kind = list_of(type_of(seen)) if seen is not None else None
-            if kind is None and isinstance(seen, OpaqueObject):
-                kind = things_of(self, [seen.sample], None)
-        if kind is None:
-            raise Break("PJ209", type=describe(value))
-        return kind
+        kind = list_like(value.sample[:LOOKED_AT])
+        if kind is None or isinstance(kind, Holding) and kind.items == Object(dict):
+            kind = things_of(interpreter, value.sample, value.sample)
+    elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
+        kind = value.type
+        if isinstance(kind.items, SampledClass) and not interpreter.facts.base.seen.allows(kind.items):
+            kind = None
+    else:  # what the loop's header pushed in earlier runs
+        seen = interpreter.facts.feedback.get(interpreter.instr.index + 1)
+        kind = list_of(type_of(seen)) if seen is not None else None
+        if kind is None and isinstance(seen, OpaqueObject):
+            kind = things_of(interpreter, [seen.sample], None)
+    if kind is None:
+        raise Break("PJ209", type=describe(value))
+    return kind
 
-    def item_of_list(self, owner: Instance, index: Value) -> Abstract:
-        """The item at a WORD index of a list that has an expected item type."""
-        if isinstance(owner.type, ListOf):
-            return self.list_item(owner, index)
-        kind = owner.type.items  # type: ignore[attr-defined]
-        return self.typed_item("load_item", self.object_value(owner), index, kind)
 
-    def entries_expected(self, value: Abstract, what: str) -> Optional[Object]:
-        """Expected types of the keys and values of a dict that is iterated natively.
+def item_of_list(interpreter: Interpreter, owner: Instance, index: Value) -> Abstract:
+    """The item at a WORD index of a list that has an expected item type."""
+    if isinstance(owner.type, ListOf):
+        return interpreter.list_item(owner, index)
+    kind = owner.type.items  # type: ignore[attr-defined]
+    return interpreter.typed_item("load_item", interpreter.object_value(owner), index, kind)
 
-        None for other values and for short dicts of known keys.
-        """
-        if not is_among(class_of(value), KEYED) or isinstance(value, (KnownContainer, Const)):
+
+def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Optional[Object]:
+    """Expected types of the keys and values of a dict that is iterated natively.
+
+    None for other values and for short dicts of known keys.
+    """
+    if not is_among(class_of(value), KEYED) or isinstance(value, (KnownContainer, Const)):
+        return None
+    rely_if_counter(interpreter, value, "__iter__")
+    if isinstance(value, OpaqueObject):
+        if class_of(value) is dict and len(value.sample) <= interpreter.facts.unrolling and not interpreter.is_resized(value):
             return None
-        rely_if_counter(self, value, "__iter__")
-        if isinstance(value, OpaqueObject):
-            if class_of(value) is dict and len(value.sample) <= self.facts.unrolling and not self.is_resized(value):
-                return None
-            views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
-            alike = [list_like(views[0]), list_like(views[1]) or things_of(self, views[1], value.sample)]
-        else:  # what was stored into it, or what the loop's header pushed in earlier runs
-            known = kinds_of_entries(value)
-            if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
-                return Holding(value.type.python, tuple(kind if what in views else None
-                                                        for kind, views in zip(known, VIEWS)))
-            header = self.instr.index + (1 if self.instr.opname == "GET_ITER" else 2)
-            seen = self.facts.feedback.get(header)
-            kind = type_of(seen) if seen is not None else None
-            pair = (kind, kind)
-            if what == "items":
-                is_pair = isinstance(kind, Holding) and kind.python is tuple and len(kind.items) == 2
-                pair = kind.items if is_pair else (None, None)  # type: ignore[union-attr]
-            alike = [list_of(one) for one in pair]
-        if any(kind is None and what in views for kind, views in zip(alike, VIEWS)):
-            raise Break("PJ209", type=describe(value))
-        return Holding(class_of(value), tuple(kind.items if what in views else None  # type: ignore
-                                              for kind, views in zip(alike, VIEWS)))
+        views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
+        alike = [list_like(views[0]), list_like(views[1]) or things_of(interpreter, views[1], value.sample)]
+    else:  # what was stored into it, or what the loop's header pushed in earlier runs
+        known = kinds_of_entries(value)
+        if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
+            return Holding(value.type.python, tuple(kind if what in views else None
+                                                    for kind, views in zip(known, VIEWS)))
+        header = interpreter.instr.index + (1 if interpreter.instr.opname == "GET_ITER" else 2)
+        seen = interpreter.facts.feedback.get(header)
+        kind = type_of(seen) if seen is not None else None
+        pair = (kind, kind)
+        if what == "items":
+            is_pair = isinstance(kind, Holding) and kind.python is tuple and len(kind.items) == 2
+            pair = kind.items if is_pair else (None, None)  # type: ignore[union-attr]
+        alike = [list_of(one) for one in pair]
+    if any(kind is None and what in views for kind, views in zip(alike, VIEWS)):
+        raise Break("PJ209", type=describe(value))
+    return Holding(class_of(value), tuple(kind.items if what in views else None  # type: ignore
+                                          for kind, views in zip(alike, VIEWS)))
 
-    def members_expected(self, value: Abstract) -> Optional[Object]:
-        """Expected type of the members of a set that is iterated; None for other values."""
-        kind = class_of(value)
-        if not is_among(kind, SETS):
-            return None
-        if isinstance(value, (OpaqueObject, Const)):
-            held = value.sample if isinstance(value, OpaqueObject) else value.object
-            known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))  # type: ignore[arg-type]
-        else:  # what was stored into it, or what the loop's header pushed in earlier runs
-            known = kinds_of_entries(value)
-            seen = None if known else self.facts.feedback.get(self.instr.index + 1)
-            known = known or (type_of(seen) if seen is not None else None,)
-        if not known or known[0] is None:
-            raise Break("PJ209", type=describe(value))
-        return Holding(kind, known)  # type: ignore[arg-type]
 
-    def typed_item(self, name: str, owner: Value, index: Value, kind: Type) -> Abstract:
-        """The result of a read operation as a value of this type; of a tuple all items are read as well."""
-        found = self.emit(name, [owner, index], kind, exits=True)
-        if isinstance(kind, Scalar):
-            return Number(kind, found)
-        if isinstance(kind, Array):
-            return Tensor(kind, found)
-        if isinstance(kind, SampledClass):
-            return checked_thing(self, kind, found)
-        if not isinstance(kind, Holding) or kind.python is not tuple:
-            return Instance(kind, found)  # type: ignore[arg-type]
-        words = [self.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
-        size = self.emit("list_size", [found], WORD)
-        self.emit("require", [self.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
-        items = [self.typed_item("load_item", found, word, part) for word,
-                 part in zip(words, kind.items)]  # type: ignore[arg-type]
-        return Sequence(items, value=found)
+def members_expected(interpreter: Interpreter, value: Abstract) -> Optional[Object]:
+    """Expected type of the members of a set that is iterated; None for other values."""
+    kind = class_of(value)
+    if not is_among(kind, SETS):
+        return None
+    if isinstance(value, (OpaqueObject, Const)):
+        held = value.sample if isinstance(value, OpaqueObject) else value.object
+        known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))  # type: ignore[arg-type]
+    else:  # what was stored into it, or what the loop's header pushed in earlier runs
+        known = kinds_of_entries(value)
+        seen = None if known else interpreter.facts.feedback.get(interpreter.instr.index + 1)
+        known = known or (type_of(seen) if seen is not None else None,)
+    if not known or known[0] is None:
+        raise Break("PJ209", type=describe(value))
+    return Holding(kind, known)  # type: ignore[arg-type]
 
-    def found(self, name: str, operands: List[Value], like: Abstract) -> Abstract:
-        """The result of a read operation as a value like ``like``."""
-        if isinstance(like, Unknown):
-            raise Break(like.reason)
-        result = readable(like)
-        if result is None or name in ("get_key", "get_int", "pop_default") and isinstance(result, Instance):
-            raise Break("PJ203", operand=describe(like))
-        result.value = self.emit(name, operands, result.type, exits=True)
-        return result
 
-    def expected(self, owner: Abstract, key: Any) -> Abstract:
-        """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
-        seen = self.facts.feedback.get(self.instr.index)
-        if seen is not None:
-            return seen  # type: ignore[no-any-return]
-        self.facts.guessed.add(self.instr.index)
-        if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
-            items = list(map(abstract_of, self.facts.base.seen.entries_like(owner.type.seen, key)))
-        else:
-            items = _items_like(owner, key)
-        if not items:
-            raise Break("PJ218")
-        like = reduce(join, items)
-        if knows_nothing(like):
-            raise Break("PJ213")
-        return like
+def typed_item(interpreter: Interpreter, name: str, owner: Value, index: Value, kind: Type) -> Abstract:
+    """The result of a read operation as a value of this type; of a tuple all items are read as well."""
+    found = interpreter.emit(name, [owner, index], kind, exits=True)
+    if isinstance(kind, Scalar):
+        return Number(kind, found)
+    if isinstance(kind, Array):
+        return Tensor(kind, found)
+    if isinstance(kind, SampledClass):
+        return checked_thing(interpreter, kind, found)
+    if not isinstance(kind, Holding) or kind.python is not tuple:
+        return Instance(kind, found)  # type: ignore[arg-type]
+    words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
+    size = interpreter.emit("list_size", [found], WORD)
+    interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
+    items = [interpreter.typed_item("load_item", found, word, part) for word,
+             part in zip(words, kind.items)]  # type: ignore[arg-type]
+    return Sequence(items, value=found)
 
-    def is_dropped(self) -> bool:
-        """Whether the next instruction drops what this one pushes."""
-        return self.function.instructions[self.instr.index + 1].opname == "POP_TOP"
 
-    def length_now(self, owner: Abstract) -> Abstract:
-        """``len(owner)`` of a container that changes."""
-        rely_if_counter(self, owner, "__len__", "__bool__")
-        return Number(INT, self.emit("length", [self.object_value(owner)], INT))
+def found(interpreter: Interpreter, name: str, operands: List[Value], like: Abstract) -> Abstract:
+    """The result of a read operation as a value like ``like``."""
+    if isinstance(like, Unknown):
+        raise Break(like.reason)
+    result = readable(like)
+    if result is None or name in ("get_key", "get_int", "pop_default") and isinstance(result, Instance):
+        raise Break("PJ203", operand=describe(like))
+    result.value = interpreter.emit(name, operands, result.type, exits=True)
+    return result
 
-    def has_key_now(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``index in owner`` of a dict or set that changes, or of any computed key."""
-        rely_if_counter(self, owner, "__contains__")
-        flag = self.emit("has_key", [self.object_value(owner), self.key_value(index)], FLAG, exits=True)
-        return Number(BOOL, self.emit("flag", [flag], BOOL))
 
-    def get_now(self, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
-        """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
-        seen = self.facts.feedback.get(self.instr.index)
-        if default == Const(None) and (seen is None or number_type(seen) is not None):
-            like = self.expected(owner, self.constant(index))
-            return self.found(*self.keyed("load_key", owner, index), like)  # it exits where the key is missing
-        self.expect_like(default)
-        name, operands = self.keyed("get_key", owner, index)
-        return self.found(name, operands + [self.stored_value(default)], default)
+def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
+    """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
+    seen = interpreter.facts.feedback.get(interpreter.instr.index)
+    if seen is not None:
+        return seen  # type: ignore[no-any-return]
+    interpreter.facts.guessed.add(interpreter.instr.index)
+    if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
+        items = list(map(abstract_of, interpreter.facts.base.seen.entries_like(owner.type.seen, key)))
+    else:
+        items = _items_like(owner, key)
+    if not items:
+        raise Break("PJ218")
+    like = reduce(join, items)
+    if knows_nothing(like):
+        raise Break("PJ213")
+    return like
 
-    def expect_like(self, default: Abstract) -> None:
-        """Expect an item of the default's type; Break where earlier runs had another type."""
-        seen = self.facts.feedback.get(self.instr.index)
-        if seen is not None and type_of(seen) != type_of(default):
-            raise Break("PJ213")
-        self.facts.guessed.add(self.instr.index)
+
+def is_dropped(interpreter: Interpreter) -> bool:
+    """Whether the next instruction drops what this one pushes."""
+    return interpreter.function.instructions[interpreter.instr.index + 1].opname == "POP_TOP"
+
+
+def length_now(interpreter: Interpreter, owner: Abstract) -> Abstract:
+    """``len(owner)`` of a container that changes."""
+    rely_if_counter(interpreter, owner, "__len__", "__bool__")
+    return Number(INT, interpreter.emit("length", [interpreter.object_value(owner)], INT))
+
+
+def has_key_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
+    """``index in owner`` of a dict or set that changes, or of any computed key."""
+    rely_if_counter(interpreter, owner, "__contains__")
+    flag = interpreter.emit("has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG, exits=True)
+    return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
+
+
+def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
+    """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
+    seen = interpreter.facts.feedback.get(interpreter.instr.index)
+    if default == Const(None) and (seen is None or number_type(seen) is not None):
+        like = interpreter.expected(owner, interpreter.constant(index))
+        return interpreter.found(*interpreter.keyed("load_key", owner, index), like)  # it exits where the key is missing
+    interpreter.expect_like(default)
+    name, operands = interpreter.keyed("get_key", owner, index)
+    return interpreter.found(name, operands + [interpreter.stored_value(default)], default)
+
+
+def expect_like(interpreter: Interpreter, default: Abstract) -> None:
+    """Expect an item of the default's type; Break where earlier runs had another type."""
+    seen = interpreter.facts.feedback.get(interpreter.instr.index)
+    if seen is not None and type_of(seen) != type_of(default):
+        raise Break("PJ213")
+    interpreter.facts.guessed.add(interpreter.instr.index)
 
 
 def readable(like: Abstract) -> Any:

@@ -7,9 +7,9 @@ interpreter inherits `Texts`.
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -26,7 +26,6 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.provenance import Root
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Value
 from pijit.core.graph.library import resolve
 from pijit.core.graph.types import BOOL, Object, Type
 from pijit.guards.facts import is_among, is_exactly
@@ -38,98 +37,87 @@ COMPARISONS = {"==": "operator.eq", "!=": "operator.ne", "<": "operator.lt", "<=
 TEXT = Object(str)
 
 
-class Texts:
-    """Mixin of the interpreter: FORMAT_VALUE, BUILD_STRING, and operators and calls on strings."""
-
-    emit: Callable[..., Optional[Value]]
-    pop: Callable[[], Abstract]
-    pop_many: Callable[[int], List[Abstract]]
-    push: Callable[[Abstract], None]
-    use: Callable[[Abstract], Abstract]
-    stored_value: Callable[[Abstract], Value]
-    new_tuple: Callable[[List[Abstract]], Abstract]
-    items_of: Callable[[Abstract], Optional[List[Abstract]]]
-    object_value: Callable[[Abstract], Value]
-    is_in_loop: Callable[[], bool]
-    function: Function
-    instr: Instr
-    compare_texts: Callable[..., Optional[Abstract]]
-
-    def made_text(self, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
-        """The result of a function of numbers and strings; a constant if all of them are known."""
-        if all(isinstance(argument, Const) for argument in arguments):
-            try:
-                return Const(resolve(function)(*[argument.object for argument in arguments]))  # type: ignore
-            except Exception:
-                raise Break("PJ216", operand=describe(arguments[0]))
-        operands = [self.stored_value(argument) for argument in arguments]
-        made = self.emit("invoke", operands, kind, {"function": function, "keywords": ()}, exits=True)
-        return Instance(kind, made) if isinstance(kind, Object) else Number(kind, made)  # type: ignore[arg-type]
-
-    def require_plain(self, value: Abstract) -> None:
-        """Break unless a value is a number or a string, whose formatting runs no user code."""
-        kind = number_type(value)
-        plain = isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str, type(None)))
-        looks_plain = kind is not None and (kind.dtype.kind in "fiu" or kind == BOOL)
-        if not plain and class_of(value) is not str and not looks_plain:
-            raise Break("PJ216", operand=describe(value))
-
-    def op_FORMAT_VALUE(self, instr: Instr) -> None:
-        flags = instr.arg or 0
-        spec = self.pop() if flags & 4 else Const("")
-        value = self.pop()
-        self.require_plain(value)
-        if class_of(spec) is not str:
-            raise Break("PJ216", operand=describe(spec))
-        value = self._converted(value, flags & 3)
-        as_it_is = class_of(value) is str and spec == Const("")
-        self.push(value if as_it_is else self.made_text("builtins.format", [value, spec]))
-
-    def _converted(self, value: Abstract, conversion: int) -> Abstract:
-        plain = not conversion or conversion == 1 and class_of(value) is str
-        return value if plain else self.made_text(CONVERSIONS[conversion], [value])
-
-    def op_CONVERT_VALUE(self, instr: Instr) -> None:
-        """The conversion in an f-string, separate from its format (from CPython 3.13 on)."""
-        value = self.pop()
-        self.require_plain(value)
-        self.push(self._converted(value, instr.arg or 0))
-
-    def op_BUILD_STRING(self, instr: Instr) -> None:
-        parts = self.pop_many(instr.arg or 0)
-        if any(class_of(part) is not str for part in parts):
-            raise Break("PJ216", opcode=instr.opname)
-        if all(isinstance(part, Const) for part in parts):
-            self.push(Const("".join(part.object for part in parts)))  # type: ignore[attr-defined]
-            return
-        self.push(self.made_text("builtins.str.join", [Const(""), self.new_tuple(parts)]))
-
-    def of_texts(self, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
-        """``+``, ``%`` or a comparison of strings; None for other operators and operands."""
-        if class_of(left) is not str or symbol not in COMPARISONS and symbol not in ("+", "%"):
-            return None
-        if symbol == "%":
-            for value in self.items_of(right) or () if class_of(right) is tuple else (right,):
-                self.require_plain(self.use(value))
-            return self.made_text("operator.mod", [left, right])
-        if class_of(right) is not str:
-            return None
-        if symbol == "+":
-            return self._sum(left, right)
-        known = isinstance(left, Const) and isinstance(right, Const)
-        found = self.compare_texts(symbol, left, right) if not known else None
-        return found if found is not None else self.made_text(COMPARISONS[symbol], [left, right], BOOL)
+def made_text(interpreter: Interpreter, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
+    """The result of a function of numbers and strings; a constant if all of them are known."""
+    if all(isinstance(argument, Const) for argument in arguments):
+        try:
+            return Const(resolve(function)(*[argument.object for argument in arguments]))  # type: ignore
+        except Exception:
+            raise Break("PJ216", operand=describe(arguments[0]))
+    operands = [interpreter.stored_value(argument) for argument in arguments]
+    made = interpreter.emit("invoke", operands, kind, {"function": function, "keywords": ()}, exits=True)
+    return Instance(kind, made) if isinstance(kind, Object) else Number(kind, made)  # type: ignore[arg-type]
 
 
-    def _sum(self, left: Abstract, right: Abstract) -> Abstract:
-        """``left + right``; Break where a variable's string may grow in place,
-        because only bytecode holds its one reference."""
-        if isinstance(left, Const) and isinstance(right, Const):
-            return self.made_text("operator.add", [left, right])
-        behind = self.function.instructions[self.instr.index + 1]
-        if left.root == Root("local", behind.value) and behind.opname == "STORE_FAST" and self.is_in_loop():
-            raise Break("PJ216", because="the string may grow in place")
-        return Instance(TEXT, self.emit("text_add", [self.object_value(left), self.object_value(right)], TEXT))
+def require_plain(interpreter: Interpreter, value: Abstract) -> None:
+    """Break unless a value is a number or a string, whose formatting runs no user code."""
+    kind = number_type(value)
+    plain = isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str, type(None)))
+    looks_plain = kind is not None and (kind.dtype.kind in "fiu" or kind == BOOL)
+    if not plain and class_of(value) is not str and not looks_plain:
+        raise Break("PJ216", operand=describe(value))
+
+
+def op_FORMAT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
+    flags = instr.arg or 0
+    spec = interpreter.pop() if flags & 4 else Const("")
+    value = interpreter.pop()
+    interpreter.require_plain(value)
+    if class_of(spec) is not str:
+        raise Break("PJ216", operand=describe(spec))
+    value = _converted(interpreter, value, flags & 3)
+    as_it_is = class_of(value) is str and spec == Const("")
+    interpreter.push(value if as_it_is else interpreter.made_text("builtins.format", [value, spec]))
+
+
+def _converted(interpreter: Interpreter, value: Abstract, conversion: int) -> Abstract:
+    plain = not conversion or conversion == 1 and class_of(value) is str
+    return value if plain else interpreter.made_text(CONVERSIONS[conversion], [value])
+
+
+def op_CONVERT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
+    """The conversion in an f-string, separate from its format (from CPython 3.13 on)."""
+    value = interpreter.pop()
+    interpreter.require_plain(value)
+    interpreter.push(_converted(interpreter, value, instr.arg or 0))
+
+
+def op_BUILD_STRING(interpreter: Interpreter, instr: Instr) -> None:
+    parts = interpreter.pop_many(instr.arg or 0)
+    if any(class_of(part) is not str for part in parts):
+        raise Break("PJ216", opcode=instr.opname)
+    if all(isinstance(part, Const) for part in parts):
+        interpreter.push(Const("".join(part.object for part in parts)))  # type: ignore[attr-defined]
+        return
+    interpreter.push(interpreter.made_text("builtins.str.join", [Const(""), interpreter.new_tuple(parts)]))
+
+
+def of_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
+    """``+``, ``%`` or a comparison of strings; None for other operators and operands."""
+    if class_of(left) is not str or symbol not in COMPARISONS and symbol not in ("+", "%"):
+        return None
+    if symbol == "%":
+        for value in interpreter.items_of(right) or () if class_of(right) is tuple else (right,):
+            interpreter.require_plain(interpreter.use(value))
+        return interpreter.made_text("operator.mod", [left, right])
+    if class_of(right) is not str:
+        return None
+    if symbol == "+":
+        return _sum(interpreter, left, right)
+    known = isinstance(left, Const) and isinstance(right, Const)
+    found = interpreter.compare_texts(symbol, left, right) if not known else None
+    return found if found is not None else interpreter.made_text(COMPARISONS[symbol], [left, right], BOOL)
+
+
+def _sum(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
+    """``left + right``; Break where a variable's string may grow in place,
+    because only bytecode holds its one reference."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return interpreter.made_text("operator.add", [left, right])
+    behind = interpreter.function.instructions[interpreter.instr.index + 1]
+    if left.root == Root("local", behind.value) and behind.opname == "STORE_FAST" and interpreter.is_in_loop():
+        raise Break("PJ216", because="the string may grow in place")
+    return Instance(TEXT, interpreter.emit("text_add", [interpreter.object_value(left), interpreter.object_value(right)], TEXT))
 
 
 def _of_one(name: str) -> Handler:

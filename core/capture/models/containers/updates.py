@@ -6,7 +6,7 @@ The interpreter inherits `ContainerEffects`; method calls are dispatched by `EFF
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
@@ -50,111 +50,102 @@ from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import UNBOUND, read_item
 
 
-class ContainerEffects:
-    """Mixin of the interpreter: DELETE_SUBSCR, stores into dicts, ``+=`` of lists,
-    and code that their methods share."""
+def moving(interpreter: Interpreter, owner: Abstract) -> None:
+    """Record that items of a list come, go or change at unknown positions: none of them is a heap location."""
+    identity = identity_of(owner)
+    interpreter.facts.changed.add((ItemPlace, identity))
+    for key, place in list(interpreter.facts.places.items()):
+        if isinstance(place, ItemPlace) and id(place.owner.sample) == identity:
+            del interpreter.facts.places[key]
+    interpreter.changing(list, owner, False)
 
-    facts: Any
-    emit: Callable[..., Optional[Value]]
-    pop: Callable[[], Abstract]
-    object_value: Callable[[Abstract], Value]
-    number_value: Callable[[Abstract], Value]
-    stored_value: Callable[[Abstract], Value]
-    item_operands: Callable[[Abstract, Abstract], List[Value]]
-    keyed: Callable[[str, Abstract, Abstract], Tuple[str, List[Value]]]
-    constant: Callable[[Abstract], Any]
-    is_resized: Callable[[Abstract], bool]
-    holds_item: Callable[[Abstract, Any], bool]
-    state: Any
-    changing: Callable[..., None]
 
-    def moving(self, owner: Abstract) -> None:
-        """Record that items of a list come, go or change at unknown positions: none of them is a heap location."""
-        identity = identity_of(owner)
-        self.facts.changed.add((ItemPlace, identity))
-        for key, place in list(self.facts.places.items()):
-            if isinstance(place, ItemPlace) and id(place.owner.sample) == identity:
-                del self.facts.places[key]
-        self.changing(list, owner, False)
+def changing_container(interpreter: Interpreter, owner: Abstract, resized: bool = True) -> None:
+    """Record a change of a container that is no store at a known position of a list.
 
-    def changing_container(self, owner: Abstract, resized: bool = True) -> None:
-        """Record a change of a container that is no store at a known position of a list.
+    ``resized``: the change may add keys to a dict or remove some.
+    """
+    kind = pointer_class(owner)
+    if kind is list:
+        interpreter.moving(owner)
+    elif is_among(kind, (dict, set, deque, defaultdict, Counter)):
+        interpreter.changing(kind, owner, False)
+        if kind is dict and resized:
+            interpreter.changing(Keys, owner, False)
+    else:
+        raise Break("PJ205", object=describe(owner))
 
-        ``resized``: the change may add keys to a dict or remove some.
-        """
-        kind = pointer_class(owner)
-        if kind is list:
-            self.moving(owner)
-        elif is_among(kind, (dict, set, deque, defaultdict, Counter)):
-            self.changing(kind, owner, False)
-            if kind is dict and resized:
-                self.changing(Keys, owner, False)
-        else:
-            raise Break("PJ205", object=describe(owner))
 
-    def effect(self, name: str, owner: Abstract, operands: List[Value], resized: bool = True) -> None:
-        """An operation that changes a container and gives no value."""
-        self.changing_container(owner, resized)
-        self.emit(name, operands, None, exits=True)
+def effect(interpreter: Interpreter, name: str, owner: Abstract, operands: List[Value], resized: bool = True) -> None:
+    """An operation that changes a container and gives no value."""
+    interpreter.changing_container(owner, resized)
+    interpreter.emit(name, operands, None, exits=True)
 
-    def store_key(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` of a dict."""
-        rely_if_counter(self, owner, "__setitem__")
-        name, operands = self.keyed("store_key", owner, index)
-        expect_entry(self.state, owner, (entry_kind(index), entry_kind(value)))
-        self.effect(name, owner, operands + [self.stored_value(value)], not self._is_loops_key(owner, index))
 
-    def _is_loops_key(self, owner: Abstract, index: Abstract) -> bool:
-        """Whether a dict has this key while a loop here steps through its keys; a guard holds the key."""
-        loops = [loop for value in self.state.stack for loop in _loops_in(value)]
-        key = self.constant(index)
-        return (is_exactly(key, ITEM_KEYS) and not self.is_resized(owner)
-                and any(identity_of(loop.owner) == identity_of(owner) is not None for loop in loops)
-                and self.holds_item(owner, key))
+def store_key(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
+    """``owner[index] = value`` of a dict."""
+    rely_if_counter(interpreter, owner, "__setitem__")
+    name, operands = interpreter.keyed("store_key", owner, index)
+    expect_entry(interpreter.state, owner, (entry_kind(index), entry_kind(value)))
+    interpreter.effect(name, owner, operands + [interpreter.stored_value(value)], not _is_loops_key(interpreter, owner, index))
 
-    def op_DELETE_SUBSCR(self, instr: Instr) -> None:
-        index, owner = self.pop(), self.pop()
-        self.remove(owner, index)
 
-    def remove(self, owner: Abstract, index: Abstract) -> None:
-        """``del owner[index]``."""
-        if pointer_class(owner) is list and isinstance(index, Slice):
-            delete_part(self, owner, index)
-            return
-        of_keys = is_among(pointer_class(owner), KEYED)
-        if not of_keys and pointer_class(owner) is not list:
-            raise Break("PJ205", object=describe(owner))
-        rely_if_counter(self, owner, "__delitem__", "__contains__")
-        name = "discard_key" if class_of(owner) is Counter else "delete_key" if of_keys else "delete_item"
-        self.effect(name, owner, self.item_operands(owner, index))
+def _is_loops_key(interpreter: Interpreter, owner: Abstract, index: Abstract) -> bool:
+    """Whether a dict has this key while a loop here steps through its keys; a guard holds the key."""
+    loops = [loop for value in interpreter.state.stack for loop in _loops_in(value)]
+    key = interpreter.constant(index)
+    return (is_exactly(key, ITEM_KEYS) and not interpreter.is_resized(owner)
+            and any(identity_of(loop.owner) == identity_of(owner) is not None for loop in loops)
+            and interpreter.holds_item(owner, key))
 
-    def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
-        """``owner += more`` of a list; the list afterwards."""
-        more = listed(self, more)
-        more_kinds = item_kinds(more) if class_of(more) is list else {None}
-        owner, before = lengthened(owner, more_kinds), owner
-        for kind in more_kinds:
-            expect(self.state, before, kind)
-        self.effect("extend", owner, [self.object_value(owner), self.object_value(more)])
-        return owner
 
-    def multiply(self, owner: Abstract, count: Abstract) -> Abstract:
-        """``owner *= count`` of a list; the list afterwards."""
-        if number_type(count) != INT:
-            raise Break("PJ203", operand=describe(count))
-        operands = [self.object_value(owner), self.number_value(count)]
-        made, whole = made_by(self, "operator.mul", list_type(owner), operands), self.object_value(Const(slice(None)))
-        owner = lengthened(owner, item_kinds(owner))
-        self.effect("store_slice", owner, [self.object_value(owner), whole, self.object_value(made)])
-        return owner
+def op_DELETE_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
+    index, owner = interpreter.pop(), interpreter.pop()
+    interpreter.remove(owner, index)
 
-    def add_entries(self, owner: Abstract, more: Abstract) -> Abstract:
-        """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
-        if class_of(more) is not dict:
-            raise Break("PJ203", operand=describe(more))
-        expect_entry(self.state, owner, kinds_of_entries(more))
-        self.effect("update", owner, [self.object_value(owner), self.object_value(more)])
-        return forgotten(owner)
+
+def remove(interpreter: Interpreter, owner: Abstract, index: Abstract) -> None:
+    """``del owner[index]``."""
+    if pointer_class(owner) is list and isinstance(index, Slice):
+        delete_part(interpreter, owner, index)
+        return
+    of_keys = is_among(pointer_class(owner), KEYED)
+    if not of_keys and pointer_class(owner) is not list:
+        raise Break("PJ205", object=describe(owner))
+    rely_if_counter(interpreter, owner, "__delitem__", "__contains__")
+    name = "discard_key" if class_of(owner) is Counter else "delete_key" if of_keys else "delete_item"
+    interpreter.effect(name, owner, interpreter.item_operands(owner, index))
+
+
+def lengthen(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Abstract:
+    """``owner += more`` of a list; the list afterwards."""
+    more = listed(interpreter, more)
+    more_kinds = item_kinds(more) if class_of(more) is list else {None}
+    owner, before = lengthened(owner, more_kinds), owner
+    for kind in more_kinds:
+        expect(interpreter.state, before, kind)
+    interpreter.effect("extend", owner, [interpreter.object_value(owner), interpreter.object_value(more)])
+    return owner
+
+
+def multiply(interpreter: Interpreter, owner: Abstract, count: Abstract) -> Abstract:
+    """``owner *= count`` of a list; the list afterwards."""
+    if number_type(count) != INT:
+        raise Break("PJ203", operand=describe(count))
+    operands = [interpreter.object_value(owner), interpreter.number_value(count)]
+    made, whole = made_by(interpreter, "operator.mul", list_type(owner), operands), interpreter.object_value(Const(slice(None)))
+    owner = lengthened(owner, item_kinds(owner))
+    interpreter.effect("store_slice", owner, [interpreter.object_value(owner), whole, interpreter.object_value(made)])
+    return owner
+
+
+def add_entries(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Abstract:
+    """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
+    if class_of(more) is not dict:
+        raise Break("PJ203", operand=describe(more))
+    expect_entry(interpreter.state, owner, kinds_of_entries(more))
+    interpreter.effect("update", owner, [interpreter.object_value(owner), interpreter.object_value(more)])
+    return forgotten(owner)
 
 
 def _loops_in(value: Abstract) -> List[Unrolled]:

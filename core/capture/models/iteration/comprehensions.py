@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dis
 import types
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.analysis.liveness import reads_all_locals
 from pijit.core.bytecode.codec.decode import Function, Instr, decode
@@ -36,118 +36,116 @@ WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
 WRITING = frozenset(dis.opmap[name] for name in WRITES)
 
 
-class Comprehensions:
-    """Mixin of the interpreter: LOAD_CLOSURE and MAKE_FUNCTION of such functions, and calls of them."""
+def not_inlined(interpreter: Interpreter, callee: UnescapedFunction, error: Break) -> Break:
+    """The error to raise where a call of such a function is not inlined after all."""
+    return error
 
-    facts: Any
-    function: Function
-    pop: Callable[[], Abstract]
-    push: Callable[[Abstract], None]
-    cell_content: Callable[[Instr], Abstract]
-    with_variables: Callable[[UnescapedFunction], UnescapedFunction]
 
-    def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
-        """The error to raise where a call of such a function is not inlined after all."""
-        return error
+def op_LOAD_CLOSURE(interpreter: Interpreter, instr: Instr) -> None:
+    if _function_of(interpreter, instr)[0] is None:
+        raise Break("PJ202", opcode=instr.opname)
+    if instr.value in interpreter.facts.shared:
+        interpreter.push(cell_reference(interpreter, instr.value))
+        return
+    try:
+        content = interpreter.cell_content(instr)
+    except Break as error:
+        content = Unknown(error.reason_id)
+    interpreter.push(CellRef(content))
 
-    def op_LOAD_CLOSURE(self, instr: Instr) -> None:
-        if self._function_of(instr)[0] is None:
-            raise Break("PJ202", opcode=instr.opname)
-        if instr.value in self.facts.shared:
-            self.push(cell_reference(self, instr.value))
-            return
+
+def op_MAKE_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
+    code, on_the_spot = _function_of(interpreter, instr)
+    if code is None:
+        raise Break("PJ202", opcode=instr.opname)
+    if not on_the_spot:
         try:
-            content = self.cell_content(instr)
+            interpreter.push(new_closure(interpreter, instr))
         except Break as error:
-            content = Unknown(error.reason_id)
-        self.push(CellRef(content))
-
-    def op_MAKE_FUNCTION(self, instr: Instr) -> None:
-        code, on_the_spot = self._function_of(instr)
-        if code is None:
-            raise Break("PJ202", opcode=instr.opname)
-        if not on_the_spot:
-            try:
-                self.push(new_closure(self, instr))
-            except Break as error:
-                if not isinstance(error, Wanted) and error.reason_id != "PJ218":
-                    self.facts.base.by_bytecode.add(code)
-                raise
-            return
-        _, name = pop_code(self.pop)
-        closure = self.pop() if instr.arg else Sequence([])
-        if not isinstance(closure, Sequence):
-            raise Break("PJ202", opcode=instr.opname)
-        free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
-        self.push(UnescapedFunction(code, free, self.facts, name=name))
-
-    def _function_of(self, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
-        """The code of the function that this or the next MAKE_FUNCTION makes, and whether it is called on the spot.
-
-        The code is None if bytecode makes the function. A function that is bound to a variable may count as called
-        on the spot, see `_made_on_the_spot`.
-        """
-        make = next(later for later in self.function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
-        code, base = code_made(self.function, make), self.facts.base
-        if not isinstance(code, types.CodeType) or self.facts.inliner is None or code in base.by_bytecode:
-            return None, False
-        spot = _made_on_the_spot(self.function, make, self.facts.depth)
-        return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
-
-    def makes_object(self, instr: Instr) -> bool:
-        """Whether an instruction helps to make, as an object,
-        a function that was first taken to be called on the spot."""
-        following = self.function.instructions[instr.index:instr.index + CLOSURE + 1]
-        if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
-            return False
-        code, on_the_spot = self._function_of(instr)
-        return not on_the_spot and code in self.facts.base.objects
-
-    def want_object(self, made: UnescapedFunction) -> None:
-        """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
-        if may_be_object(made):
-            self.facts.base.objects.add(made.code)
-        raise Wanted("PJ203", operand=describe(made))
-
-    def call_closure(self, callee: FunctionValue, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """A call of a function value. If it is not inlined, bytecode makes the function,
-        so that more can be done with it."""
-        try:
-            return self.facts.inliner.call_closure(self, callee, arguments, keywords)  # type: ignore[no-any-return]
-        except Break:
-            if callee.facts is self.facts and not self.facts.depth:
-                self.facts.by_bytecode.add(callee.shape.code)
+            if not isinstance(error, Wanted) and error.reason_id != "PJ218":
+                interpreter.facts.base.by_bytecode.add(code)
             raise
+        return
+    _, name = pop_code(interpreter.pop)
+    closure = interpreter.pop() if instr.arg else Sequence([])
+    if not isinstance(closure, Sequence):
+        raise Break("PJ202", opcode=instr.opname)
+    free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
+    interpreter.push(UnescapedFunction(code, free, interpreter.facts, name=name))
 
-    def call_made(self, callee: UnescapedFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """A call of a function that was made here; the body of a generator does not run yet."""
-        if len(callee.free) < len(callee.code.co_freevars):
-            try:
-                return self.facts.inliner.call_closure(self, named_function(callee), arguments,  # type: ignore
-                                                       keywords)
-            except Break as error:
-                raise self.not_inlined(callee, error)
-        bound = bind(callee.code, arguments, keywords, _no_default)
-        if not callee.code.co_flags & GENERATOR:
-            try:
-                return self.facts.inliner.run(self, _as_called(self, callee), bound)  # type: ignore[no-any-return]
-            except Break as error:
-                raise self.not_inlined(callee, error)
-        if list(bound) != [".0"]:
-            raise Break("PJ101")
-        return Lazy(callee, bound[".0"])
 
-    def consume(self, consumer: Consumer, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
-        """The result of a builtin that takes all items of ``value``; ``given`` are variables of the consumer."""
-        if self.facts.inliner is None:
-            raise Break("PJ201", callee=consumer.name)
-        value = rest_of(value, self.with_variables)
-        if not isinstance(value, Lazy):
-            value = Lazy(UnescapedFunction(EACH_ITEM, (), self.facts), iterator_over(self, value))
-        locals = {variable(name): item for name, item in (given or {}).items()}
-        locals[".0"] = value.iterator
-        return self.facts.inliner.run(  # type: ignore[no-any-return]
-            self, _as_called(self, value.made), locals, consumer)
+def _function_of(interpreter: Interpreter, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
+    """The code of the function that this or the next MAKE_FUNCTION makes, and whether it is called on the spot.
+
+    The code is None if bytecode makes the function. A function that is bound to a variable may count as called
+    on the spot, see `_made_on_the_spot`.
+    """
+    make = next(later for later in interpreter.function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
+    code, base = code_made(interpreter.function, make), interpreter.facts.base
+    if not isinstance(code, types.CodeType) or interpreter.facts.inliner is None or code in base.by_bytecode:
+        return None, False
+    spot = _made_on_the_spot(interpreter.function, make, interpreter.facts.depth)
+    return code, spot is not None and not (make.arg or 0) & ~WITH_CLOSURE and code not in base.objects
+
+
+def makes_object(interpreter: Interpreter, instr: Instr) -> bool:
+    """Whether an instruction helps to make, as an object,
+    a function that was first taken to be called on the spot."""
+    following = interpreter.function.instructions[instr.index:instr.index + CLOSURE + 1]
+    if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
+        return False
+    code, on_the_spot = _function_of(interpreter, instr)
+    return not on_the_spot and code in interpreter.facts.base.objects
+
+
+def want_object(interpreter: Interpreter, made: UnescapedFunction) -> None:
+    """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
+    if may_be_object(made):
+        interpreter.facts.base.objects.add(made.code)
+    raise Wanted("PJ203", operand=describe(made))
+
+
+def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """A call of a function value. If it is not inlined, bytecode makes the function,
+    so that more can be done with it."""
+    try:
+        return interpreter.facts.inliner.call_closure(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
+    except Break:
+        if callee.facts is interpreter.facts and not interpreter.facts.depth:
+            interpreter.facts.by_bytecode.add(callee.shape.code)
+        raise
+
+
+def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """A call of a function that was made here; the body of a generator does not run yet."""
+    if len(callee.free) < len(callee.code.co_freevars):
+        try:
+            return interpreter.facts.inliner.call_closure(interpreter, named_function(callee), arguments,  # type: ignore
+                                                   keywords)
+        except Break as error:
+            raise interpreter.not_inlined(callee, error)
+    bound = bind(callee.code, arguments, keywords, _no_default)
+    if not callee.code.co_flags & GENERATOR:
+        try:
+            return interpreter.facts.inliner.run(interpreter, _as_called(interpreter, callee), bound)  # type: ignore[no-any-return]
+        except Break as error:
+            raise interpreter.not_inlined(callee, error)
+    if list(bound) != [".0"]:
+        raise Break("PJ101")
+    return Lazy(callee, bound[".0"])
+
+
+def consume(interpreter: Interpreter, consumer: Consumer, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
+    """The result of a builtin that takes all items of ``value``; ``given`` are variables of the consumer."""
+    if interpreter.facts.inliner is None:
+        raise Break("PJ201", callee=consumer.name)
+    value = rest_of(value, interpreter.with_variables)
+    if not isinstance(value, Lazy):
+        value = Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), iterator_over(interpreter, value))
+    locals = {variable(name): item for name, item in (given or {}).items()}
+    locals[".0"] = value.iterator
+    return interpreter.facts.inliner.run(  # type: ignore[no-any-return]
+        interpreter, _as_called(interpreter, value.made), locals, consumer)
 
 
 def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:

@@ -11,16 +11,13 @@ import functools
 from types import CodeType
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, plan
 from pijit.core.capture.context import MadeFunctionContext
 from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.state.frame_state import FrameState, knows_nothing
+from pijit.core.capture.state.frame_state import knows_nothing
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.generator_frame import ENDED, GeneratorFrame, changed_makers, has_ended, worn
 from pijit.core.capture.values.lattice import (
@@ -42,52 +39,34 @@ KINDS = {id(MAP): "map", id(MAP_TOGETHER): "map", id(FILTER): "filter", id(FILTE
 """By code, the Python iterator that a generator stands for."""
 
 
-class Generators:
-    """Mixin of the interpreter: steps of generators, and the values that yields hand out."""
+def step_generator(interpreter: Interpreter, value: Abstract) -> None:
+    """FOR_ITER on a generator, or on an enumerate above one:
+    the outcomes of the step decide how the loop continues."""
+    result = _step(interpreter, value)
+    if isinstance(result, CallOutcomes):
+        interpreter.state.stack.append(result)
+    elif has_ended(result):
+        interpreter.flow = "jump"
+    else:
+        interpreter.state.stack += result.items  # type: ignore[attr-defined]
 
-    facts: Any
-    function: Function
-    cfg: CFG
-    state: FrameState
-    pop: Callable[[], Abstract]
-    push: Callable[[Abstract], None]
-    emit: Callable[..., Any]
-    content_of: Callable[[int, str], Abstract]
-    flow: Any
-    instr: Instr
-    liveness: Liveness
 
-    def step_generator(self, value: Abstract) -> None:
-        """FOR_ITER on a generator, or on an enumerate above one:
-        the outcomes of the step decide how the loop continues."""
-        result = _step(self, value)
-        if isinstance(result, CallOutcomes):
-            self.state.stack.append(result)
-        elif has_ended(result):
-            self.flow = "jump"
-        else:
-            self.state.stack += result.items  # type: ignore[attr-defined]
-
-    def with_variables(self, made: UnescapedFunction) -> UnescapedFunction:
-        """A function of the program, with what its maker's variables hold now."""
-        return fresh(self, made)
-
-    def handed_out(self, yields: Optional[Dict[int, int]]) -> Abstract:
-        """The value that a function returns; for a generator's step,
-        its suspended state with the item that it has yielded."""
-        value = self.pop()
-        if yields is None:
-            return value
-        point = yields.get(self.instr.index)
-        if point is None:
-            return Const(ENDED)
-        if any(block.kind in ("with", "handler") for block in self.cfg.block_stack[self.instr.index] or ()):
-            raise Break("PJ209", type="generator that waits inside a with statement or a handler")
-        free, live = self.function.freevars, self.liveness.live_in(self.instr.index + 1)
-        names = tuple(name for name, held in sorted(self.state.locals.items())
-                      if name in live and name not in free and not isinstance(held, Unbound))
-        parts = [self.state.locals[name] for name in names] + self.state.stack + [value]
-        return GeneratorFrame(None, point, names, tuple(parts), True)
+def handed_out(interpreter: Interpreter, yields: Optional[Dict[int, int]]) -> Abstract:
+    """The value that a function returns; for a generator's step,
+    its suspended state with the item that it has yielded."""
+    value = interpreter.pop()
+    if yields is None:
+        return value
+    point = yields.get(interpreter.instr.index)
+    if point is None:
+        return Const(ENDED)
+    if any(block.kind in ("with", "handler") for block in interpreter.cfg.block_stack[interpreter.instr.index] or ()):
+        raise Break("PJ209", type="generator that waits inside a with statement or a handler")
+    free, live = interpreter.function.freevars, interpreter.liveness.live_in(interpreter.instr.index + 1)
+    names = tuple(name for name, held in sorted(interpreter.state.locals.items())
+                  if name in live and name not in free and not isinstance(held, Unbound))
+    parts = [interpreter.state.locals[name] for name in names] + interpreter.state.stack + [value]
+    return GeneratorFrame(None, point, names, tuple(parts), True)
 
 
 def _step(interpreter: Interpreter, value: Abstract) -> Abstract:

@@ -53,130 +53,125 @@ SAMPLED_ITEMS = 3
 """Number of items of the list that stands for a list which may become an array."""
 
 
-class LibraryCalls:
-    """Mixin of the interpreter: calls of the functions in the library's table."""
+def invoke(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """The result of a call of a library function; Break if kernels cannot make the call."""
+    names = parameter_names(row, len(arguments), keywords)
+    arguments, kinds = _with_arrays(interpreter, row, names, arguments, keywords)
+    values = arguments + list(keywords.values())
+    if row.needs:
+        named = {name.strip("*#"): value for name, value in zip(names, values)}
+        NEEDS[row.needs](interpreter, named)
+    made = joined(interpreter, row, arguments, keywords, kinds)
+    if made is None and not keywords:
+        made = reshaped(interpreter, row, values, kinds)
+    if made is not None:
+        return made
+    attrs = {"function": row.path, "keywords": tuple(keywords)}
+    kind = _by_loop(interpreter, row, values, kinds, attrs) if not keywords else None
+    if kind is not None:
+        return kind
+    operands = [interpreter.stored_value(value) for value in values]
+    if not isinstance(kinds, tuple):
+        return typed(kinds, interpreter.emit("invoke", operands, kinds, attrs, exits=True))
+    made = interpreter.emit("invoke", operands, Object(tuple), attrs, exits=True)
+    items = [typed(kind, interpreter.emit("item", [made], kind, {"index": k}, exits=True))  # type: ignore[list-item]
+             for k, kind in enumerate(kinds)]
+    return Tuple_(items, value=made)
 
-    emit: Callable[..., Optional[Value]]
-    use: Callable[[Abstract], Abstract]
-    constant: Callable[[Abstract], Any]
-    items_of: Callable[[Abstract], Optional[List[Abstract]]]
-    stored_value: Callable[[Abstract], Value]
-    object_value: Callable[[Abstract], Value]
-    size: Callable[[Tensor], Value]
 
-    def invoke(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        """The result of a call of a library function; Break if kernels cannot make the call."""
-        names = parameter_names(row, len(arguments), keywords)
-        arguments, kinds = self._with_arrays(row, names, arguments, keywords)
-        values = arguments + list(keywords.values())
-        if row.needs:
-            named = {name.strip("*#"): value for name, value in zip(names, values)}
-            NEEDS[row.needs](self, named)
-        made = joined(self, row, arguments, keywords, kinds)
-        if made is None and not keywords:
-            made = reshaped(self, row, values, kinds)
-        if made is not None:
-            return made
-        attrs = {"function": row.path, "keywords": tuple(keywords)}
-        kind = self._by_loop(row, values, kinds, attrs) if not keywords else None
-        if kind is not None:
-            return kind
-        operands = [self.stored_value(value) for value in values]
-        if not isinstance(kinds, tuple):
-            return typed(kinds, self.emit("invoke", operands, kinds, attrs, exits=True))
-        made = self.emit("invoke", operands, Object(tuple), attrs, exits=True)
-        items = [typed(kind, self.emit("item", [made], kind, {"index": k}, exits=True))  # type: ignore[list-item]
-                 for k, kind in enumerate(kinds)]
-        return Tuple_(items, value=made)
+def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str], arguments: List[Abstract],
+                 keywords: Arguments) -> Tuple[List[Abstract], Any]:
+    """The arguments, with long lists as arrays if that makes no difference, and the types of the result.
 
-    def _with_arrays(self, row: LibraryFunction, names: List[str], arguments: List[Abstract],
-                     keywords: Arguments) -> Tuple[List[Abstract], Any]:
-        """The arguments, with long lists as arrays if that makes no difference, and the types of the result.
+    A function that returns a list itself gives another type for an array, so it gets the list.
+    """
+    taken = arguments
+    if row.path.split(".")[0] not in MODULES:
+        taken = [many_as_array(interpreter, value) if name in TAKEN_AS_ARRAYS else value
+                 for name, value in zip(names, arguments)]
+    questions = interpreter.questions_of(row, taken, keywords)
+    kinds = result_types(row.path, questions, tuple(keywords))
+    listed = [k for k, (one, other) in enumerate(zip(arguments, taken)) if one is not other]
+    if listed:
+        asked = list(questions)
+        for k in listed:
+            asked[k] = (list, interpreter.list_question(expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
+        if result_types(row.path, tuple(asked), tuple(keywords)) != kinds:
+            return arguments, result_types(row.path, interpreter.questions_of(row, arguments, keywords), tuple(keywords))
+    return taken, kinds
 
-        A function that returns a list itself gives another type for an array, so it gets the list.
-        """
-        taken = arguments
-        if row.path.split(".")[0] not in MODULES:
-            taken = [many_as_array(self, value) if name in TAKEN_AS_ARRAYS else value
-                     for name, value in zip(names, arguments)]
-        questions = self.questions_of(row, taken, keywords)
-        kinds = result_types(row.path, questions, tuple(keywords))
-        listed = [k for k, (one, other) in enumerate(zip(arguments, taken)) if one is not other]
-        if listed:
-            asked = list(questions)
-            for k in listed:
-                asked[k] = (list, self.list_question(expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
-            if result_types(row.path, tuple(asked), tuple(keywords)) != kinds:
-                return arguments, result_types(row.path, self.questions_of(row, arguments, keywords), tuple(keywords))
-        return taken, kinds
 
-    def questions_of(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
-        """The stand-ins for the arguments of a call in a sample call, keywords last."""
-        names = parameter_names(row, len(arguments), keywords)
-        if "out" in names and not row.path.startswith(INTO):
-            raise Break("PJ211", callee=row.path)
-        values = arguments + list(keywords.values())
-        return tuple(self._question(value, name[-1:]) for name, value in zip(names, values))
+def questions_of(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
+    """The stand-ins for the arguments of a call in a sample call, keywords last."""
+    names = parameter_names(row, len(arguments), keywords)
+    if "out" in names and not row.path.startswith(INTO):
+        raise Break("PJ211", callee=row.path)
+    values = arguments + list(keywords.values())
+    return tuple(_question(interpreter, value, name[-1:]) for name, value in zip(names, values))
 
-    def _by_loop(self, row: LibraryFunction, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
-        """The result of a call for arrays that an inner loop or NumPy's C interface computes; None for other calls."""
-        kinds = [value.type for value in values if isinstance(value, Tensor)]
-        loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
-        if loop is None and (len(kinds) < len(values) or not multiplies(row.path, kinds)):
-            return None
-        name = "product" if loop is None else "dot" if loop.ufunc is np.matmul and row.path != "matmul" else "gufunc"
-        if loop is not None:
-            attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
-            if isinstance(kind, Array):
-                kind = Array(kind.dtype, kind.ndim, "C")
-        operands = [value.value for value in values]  # type: ignore[attr-defined]
-        return typed(kind, self.emit(name, operands, kind, attrs, exits=True))
 
-    def _question(self, value: Abstract, mark: str) -> Any:
-        """The stand-in for an argument in a sample call: an Operand, or (tuple or list, stand-ins for the items)."""
-        if mark == "*":
-            return Operand(None, self.known(value), True)  # type: ignore[arg-type]
-        if isinstance(value, Slice):
-            return (slice, tuple(self._question(part, "") for part in value.parts))
-        kind = number_type(value)
-        if kind is not None and mark == "#":
-            return Operand(kind)
-        if isinstance(value, Tensor) or kind is not None:
-            return operand_of(value)
-        if isinstance(value, Const) and _is_plain(value.object):
-            return Operand(None, value.object, True)  # type: ignore[arg-type]
-        if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
-            question = self.list_question(value.type)
-            self.emit("plain_items", [self.object_value(value)], None, exits=True)  # their types are only expected
-            return question
-        python, items = class_of(value), self.items_of(value)
-        if not is_among(python, (tuple, list)) or items is None:
-            raise Break("PJ203", operand=describe(value))
-        return (python, tuple(self._question(self.use(item), mark) for item in items))
+def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
+    """The result of a call for arrays that an inner loop or NumPy's C interface computes; None for other calls."""
+    kinds = [value.type for value in values if isinstance(value, Tensor)]
+    loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
+    if loop is None and (len(kinds) < len(values) or not multiplies(row.path, kinds)):
+        return None
+    name = "product" if loop is None else "dot" if loop.ufunc is np.matmul and row.path != "matmul" else "gufunc"
+    if loop is not None:
+        attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
+        if isinstance(kind, Array):
+            kind = Array(kind.dtype, kind.ndim, "C")
+    operands = [value.value for value in values]  # type: ignore[attr-defined]
+    return typed(kind, interpreter.emit(name, operands, kind, attrs, exits=True))
 
-    def list_question(self, kind: Type) -> Any:
-        """The stand-in for a list of which only the type of the items is known: two items."""
-        if isinstance(kind, (ListOf, Holding)) and kind.python is list:
-            return (list, (self.list_question(kind.items),) * 2)
-        if isinstance(kind, Holding) and kind.python is tuple:
-            return (tuple, tuple(map(self.list_question, kind.items)))
-        if not isinstance(kind, (Array, Scalar)):
-            raise Break("PJ203", operand="list")
+
+def _question(interpreter: Interpreter, value: Abstract, mark: str) -> Any:
+    """The stand-in for an argument in a sample call: an Operand, or (tuple or list, stand-ins for the items)."""
+    if mark == "*":
+        return Operand(None, interpreter.known(value), True)  # type: ignore[arg-type]
+    if isinstance(value, Slice):
+        return (slice, tuple(_question(interpreter, part, "") for part in value.parts))
+    kind = number_type(value)
+    if kind is not None and mark == "#":
         return Operand(kind)
+    if isinstance(value, Tensor) or kind is not None:
+        return operand_of(value)
+    if isinstance(value, Const) and _is_plain(value.object):
+        return Operand(None, value.object, True)  # type: ignore[arg-type]
+    if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
+        question = interpreter.list_question(value.type)
+        interpreter.emit("plain_items", [interpreter.object_value(value)], None, exits=True)  # their types are only expected
+        return question
+    python, items = class_of(value), interpreter.items_of(value)
+    if not is_among(python, (tuple, list)) or items is None:
+        raise Break("PJ203", operand=describe(value))
+    return (python, tuple(_question(interpreter, interpreter.use(item), mark) for item in items))
 
-    def known(self, value: Abstract) -> Any:
-        """The object of an argument that is specialised by value: a constant, or a tuple of constants."""
-        if isinstance(value, Const) and (_is_plain(value.object) or is_exactly(value.object, (bool, int, float))):
-            return value.object
-        if is_among(class_of(value), (tuple, list)):
-            items = self.items_of(value)
-            if items is None:
-                raise Break("PJ211", argument=describe(value))
-            return tuple(self.known(self.use(item)) for item in items)
-        known = self.constant(value) if isinstance(value, Number) else None
-        if not is_exactly(known, (bool, int, float)):
+
+def list_question(interpreter: Interpreter, kind: Type) -> Any:
+    """The stand-in for a list of which only the type of the items is known: two items."""
+    if isinstance(kind, (ListOf, Holding)) and kind.python is list:
+        return (list, (interpreter.list_question(kind.items),) * 2)
+    if isinstance(kind, Holding) and kind.python is tuple:
+        return (tuple, tuple(map(interpreter.list_question, kind.items)))
+    if not isinstance(kind, (Array, Scalar)):
+        raise Break("PJ203", operand="list")
+    return Operand(kind)
+
+
+def known(interpreter: Interpreter, value: Abstract) -> Any:
+    """The object of an argument that is specialised by value: a constant, or a tuple of constants."""
+    if isinstance(value, Const) and (_is_plain(value.object) or is_exactly(value.object, (bool, int, float))):
+        return value.object
+    if is_among(class_of(value), (tuple, list)):
+        items = interpreter.items_of(value)
+        if items is None:
             raise Break("PJ211", argument=describe(value))
-        return known
+        return tuple(interpreter.known(interpreter.use(item)) for item in items)
+    known = interpreter.constant(value) if isinstance(value, Number) else None
+    if not is_exactly(known, (bool, int, float)):
+        raise Break("PJ211", argument=describe(value))
+    return known
 
 
 def reshaped(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any) -> Optional[Tensor]:

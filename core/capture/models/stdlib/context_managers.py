@@ -77,73 +77,68 @@ class Manager(Bound):
             return self.function, self.owner
         return self.owner.items if isinstance(self.owner, Display) else (self.owner,)
 
+version = 0
 
-class Managers:
-    """Mixin of the interpreter: start and end of with statements."""
 
-    facts: Any
-    state: Any
-    cfg: Any
-    pop: Callable[[], Abstract]
-    push: Callable[[Abstract], None]
-    known_object: Callable[..., Abstract]
-    version = 0
-    """Version of the block that is interpreted, where that matters."""
+def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
+    refuse_loop(interpreter, instr)
+    if isinstance(interpreter.state.stack[-1], Unknown):
+        raise Break("PJ206", opcode=instr.opname)
+    value = interpreter.pop()
+    known = ready(value)
+    if known is not None:
+        owner, result = known.enter(interpreter, value.owner)  # type: ignore[attr-defined]
+        manager = Manager(value.function, owner, instr.index, _apart(interpreter))  # type: ignore[attr-defined]
+        interpreter.state.stack += [manager, result]
+        return
+    function = special_method(value, "__exit__")
+    if function is None or special_method(value, "__enter__") is None:
+        raise Break("PJ206", type=describe(value))
+    place = class_place(interpreter, value).then(Attr, "__exit__")
+    interpreter.push(Manager(interpreter.known_object(function, *place), value, instr.index, _apart(interpreter)))
+    result = call_special(interpreter, "__enter__", value)  # this call may change the known contents of the manager
+    if result is None or isinstance(result, CallOutcomes):
+        raise Break("PJ206", type=describe(value))
+    interpreter.push(result)
 
-    def op_SETUP_WITH(self, instr: Instr) -> None:
-        refuse_loop(self, instr)
-        if isinstance(self.state.stack[-1], Unknown):
-            raise Break("PJ206", opcode=instr.opname)
-        value = self.pop()
-        known = ready(value)
-        if known is not None:
-            owner, result = known.enter(self, value.owner)  # type: ignore[attr-defined]
-            manager = Manager(value.function, owner, instr.index, self._apart())  # type: ignore[attr-defined]
-            self.state.stack += [manager, result]
-            return
-        function = special_method(value, "__exit__")
-        if function is None or special_method(value, "__enter__") is None:
-            raise Break("PJ206", type=describe(value))
-        place = class_place(self, value).then(Attr, "__exit__")
-        self.push(Manager(self.known_object(function, *place), value, instr.index, self._apart()))
-        result = call_special(self, "__enter__", value)  # this call may change the known contents of the manager
-        if result is None or isinstance(result, CallOutcomes):
-            raise Break("PJ206", type=describe(value))
-        self.push(result)
 
-    def _apart(self) -> int:
-        return 0 if self.facts.depth else self.version
+def _apart(interpreter: Interpreter) -> int:
+    return 0 if interpreter.facts.depth else interpreter.version
 
-    def leave_with(self, instr: Instr) -> None:
-        """POP_BLOCK at the end of a with statement; Break if bytecode has entered it."""
-        level = self.cfg.block_stack[instr.index][-1].level
-        if not isinstance(self.state.stack[level - 1], Manager):
-            raise Break("PJ206", opcode=instr.opname)
 
-    def errors_around(self) -> Errors:
-        """The error handling that callers have set."""
-        return Errors()
+def leave_with(interpreter: Interpreter, instr: Instr) -> None:
+    """POP_BLOCK at the end of a with statement; Break if bytecode has entered it."""
+    level = interpreter.cfg.block_stack[instr.index][-1].level
+    if not isinstance(interpreter.state.stack[level - 1], Manager):
+        raise Break("PJ206", opcode=instr.opname)
 
-    def errors(self) -> Errors:
-        """The error handling at the current instruction."""
-        found = self.errors_around()
-        for value in self.state.stack:
-            found = value.errors(found) if isinstance(value, Manager) else found
-        return found
 
-    def with_errors(self, name: str, attrs: Any) -> Any:
-        """The attributes of an operation, with the flags that it need not check and those that it must check.
+def errors_around(interpreter: Interpreter) -> Errors:
+    """The error handling that callers have set."""
+    return Errors()
 
-        Raises:
-            Break: the operation checks the flags that NumPy's own state names.
-        """
-        found = self.errors()
-        if found.heeded and name in ASKS_NUMPY:
-            raise Break("PJ206", opcode=self.instr.opname, because="np.errstate around a call of NumPy's")
-        more = {"ignored": found.ignored} if found.ignored and name in LOOKS_AT_FLAGS else {}
-        if found.heeded:
-            more["heeded"] = found.heeded
-        return dict(attrs or {}, **more) if more else attrs
+
+def errors(interpreter: Interpreter) -> Errors:
+    """The error handling at the current instruction."""
+    found = interpreter.errors_around()
+    for value in interpreter.state.stack:
+        found = value.errors(found) if isinstance(value, Manager) else found
+    return found
+
+
+def with_errors(interpreter: Interpreter, name: str, attrs: Any) -> Any:
+    """The attributes of an operation, with the flags that it need not check and those that it must check.
+
+    Raises:
+        Break: the operation checks the flags that NumPy's own state names.
+    """
+    found = interpreter.errors()
+    if found.heeded and name in ASKS_NUMPY:
+        raise Break("PJ206", opcode=interpreter.instr.opname, because="np.errstate around a call of NumPy's")
+    more = {"ignored": found.ignored} if found.ignored and name in LOOKS_AT_FLAGS else {}
+    if found.heeded:
+        more["heeded"] = found.heeded
+    return dict(attrs or {}, **more) if more else attrs
 
 
 def again_at(cfg: Any, index: int) -> int:

@@ -1,0 +1,41 @@
+"""Type propagation in inlined callees: a return ends a path with an outcome, and an exception may leave the callee."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.state.heap_locations import is_place
+from pijit.core.capture.state.return_kinds import CallOutcome
+from pijit.core.capture.values.base import Thrown
+from pijit.core.capture.values.lattice import Abstract
+from pijit.core.capture.values.value_specialisation import STEERING
+from pijit.core.errors import Break
+from pijit.guards.facts import is_exactly
+
+
+class CalleePropagator(TypePropagator):
+    """Propagates types through a callee; a return ends a path."""
+
+    returned: Abstract
+    yields: Optional[Dict[int, int]] = None
+    foreseen: Dict[int, bool]
+    thrown: Dict[Tuple[int, int, type], CallOutcome]
+
+    def throw(self, cls: type, block: Any) -> None:
+        self.thrown[self.version, self.instr.index, cls] = CallOutcome(
+            Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
+
+    def _conditional(self, when: bool, keep: Optional[bool]) -> None:
+        """Note the direction that a branch takes for the present value of a number from outside."""
+        sample = getattr(self.state.stack[-1], "sample", None)
+        super()._conditional(when, keep)
+        if is_exactly(sample, STEERING):
+            self.foreseen[self.instr.index] = bool(sample) == when
+
+    def op_RETURN_VALUE(self, instr: Instr) -> None:
+        if self.cfg.successors[instr.index]:
+            raise Break("PJ206", opcode=instr.opname)
+        self.returned = self.handed_out(self.yields)
+        self.flow = "return"

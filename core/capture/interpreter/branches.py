@@ -1,0 +1,157 @@
+"""Comparisons and jumps, and the blocks of try statements, which exits restore."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.flow.control_flow import unwound_level
+from pijit.core.bytecode.instructions.opcodes import PRESENT
+from pijit.core.capture.models.objects.special_methods import is_object, truth_special
+from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.values.base import raised_in
+from pijit.core.capture.values.lattice import (
+    IMMUTABLE_BY_VALUE,
+    Abstract,
+    Const,
+    KnownContainer,
+    Number,
+    Sequence,
+    scalar_type,
+)
+from pijit.core.errors import Break
+from pijit.core.graph.types import BOOL, FLAG
+from pijit.guards.facts import is_exactly
+
+MAKES_BOOL = "TO_BOOL" in PRESENT
+"""Whether the argument of a comparison says that its result is converted to bool (3.13)."""
+PASSED = frozenset(["loop", "except", "finally"])
+"""Kinds of blocks that need no action when they are left without an exception."""
+
+
+def op_COMPARE_OP(interpreter: Interpreter, instr: Instr) -> None:
+    if instr.value == "exception match":
+        interpreter.push(Const(interpreter.matches(interpreter.pop(), interpreter.take(), instr)))
+        return
+    right, left = interpreter.pop(), interpreter.pop()
+    interpreter.push(interpreter.compare(instr.value, left, right))
+    if instr.arg and MAKES_BOOL:
+        op_TO_BOOL(interpreter, instr)
+
+
+def op_IS_OP(interpreter: Interpreter, instr: Instr) -> None:
+    right, left = interpreter.pop(), interpreter.pop()
+    interpreter.push(interpreter.compare("is not" if instr.arg else "is", left, right))
+
+
+def op_CONTAINS_OP(interpreter: Interpreter, instr: Instr) -> None:
+    right, left = interpreter.pop(), interpreter.pop()
+    interpreter.push(interpreter.compare("not in" if instr.arg else "in", left, right))
+
+
+def op_UNARY_NOT(interpreter: Interpreter, instr: Instr) -> None:
+    value = truth_special(interpreter, interpreter.pop())
+    known = interpreter.known_truth(value)
+    if known is not None:
+        interpreter.push(Const(not known))
+        return
+    flag = interpreter.emit("not", [interpreter.truth(value)], FLAG)
+    interpreter.push(Number(BOOL, interpreter.emit("flag", [flag], BOOL)))
+
+
+def known_truth(interpreter: Interpreter, value: Abstract) -> Optional[bool]:
+    """``bool(value)`` when it is certain at capture time."""
+    if isinstance(value, Const):
+        if is_exactly(value.object, IMMUTABLE_BY_VALUE) or scalar_type(value.object) is not None:
+            return bool(value.object)
+        return len(value.object) > 0 if type(value.object) is tuple else interpreter.is_true(value)
+    if isinstance(value, Sequence):
+        return bool(value.items)
+    if not (isinstance(value, KnownContainer) or is_object(value)) or interpreter.is_changing(value) or interpreter.asks_anew(value):
+        return None
+    return interpreter.is_true(value)
+
+
+def op_JUMP_FORWARD(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter.flow = "jump"
+
+op_JUMP_ABSOLUTE = op_JUMP_FORWARD
+
+
+def _conditional(interpreter: Interpreter, when: bool, keep: Optional[bool]) -> None:
+    """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
+    value = interpreter.pop()
+    asked = truth_special(interpreter, value)
+    known = interpreter.known_truth(asked)
+    if known is not None:
+        interpreter.flow = "jump" if known == when else "fall"
+        if keep is not None and known == keep:
+            interpreter.push(value)
+        return
+    flag = interpreter.truth(asked)
+    if not when:
+        flag = interpreter.emit("not", [flag], FLAG)
+    interpreter.flow = ("branch", flag, [value] if keep is not None else [])
+
+
+def op_POP_JUMP_IF_FALSE(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter._conditional(False, None)
+
+
+def op_POP_JUMP_IF_TRUE(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter._conditional(True, None)
+
+
+def op_POP_JUMP_IF_NONE(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
+    interpreter._conditional(True, None)
+
+
+def op_POP_JUMP_IF_NOT_NONE(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
+    interpreter._conditional(False, None)
+
+
+def op_TO_BOOL(interpreter: Interpreter, instr: Instr) -> None:
+    """Convert to bool: a jump of 3.13 accepts nothing but True and False."""
+    value = truth_special(interpreter, interpreter.pop())
+    known = interpreter.known_truth(value)
+    is_bool = isinstance(value, Number) and value.type == BOOL
+    if known is not None:
+        interpreter.push(Const(known))
+    else:
+        interpreter.push(value if is_bool else Number(BOOL, interpreter.emit("flag", [interpreter.truth(value)], BOOL)))
+
+
+def op_JUMP_IF_FALSE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter._conditional(False, False)
+
+
+def op_JUMP_IF_TRUE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
+    interpreter._conditional(True, True)
+
+
+def op_SETUP_FINALLY(interpreter: Interpreter, instr: Instr) -> None:
+    """No operation: exits restore the block stack."""
+
+op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
+
+
+def op_POP_BLOCK(interpreter: Interpreter, instr: Instr) -> None:
+    kind = interpreter.cfg.block_stack[instr.index][-1].kind
+    if kind == "with":
+        interpreter.leave_with(instr)
+    elif kind not in PASSED:
+        raise Break("PJ206", opcode=instr.opname)
+
+
+def op_BREAK_LOOP(interpreter: Interpreter, instr: Instr) -> None:
+    """CPython 3.7: leave the innermost loop and the blocks in it, or continue with the next iteration."""
+    handled = raised_in(interpreter.state.stack) is not None
+    level = unwound_level(interpreter.cfg.block_stack[instr.index], instr.opname, handled)
+    if level is None:
+        raise Break("PJ206", opcode=instr.opname)
+    interpreter.state.stack = interpreter.state.stack[:level]
+    interpreter.flow = "jump"
+
+op_CONTINUE_LOOP = op_BREAK_LOOP
