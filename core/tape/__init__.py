@@ -1,5 +1,6 @@
-"""Reverse-mode differentiation of bytecode: rewritten code records what active values go through, and a sweep goes back.
+"""Tape-based reverse-mode automatic differentiation of bytecode.
 
-An active number is known by its object, an active array by the memory it looks into. User code sees plain arrays and numbers.
-`operations` is what rewritten bytecode calls, `tape` holds what was recorded, `instrument` rewrites code objects.
+Rewritten code records the operations on active values; a backward sweep then computes the adjoints. A number is active
+by the identity of its object, an array by the memory that it views. User code sees plain arrays and numbers.
+`instrument` rewrites code objects, `operations` is called by rewritten bytecode, and `tape` holds the records.
 """

@@ -1,4 +1,7 @@
-"""Recorded versions of functions and methods that convert arrays, or store into them."""
+"""Recorded versions of functions and methods that convert arrays or store into them.
+
+`calls` finds them in the table `HANDLERS`. `differentiate` imports this module so that they are registered.
+"""
 
 from __future__ import annotations
 
@@ -77,16 +80,16 @@ _converter = getattr(_umath, "_array_converter", None)
 
 @handles(_converter)
 def _array_converter(*values: Any) -> Any:
-    """NumPy's own helper that converts arguments and wraps results."""
-    return RecordedConverter(*(call(np.asarray, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one
-                               for one in values))
+    """NumPy's internal helper that converts arguments and wraps results."""
+    return RecordedConverter(*(
+        call(np.asarray, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one for one in values))
 
 
 class RecordedConverter:
-    """As NumPy's helper; the arrays that it makes of active numbers, and the results that it wraps, are recorded.
+    """Wraps NumPy's converter; records the arrays made of active numbers and the results that it wraps.
 
     Args:
-        values: what is converted.
+        values: the values to convert.
     """
 
     def __init__(self, *values: Any) -> None:
@@ -108,7 +111,7 @@ class RecordedConverter:
         return renamed(value, array) if array is not value and watching(value) else array
 
     def wrap(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """A result as the class that the values ask for."""
+        """A result converted to the class that the values require."""
         r = self._converter.wrap(x, *args, **kwargs)
         return r if r is x or any(tape.active(r) for tape in STATE.tapes) else renamed(x, r)
 
@@ -122,7 +125,7 @@ _unique_hash = getattr(_umath, "_unique_hash", None)
 
 @handles(_unique_hash)
 def _unique(x: Any, **kwargs: Any) -> Any:
-    """NumPy's own table of the different elements; each result is the first element of that value."""
+    """NumPy's internal hash table of distinct elements; each result is the first element with that value."""
     r = _unique_hash(x, **kwargs)
     if r is NotImplemented or not watching(x):
         return r
@@ -135,13 +138,13 @@ _singular_values: Any = getattr(getattr(np.linalg, "_umath_linalg", None), "svd"
 
 @handles(_singular_values)
 def _singular(x: Any, **kwargs: Any) -> Any:
-    """The ufunc behind `svd`, which `cond` calls itself from NumPy 2.5 on."""
+    """The ufunc that implements `svd`; `cond` calls it directly from NumPy 2.5 on."""
     return recorded(np.linalg.svd, lambda: _singular_values(x, **kwargs), (x,), {"compute_uv": False})
 
 
 @handles(np.broadcast)
 def _broadcast(*values: Any) -> Any:
-    """Used for its shape; `iterate` refuses to look at its items."""
+    """`numpy.broadcast`, used for its shape; `iterate` refuses to read its items."""
     return np.broadcast(*values)
 
 

@@ -1,6 +1,6 @@
-"""NumPy's protocols for objects that are no arrays: methods in Python are called through the tape.
+"""NumPy's protocols for objects that are not arrays; their methods in Python are called through the tape.
 
-`__array__` converts an operand; `__array_ufunc__` and `__array_function__` take over the whole call.
+`__array__` converts an operand. `__array_ufunc__` and `__array_function__` take over the whole call.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Keywords = Dict[str, Any]
 
 
 def foreign(x: Any) -> bool:
-    """Whether NumPy asks Python code of an object's class to take part in an operation."""
+    """Whether NumPy calls Python code of an object's class to perform an operation."""
     return not (issubclass(type(x), DATA) and type(x).__module__ in ("builtins", "numpy")) and (
         python_method(x, "__array_ufunc__") is not None or python_method(x, "__array__") is not None)
 
 
 def converted(x: Any) -> Any:
-    """An operand: an object with `__array__` in Python becomes its array, also as an item of a list or tuple."""
+    """An operand after conversion: `__array__` in Python is called, also for items of a list or tuple."""
     if issubclass(type(x), (list, tuple)):
         items = [converted(one) for one in iterate(x)]
         return items if iterates_in_python(x) or any(a is not b for a, b in zip(items, x)) else x
@@ -33,7 +33,7 @@ def converted(x: Any) -> Any:
 
 
 def ufunc_override(ufunc: np.ufunc, name: str, operands: Tuple[Any, ...], kwargs: Keywords) -> Any:
-    """What the operands' `__array_ufunc__` makes of a call; NotImplemented if no such method in Python takes it over."""
+    """The result of the operands' `__array_ufunc__`; NotImplemented if no such method in Python takes over the call."""
     for one in operands:
         method = python_method(one, "__array_ufunc__")
         if method is not None and type(one).__array_ufunc__ is not np.ndarray.__array_ufunc__:
@@ -44,7 +44,7 @@ def ufunc_override(ufunc: np.ufunc, name: str, operands: Tuple[Any, ...], kwargs
 
 
 def function_override(function: Any, args: Tuple[Any, ...], kwargs: Keywords) -> Any:
-    """As `ufunc_override`, for other functions of NumPy and `__array_function__`."""
+    """Like `ufunc_override`, for other NumPy functions and `__array_function__`."""
     found = [one for one in _operands(args, kwargs) if python_method(one, "__array_function__") is not None]
     for one in found:
         method = python_method(one, "__array_function__")
@@ -63,7 +63,7 @@ def _operands(args: Tuple[Any, ...], kwargs: Keywords) -> Iterator[Any]:
 
 
 def call_recorded_with(function: Any, args: Tuple[Any, ...], kwargs: Keywords) -> Any:
-    """As `call_recorded`, with keyword arguments."""
+    """Like `call_recorded`, with keyword arguments."""
     from pijit.core.tape.calls import call  # calls needs this module
 
     return call(function, args, kwargs)

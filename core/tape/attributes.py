@@ -1,7 +1,7 @@
-"""Attributes in rewritten bytecode: code in Python that reads, stores or deletes one is called through the tape.
+"""Attribute access in rewritten bytecode: Python code that an access runs is called through the tape.
 
-Such code is a property, a descriptor, `__getattribute__`, `__getattr__`, `__setattr__` or `__delattr__`, found in the order
-of CPython's `object` and `type`.
+Such code is a property, a descriptor, `__getattribute__`, `__getattr__`, `__setattr__` or `__delattr__`. The lookup
+follows the order of CPython's `object` and `type`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def attribute(x: Any, name: str) -> Any:
 
 
 def object_attribute(x: Any, name: str) -> Any:
-    """As `object.__getattribute__`, with getters in Python recorded."""
+    """Like `object.__getattribute__`, with getters in Python recorded."""
     found = _lookup(type(x).__mro__, name)
     if found is not MISSING:
         overrides = any(in_class(type(found), special) is not None for special in ("__set__", "__delete__"))
@@ -72,7 +72,7 @@ def _class_attribute(cls: Any, name: str) -> Any:
 
 
 def _super_attribute(x: Any, name: str) -> Any:
-    """An attribute through `super()`: of the classes that follow the one that names it."""
+    """An attribute through `super()`: the search starts after the class that `super` names."""
     start, owner, kind = x.__thisclass__, x.__self__, x.__self_class__
     if kind is not None and name != "__class__":
         classes = kind.__mro__
@@ -85,7 +85,7 @@ def _super_attribute(x: Any, name: str) -> Any:
 
 
 def attribute_of_super(parts: Tuple[Any, Any, Any], wanted: Tuple[str, bool]) -> Any:
-    """`super().name`, of (what `super` is, class, object) as the operand stack of CPython 3.12 and later has them."""
+    """`super().name`. `parts` holds (`super`, class, object), in the order of the operand stack of CPython 3.12+."""
     function, cls, owner = parts
     name, has_arguments = wanted
     if function is super:
@@ -98,7 +98,7 @@ def _lookup(classes: Iterable[type], name: str) -> Any:
 
 
 def _got(found: Any, x: Any, cls: type) -> Any:
-    """What a descriptor in Python gives for an object, or for its class (None); else MISSING."""
+    """The value that a descriptor in Python returns for an object, or for its class if `x` is None; else MISSING."""
     if issubclass(type(found), property):
         getter = getattr(found.fget, "py_func", found.fget)
         return call_recorded(getter, x) if x is not None and issubclass(type(getter), FunctionType) else MISSING
@@ -107,7 +107,7 @@ def _got(found: Any, x: Any, cls: type) -> Any:
 
 
 def store_attribute(slot: Tuple[Any, Any], name: str) -> None:
-    """`x.name = value`, of (value, x) as the operand stack has them."""
+    """`x.name = value`. `slot` holds (value, x), in the order of the operand stack."""
     value, x = slot
     if STATE.tapes and issubclass(type(x), np.ndarray):
         if name in ("real", "imag", "flat"):
@@ -125,7 +125,7 @@ def store_attribute(slot: Tuple[Any, Any], name: str) -> None:
 
 
 def set_object_attribute(x: Any, name: str, value: Any) -> None:
-    """As `object.__setattr__`, with setters in Python recorded."""
+    """Like `object.__setattr__`, with setters in Python recorded."""
     if not _changed(x, name, "fset", "__set__", value):
         _default(x, "__setattr__")(x, name, value)
 
@@ -140,18 +140,18 @@ def delete_attribute(x: Any, name: str) -> None:
 
 
 def delete_object_attribute(x: Any, name: str) -> None:
-    """As `object.__delattr__`, with deleters in Python recorded."""
+    """Like `object.__delattr__`, with deleters in Python recorded."""
     if not _changed(x, name, "fdel", "__delete__"):
         _default(x, "__delattr__")(x, name)
 
 
 def _default(x: Any, name: str) -> Any:
-    """The method in C of an object's class, or what `object` has where the class's is in Python."""
+    """The C method of an object's class; that of `object` if the class defines it in Python."""
     return getattr(object, name) if python_method(x, name) is not None else getattr(type(x), name)
 
 
 def _changed(x: Any, name: str, part: str, special: str, *value: Any) -> bool:
-    """Store or delete by a property or descriptor in Python; whether the class has one for this attribute."""
+    """Store or delete through a property or descriptor in Python; True if the class has one for this attribute."""
     if not STATE.tapes or issubclass(type(x), type):
         return False
     found = _lookup(type(x).__mro__, name)

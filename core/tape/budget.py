@@ -1,4 +1,4 @@
-"""The memory that a tape may hold: a limit that the user sets, or a part of what is free."""
+"""Memory budget of a tape: a limit that the user sets, or a fraction of the free memory."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Optional
 from pijit.core.tape.errors import refusal
 
 SMALL = 64 << 20
-"""Bytes below which nobody asks what is free."""
+"""Bytes (64 MiB) below which the free memory is not queried."""
 
 SHARE = 4
-"""A tape may hold the free memory divided by this."""
+"""Without a limit of the user's, a tape may hold the free memory divided by this factor."""
 
 MEMINFO = "/proc/meminfo"
 
@@ -20,7 +20,7 @@ class Budget:
     """Counts the bytes of arrays that a tape holds for its sweep.
 
     Args:
-        limit: the most bytes; None: a quarter of the memory that is free when the tape has become large.
+        limit: maximum bytes; None: what the tape holds plus a quarter of the free memory, measured at `SMALL` bytes.
     """
 
     __slots__ = ("_limit", "_held")
@@ -33,7 +33,7 @@ class Budget:
         """Count an array.
 
         Raises:
-            GradientError: PJ506, with the user's line: the tape holds more than its limit.
+            GradientError: PJ506 with the user's line, if the tape holds more than its limit.
         """
         self._held += size
         if self._limit is None:
@@ -45,7 +45,7 @@ class Budget:
 
 
 def free_memory() -> int:
-    """The bytes that processes may still take; without a way to ask, those of the machine."""
+    """Bytes available to processes; the machine's total memory if the system does not report them."""
     try:
         with open(MEMINFO) as lines:
             for line in lines:

@@ -1,4 +1,4 @@
-"""What the tape knows of callees in C that have no derivative rule: tables."""
+"""Tables of callees that have no derivative rule, mostly functions in C; `calls` looks up how to run them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ from typing import Any, Callable, Dict, Set, Tuple
 import numpy as np
 
 HANDLERS: Dict[Any, Callable[..., Any]] = {}
-"""Callees with a recorded version: by function, and by name for methods of arrays ("ndarray.fill") and of ufuncs ("at")."""
+"""Recorded versions by function, and by name for methods of arrays ("ndarray.fill") and of ufuncs ("at")."""
 
-NATIVE_MODULES = frozenset(("logging", "warnings", "threading", "importlib", "inspect", "tqdm", "abc", "typing", "re", "enum",
-                            "traceback", "linecache", "tokenize", "unittest", "pytest", "_pytest", "gc", "weakref"))
-"""Packages whose Python functions run as they are: sinks of text, and machinery that computes nothing."""
+NATIVE_MODULES = frozenset((
+    "logging", "warnings", "threading", "importlib", "inspect", "tqdm", "abc", "typing", "re", "enum", "traceback",
+    "linecache", "tokenize", "unittest", "pytest", "_pytest", "gc", "weakref"))
+"""Packages whose Python functions run without instrumentation: text output, and utilities that compute no values."""
 
 OWN_MODULES = frozenset("pijit." + name for name in (
     "context", "decorator", "dump", "explain", "hashed", "info", "logs", "options", "report", "signature"))
-"""Modules of pijit whose functions run as they are: they make jitted functions and tell of these."""
+"""Modules of pijit whose functions run without instrumentation: they create jitted functions and report on them."""
 
 NATIVE_FUNCTIONS = frozenset((collections.namedtuple,))
-"""Python functions that run as they are: they make classes, and look at the frame of their caller."""
+"""Python functions that run without instrumentation: they create classes and inspect the frame of their caller."""
 
 OTHER_THREADS = frozenset(("threading", "queue", "concurrent", "multiprocessing", "asyncio", "_thread", "_queue"))
-"""Packages that hand values to other threads or processes, where nothing is recorded."""
+"""Packages that pass values to other threads or processes, where no tape records."""
 
 WRITERS = frozenset(("byteswap", "resize", "setfield", "itemset", "partition", "setflags", "put"))
-"""Methods of arrays that write them and have no recorded version here."""
+"""Methods that write an array and have no recorded version here."""
 
-_NAMES = ("all any ascii bool callable chr classmethod delattr dict dir enumerate filter format frozenset hasattr hash help "
-          "hex id input int isinstance issubclass iter list map max memoryview min object oct open ord print property range "
-          "repr reversed set setattr slice sorted staticmethod str tuple type zip bytes bytearray").split()
+_NAMES = (
+    "all any ascii bool callable chr classmethod delattr dict dir enumerate filter format frozenset hasattr hash help "
+    "hex id input int isinstance issubclass iter list map max memoryview min object oct open ord print property range "
+    "repr reversed set setattr slice sorted staticmethod str tuple type zip bytes bytearray").split()
 
 KEEPS: Set[Any] = {getattr(builtins, name) for name in _NAMES} | {
     itertools.chain, itertools.repeat, itertools.count, itertools.cycle, itertools.islice, itertools.tee,
@@ -45,7 +47,7 @@ KEEPS: Set[Any] = {getattr(builtins, name) for name in _NAMES} | {
     itertools.compress, itertools.chain.from_iterable, operator.itemgetter, operator.attrgetter, operator.is_,
     operator.is_not, operator.contains, operator.length_hint, operator.truth, operator.not_, operator.setitem,
     operator.delitem, collections.deque, collections.OrderedDict, collections.defaultdict}
-"""Callees that give back the objects that they get, or results that depend on them in no differentiable way."""
+"""Callees that return the objects they receive, or results that depend on them in no differentiable way."""
 
 KEEPS.update((functools.partial, builtins.__build_class__))
 KEEPS.discard(bytes)
@@ -54,34 +56,36 @@ KEEPS.discard(memoryview)
 
 KEEPS.update((types.SimpleNamespace, types.MappingProxyType))
 
-READING: Set[Any] = {len, repr, str, format, ascii, print, range, hash, chr, bin, hex, oct, operator.truth, operator.not_,
-                     operator.index, operator.length_hint, math.floor, math.ceil, math.trunc}
-"""Callees that read objects by special methods, and give back no part of them."""
+READING: Set[Any] = {
+    len, repr, str, format, ascii, print, range, hash, chr, bin, hex, oct, operator.truth, operator.not_,
+    operator.index, operator.length_hint, math.floor, math.ceil, math.trunc}
+"""Callees that read objects through special methods and return no part of them."""
 
 ITERATING: Set[Any] = {list, tuple, set, frozenset, dict, zip, enumerate, map, filter, sorted, min, max, any, all, iter,
                        collections.deque, collections.OrderedDict} | {
     one for one in KEEPS if getattr(one, "__module__", None) == "itertools"} | {itertools.chain.from_iterable}
 ITERATING -= {itertools.repeat, itertools.count}
-"""Callees that iterate over their arguments, or call functions that they get for each item."""
+"""Callees that iterate over their arguments, or call an argument for each item."""
 
 ITERATING_METHODS = frozenset(("extend", "extendleft", "update", "union", "intersection", "difference", "join", "sort",
                                "fromkeys", "__init__"))
 """Methods of containers that iterate over their arguments, or call a key function."""
 
-CONTAINERS: Tuple[type, ...] = (list, dict, set, frozenset, tuple, str, bytes, collections.deque, type({}.keys()), type({}.values()),
-               type({}.items()), collections.OrderedDict, collections.defaultdict, type(iter([])), range)
+CONTAINERS: Tuple[type, ...] = (
+    list, dict, set, frozenset, tuple, str, bytes, collections.deque, type({}.keys()), type({}.values()),
+    type({}.items()), collections.OrderedDict, collections.defaultdict, type(iter([])), range)
 
 
 def keeps_identities(function: Any) -> bool:
-    """Whether a callee is a method of a container or an iterator, an exception class, or a writer of text."""
+    """Whether a callee is a method of a container or an iterator, an exception class, or a text writer."""
     if issubclass(type(function), type):
         return issubclass(function, BaseException)
     if issubclass(type(function), (operator.itemgetter, operator.attrgetter)):
         return True
     self = getattr(function, "__self__", None)
     if issubclass(type(function), (BuiltinFunctionType, MethodWrapperType)) and self is not None:
-        return issubclass(type(self), CONTAINERS) or function.__name__ in ("write", "writelines", "__next__", "__iter__",
-                                                                      "append", "send", "throw", "close")
+        return issubclass(type(self), CONTAINERS) or function.__name__ in (
+            "write", "writelines", "__next__", "__iter__", "append", "send", "throw", "close")
     owner = getattr(function, "__objclass__", None)
     if owner is not None and not issubclass(type(function), WrapperDescriptorType):
         return owner in CONTAINERS

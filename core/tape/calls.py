@@ -1,7 +1,7 @@
 """Calls from rewritten bytecode.
 
-Python callees are rewritten in turn. Functions with a derivative rule are recorded. Other callees in C keep identities, are
-cuts, or are unknown.
+Python callees are rewritten in turn. Functions with a derivative rule are recorded. Any other callee in C preserves
+identities, is a cut (zero derivative), or is unknown.
 """
 
 from __future__ import annotations
@@ -62,29 +62,29 @@ def call(function: Any, args: Tuple[Any, ...] = (), kwargs: Any = None) -> Any:
 
 
 def call_keywords(function: Any, args: Tuple[Any, ...]) -> Any:
-    """A call whose last argument is the tuple of names of the keyword arguments."""
+    """A call with keyword arguments; the last argument is the tuple of their names."""
     names = args[-1]
     values, named = args[:-1 - len(names)], args[-1 - len(names):-1]
     return call(function, values, dict(zip(names, named)))
 
 
 def call_unpacked(function: Any, parts: Tuple[Any, ...]) -> Any:
-    """`function(*args, **kwargs)` as bytecode has it: a tuple and perhaps a mapping."""
+    """`function(*args, **kwargs)`. `parts` holds the tuple and, if the call has one, the mapping."""
     return call(function, tuple(streamed(parts[0])), dict(mapping(parts[1])) if len(parts) > 1 else {})
 
 
 def site(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """What CPython 3.11 and later calls in rewritten code: it finds this beside the callable, which becomes an argument."""
+    """Fills the slot beside a callable from CPython 3.11 on; CPython calls it with the callable as first argument."""
     return call(function, args, kwargs)
 
 
 def call_pair(lower: Any, upper: Any) -> Any:
-    """A call of CPython 3.11 and later without further arguments: of `upper`, or of `lower` with one argument."""
+    """A call with two stack slots and no further arguments (CPython 3.11+): `upper()`, or `lower(upper)`."""
     return call(upper) if lower is site else call(lower, (upper,))
 
 
 def call_unpacked_site(parts: Tuple[Any, Any, Tuple[Any, ...]]) -> Any:
-    """As `call_unpacked`, with the site below the callable."""
+    """Like `call_unpacked`; `site` lies below the callable."""
     return call_unpacked(parts[1], parts[2])
 
 
@@ -114,7 +114,7 @@ def _call_function(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[s
 
 
 def hides(function: FunctionType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
-    """Whether a call may lead to active values that a search of the arguments does not find."""
+    """Whether a call may reach active values that a search of its arguments cannot find."""
     return bool(function.__closure__) or function.__name__.startswith("<") or any(
         callable(one) and not issubclass(type(one), type) or hasattr(type(one), "__next__")
         for one in list(args) + list(kwargs.values()))
@@ -135,7 +135,7 @@ def _call_type(cls: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
 
 
 def make_object(cls: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """As `type.__call__`: `__new__` and `__init__` in Python are recorded."""
+    """Like `type.__call__`, with `__new__` and `__init__` in Python recorded."""
     make, prepare = cls.__new__, cls.__init__
     if issubclass(type(make), FunctionType):
         made = call(make, (cls,) + args, kwargs)
@@ -173,7 +173,8 @@ def _call_ufunc(ufunc: np.ufunc, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
     where = named.get("where", True)
     if issubclass(type(out), np.ndarray):
         return into(ufunc, out, args, lambda: ufunc(*args, out=out, **named), where)
-    args = tuple(call(np.array, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one for one in args)
+    args = tuple(call(np.array, (one,)) if issubclass(type(one), (list, tuple)) and reached(one) else one
+                 for one in args)
     r = ufunc(*args, **named) if out is None else ufunc(*args, out=out, **named)
     return apply_elementwise(ufunc, r, args, where)
 
@@ -229,7 +230,7 @@ def _without_generator(one: Any) -> Any:
 
 
 def record(known: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], run: Callable[[], Any]) -> Any:
-    """Run and record a function with a rule."""
+    """Run a function that has a derivative rule, and record it."""
     out = kwargs.get("out")
     stores = [(tape, tape.note_store(out, ...)) for tape in STATE.tapes] if issubclass(type(out), np.ndarray) else []
     tapes = reached(args, kwargs)
@@ -260,12 +261,13 @@ def _nothing(run: Any, g: Any, r: Any) -> None:
 
 
 def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """A callable of another type: a class with a metaclass of its own, a jitted function, an object with `__call__`."""
-    if type(function) is MethodWrapperType:  # a special method in C of one object: the function, and the object
+    """A callable of another type: a class with its own metaclass, a jitted function, an object with `__call__`."""
+    if type(function) is MethodWrapperType:  # a C special method bound to one object
         owner = function.__self__
         if function.__name__ != "__call__" or not issubclass(type(owner), (type, np.ufunc)):
             slot = getattr(getattr(function, "__objclass__", None), function.__name__, None)
-            return call(slot, (owner,) + args, kwargs) if type(slot) is WrapperDescriptorType else _call_other(function, args, kwargs)
+            return call(slot, (owner,) + args, kwargs) if type(slot) is WrapperDescriptorType else \
+                _call_other(function, args, kwargs)
         return make_object(owner, args, kwargs) if issubclass(type(owner), type) else _call_ufunc(owner, args, kwargs)
     if type(function) is WrapperDescriptorType and issubclass(function.__objclass__, (np.ndarray, np.generic)):
         return _call_array_slot(function, args, kwargs)
@@ -286,7 +288,7 @@ def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -
 
 
 def _call_array_slot(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """A special method of arrays or NumPy scalars, called by its name."""
+    """A special method of arrays or NumPy scalars that the program calls by its name."""
     name = function.__name__
     if name in ("__getitem__", "__setitem__") and issubclass(type(args[0]), np.ndarray):
         return (operations.load_elements if name == "__getitem__" else operations.store_elements)(*args)
@@ -299,12 +301,12 @@ def _call_array_slot(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any
 
 
 def _handler_of(function: Any) -> Any:
-    """The recorded version of a callee, if there is one."""
+    """The recorded version of a callee, or None."""
     return HANDLERS.get(function) if _hashable(function) else None
 
 
 def _hashable(function: Any) -> bool:
-    """Whether a callee can be looked up; up to CPython 3.7 a method of a list cannot."""
+    """Whether a callee can be a dict key; up to CPython 3.7 a bound method of a list cannot."""
     try:
         hash(function)
     except TypeError:
@@ -313,7 +315,7 @@ def _hashable(function: Any) -> bool:
 
 
 def _call_other(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """A callee in C: it has a rule, keeps identities, is a cut, or is unknown."""
+    """A callee in C: it has a rule, preserves identities, is a cut, or is unknown."""
     owner: Any = getattr(function, "__objclass__", None)
     if issubclass(type(function), MethodDescriptorType) and issubclass(owner, (np.ndarray, np.generic)) and args:
         return _call_array_method(getattr(args[0], function.__name__), args[0], args[1:], kwargs)
@@ -358,7 +360,7 @@ def _call_iterating(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]
 
 
 def _handed(one: Any) -> Any:
-    """An argument of a callee that keeps identities: arrays become streams of items, functions are rewritten."""
+    """An argument for a callee that preserves identities: arrays become item streams, functions are rewritten."""
     if issubclass(type(one), FunctionType) and not (one.__module__ or "").startswith("pijit.core."):
         return instrumented(one)
     if issubclass(type(one), (BuiltinFunctionType, np.ufunc, MethodType, functools.partial)):
@@ -400,8 +402,9 @@ def _arrays(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[np.ndarray]:
 
 
 def guarded(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], extra: Tuple[Any, ...] = ()) -> Any:
-    """An unknown callee may write arrays that a rule still reads: what it has changed is undone by the sweep."""
-    arrays = [one for one in _arrays(args, kwargs) + list(extra) if issubclass(type(one), np.ndarray) and one.flags.writeable]
+    """Run an unknown callee that may write arrays which a rule reads later; the sweep undoes its writes."""
+    arrays = [one for one in _arrays(args, kwargs) + list(extra)
+              if issubclass(type(one), np.ndarray) and one.flags.writeable]
     before = [(one, tape, tape.note_store(one, ...)) for one in arrays for tape in STATE.tapes]
     copies = [np.array(one) for one in arrays]
     r = function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""One gradient call: activate arguments, run the function on a tape, go back, gather the gradients."""
+"""One gradient call: activate arguments, run the function on a tape, sweep backward, collect the gradients."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Key = Union[int, str]
 
 
 class Outcome(NamedTuple):
-    """What one gradient call gave.
+    """Result of one gradient call.
 
     Attributes:
-        value: the function's result, without what `has_aux` sets apart.
-        aux: the rest of the result, or None.
+        value: the function's result, without the part that `has_aux` separates.
+        aux: the separated part of the result, or None.
         gradients: one per differentiated argument.
         tape: the tape, for `explain`.
     """
@@ -37,13 +37,13 @@ class Outcome(NamedTuple):
 
 
 class Recorded:
-    """A function that has run on a tape, ready to go back.
+    """A function that has run on a tape and can be swept backward.
 
     Args:
         function: the function.
         keys: positions or names of the differentiated arguments.
         args, kwargs: its arguments.
-        tape_limit: the most bytes that the tape may hold; None: a part of what is free.
+        tape_limit: maximum bytes that the tape may hold; None: a fraction of the free memory.
     """
 
     def __init__(self, function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],
@@ -72,7 +72,7 @@ class Recorded:
                 argument.restore()
 
     def backward(self, value: Any, seed: Any, keep: bool, strict: bool) -> List[Any]:
-        """Go back from a value whose adjoint is ``seed``; the gradients of the arguments."""
+        """Sweep backward from a value whose adjoint is ``seed``; returns the gradients of the arguments."""
         run = runner(call)
         reached = self.tape.reaches(value)
         if not reached:
@@ -91,19 +91,21 @@ class Recorded:
         warnings.warn(text, GradientWarning, stacklevel=5)
 
 
-def value_and_gradients(function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...], kwargs: Dict[str, Any],
-                        has_aux: bool = False, strict: bool = False, tape_limit: Optional[int] = None) -> Outcome:
-    """Run a function and differentiate its result, one real number.
+def value_and_gradients(function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],
+                        kwargs: Dict[str, Any], has_aux: bool = False, strict: bool = False,
+                        tape_limit: Optional[int] = None) -> Outcome:
+    """Run a function and differentiate its result, which must be one real number.
 
     Raises:
-        GradientError: PJ504 for a result that is not one real number, or as the tape refuses.
-        TypeError: an argument without anything to differentiate.
+        GradientError: PJ504 if the result is not one real number; other ids if the tape refuses an operation.
+        TypeError: an argument contains no differentiable values.
     """
     recorded = Recorded(function, keys, args, kwargs, tape_limit)
     value, aux = recorded.result, None
     if has_aux:
         if not issubclass(type(value), tuple) or len(value) != 2:
-            raise TypeError("grad: with has_aux the function must return (value, aux); not {}".format(_described(value)))
+            raise TypeError("grad: with has_aux the function must return (value, aux); not {}".format(
+                _described(value)))
         value, aux = value
     if not _is_real(value):
         raise GradientError(reason("PJ504", result=_described(value)), "PJ504")
@@ -123,7 +125,7 @@ def _described(x: Any) -> str:
 
 
 def place_of(function: Callable[..., Any], key: Key, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Key:
-    """Where an argument is: its position, or its name among the keyword arguments.
+    """Location of an argument: its position, or its name among the keyword arguments.
 
     Raises:
         ValueError: there is no such argument in this call.
@@ -158,7 +160,7 @@ def _name_of(function: Callable[..., Any], place: Key) -> str:
 
 def _separate(tape: Tape, function: Callable[..., Any], places: Sequence[Key], values: List[Any],
               named: Dict[str, Any]) -> None:
-    """Give each differentiated array memory of its own; memory of several arguments must not be written then."""
+    """Copy each differentiated array that shares memory with another argument; both must then not be written."""
     every: List[Tuple[Key, Any]] = list(enumerate(values)) + list(named.items())
     for place in places:
         holder: Any = named if issubclass(type(place), str) else values
@@ -166,7 +168,8 @@ def _separate(tape: Tape, function: Callable[..., Any], places: Sequence[Key], v
         others = [y for other, one in every if other != place for y in arrays_in(one)
                   if issubclass(type(x), np.ndarray) and np.may_share_memory(x, y) and np.shares_memory(x, y)]
         if others:
-            text = "argument {} shares memory with another one, and the function writes it".format(_name_of(function, place))
+            text = "argument {} shares memory with another one, and the function writes it".format(
+                _name_of(function, place))
             holder[place] = x.copy(order="K")
             for one in [holder[place]] + others:
                 tape.memory(one).shared = text
@@ -175,7 +178,7 @@ def _separate(tape: Tape, function: Callable[..., Any], places: Sequence[Key], v
 
 
 def without_tape(trace: Any) -> Any:
-    """A traceback without the frames of the tape: what the program shows without a gradient."""
+    """A traceback without the frames of the tape, as the program would show it without a gradient."""
     kept: List[Any] = []
     while trace is not None:
         if not trace.tb_frame.f_globals.get("__name__", "").startswith("pijit.core.tape"):

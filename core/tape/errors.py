@@ -1,4 +1,4 @@
-"""Errors and warnings of gradients, each with a reason of the table in `pijit.core.reasons`."""
+"""Errors and warnings of gradients; each has a reason of the table in `pijit.core.reasons`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Optional, Set, Tuple
 from pijit.core.reasons import reason
 
 INSTRUMENTED: Set[CodeType] = set()
-"""Code objects that `instrument` has made; the innermost frame that runs one is the user's line."""
+"""Code objects that `instrument` has made; the innermost frame that runs one gives the user's line."""
 
 
 class GradientError(TypeError):
@@ -43,7 +43,7 @@ def refusal(reason_id: str, **facts: Any) -> GradientError:
 
 
 def name_of(function: Any) -> str:
-    """A function's name for messages, with the module where it has one."""
+    """A function's name for messages, with its module if it has one."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     name = name or getattr(function, "__name__", None) or repr(function)
     return "{}.{}".format(module, name) if module and module != "builtins" else str(name)

@@ -1,4 +1,4 @@
-"""Recorded versions of callees that look at the frame of their caller, and of class statements."""
+"""Recorded versions of callees that inspect the frame of their caller, and of class statements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _caller() -> Any:
 
 @handles(super)
 def _super(*args: Any) -> Any:
-    """`super()` takes its class and its object from the frame."""
+    """`super()` without arguments reads its class and its object from the caller's frame."""
     if args:
         return super(*args)
     frame = _caller()
@@ -38,7 +38,7 @@ def _super(*args: Any) -> Any:
 
 @handles(builtins.__build_class__)
 def _build_class(body: Any, name: str, *bases: Any, **named: Any) -> Any:
-    """A class statement; what its body computes is recorded."""
+    """A class statement; the operations of its body are recorded."""
     return builtins.__build_class__(instrumented(body), name, *bases, **named)  # type: ignore[attr-defined]
 
 
@@ -48,7 +48,7 @@ def _locals() -> Any:
 
 
 def _variables(frame: Any) -> Any:
-    """What `locals()` gives in a frame; from CPython 3.13 on a copy for functions."""
+    """The result of `locals()` in a frame; from CPython 3.13 on a copy for functions."""
     found = frame.f_locals
     return found if type(found) is dict else dict(found)
 

@@ -1,4 +1,7 @@
-"""Recorded versions of callees: builtins, functions of `math` and methods of ufuncs."""
+"""Recorded versions of callees: builtins, functions of `math` and methods of ufuncs.
+
+`calls` finds them in the table `HANDLERS`. `differentiate` imports this module so that they are registered.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from pijit.core.tape.tape import Run, Tape
 
 
 def handles(*keys: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the recorded version of callees."""
+    """Decorator that registers the recorded version of callees."""
     def add(handler: Callable[..., Any]) -> Callable[..., Any]:
         for key in keys:
             if key is not None:
@@ -144,7 +147,7 @@ for _scalar in (np.float16, np.float32, np.float64, np.longdouble, np.complex64,
 
 
 def identity_give(tape: Tape, x: Any) -> Any:
-    """The contributions of a copy or conversion: the adjoint itself."""
+    """Contribution of a copy or conversion: the adjoint itself."""
     source, shape = frozen(x), np.shape(x)
     return lambda run, g, r: tape.give(run, source, run(np.reshape, g, shape))
 
@@ -196,7 +199,7 @@ HANDLERS[object.__delattr__] = delete_object_attribute
 
 @handles(object.__reduce_ex__)
 def _reduced(x: Any, protocol: int) -> Any:
-    """What `copy` makes an object from: its class and its attributes, which are passed on as they are."""
+    """The parts from which `copy` rebuilds an object: its class and its attributes, passed on unchanged."""
     method = python_method(x, "__reduce__")
     if method is not None:
         return call(method, (x,))
@@ -282,7 +285,7 @@ def _log(x: Any, *base: Any) -> Any:
 
 
 def renamed(x: Any, r: Any) -> Any:
-    """``r`` with the derivative of ``x``: the same quantity, computed by other operations."""
+    """Returns ``r`` with the derivative of ``x``: the same quantity, computed by other operations."""
     for tape in watching(x):
         record_result(tape, r, identity_give(tape, x))
     return r
@@ -383,5 +386,5 @@ def _tainted(function: Any, args: Tuple[Any, ...], kwargs: Any) -> Any:
 
 
 def recorded(known: Any, run: Callable[[], Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
-    """Run a function and record it by a known rule."""
+    """Run a function and record it with the rule of a known function."""
     return record(known, args, kwargs, run)

@@ -1,6 +1,6 @@
-"""Instrumentation: rewrites code objects so that operators, subscripts, stores, calls and attributes call helpers.
+"""Instrumentation of code objects: operators, subscripts, stores, calls and attributes become calls of helpers.
 
-The rewritten code keeps names, lines, flags, cells and locals; it is made once per code object.
+Rewritten code keeps names, lines, flags, cells and locals. Each code object is rewritten once and cached.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ else:
     from pijit.core.tape.replacements_37 import replacement
 
 LIMIT = 4096
-"""Rewritten code objects that are kept; the least recently used goes first."""
+"""Capacity of the cache of rewritten code objects; the least recently used is evicted first."""
 
 _made: "collections.OrderedDict[int, Tuple[CodeType, CodeType]]" = collections.OrderedDict()
 
@@ -40,7 +40,7 @@ def instrumented_code(code: CodeType) -> CodeType:
 
 
 def instrumented(function: FunctionType) -> FunctionType:
-    """The function with rewritten code; everything else is shared with the original."""
+    """A copy of the function with rewritten code; it shares everything else with the original."""
     made = FunctionType(instrumented_code(function.__code__), function.__globals__, function.__name__,
                         function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
@@ -62,12 +62,12 @@ def _rewrite(code: CodeType) -> CodeType:
 
 
 def _place_of(one: Any) -> Dict[str, Any]:
-    """The position of an instruction, as those in its place have it; with columns from CPython 3.11 on."""
+    """The source position that replacements of an instruction take over; with columns from CPython 3.11 on."""
     return {"location": one.location} if sys.version_info >= (3, 11) else {"lineno": one.lineno}
 
 
 def _fresh(one: Any) -> Any:
-    """Float constants are objects of this code alone, since a constant may be the object that is an argument."""
+    """Copies float constants into objects of this code alone; a shared constant may be the object of an argument."""
     if getattr(one, "name", None) in ("LOAD_CONST", "RETURN_CONST"):
         one.arg = _own(one.arg)
     return one

@@ -1,4 +1,7 @@
-"""Iteration in rewritten bytecode: each item of an active array, and each call of an iterator in Python, is recorded."""
+"""Iteration in rewritten bytecode.
+
+Each item of an active array is recorded, and so is each call of an iterator that is written in Python.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from pijit.core.tape.state import STATE, watching
 
 
 def stream(x: Any) -> Iterator[Any]:
-    """What iteration over an active array gives, each item recorded."""
+    """Iterator over an active array; each item is recorded."""
     from pijit.core.tape.operations import load  # operations needs this module
 
     for k in range(len(x)):
@@ -21,14 +24,14 @@ def stream(x: Any) -> Iterator[Any]:
 
 
 def streamed(x: Any) -> Any:
-    """What C code that iterates gets: iterators of recorded items for active arrays and for iterables in Python."""
+    """The iterable that C code receives: recorded items for active arrays and for iterables in Python."""
     if issubclass(type(x), np.ndarray):
         return stream(x) if x.ndim and watching(x) else x
     return iterate(x) if STATE.tapes and iterates_in_python(x) else x
 
 
 def listed(x: Any) -> Any:
-    """As `streamed`, for C code that may ask for the length first, or call what it gets."""
+    """Like `streamed`, for C code that may read the length first, or call its argument."""
     return streamed(x) if issubclass(type(x), DATA) else stand_in(x)
 
 
@@ -57,7 +60,7 @@ def iterate(x: Any) -> Any:
 
 
 def iterator_of(x: Any) -> Any:
-    """`iter(x)` as a call of the program's: what `__iter__` in Python gives is the program's own object."""
+    """`iter(x)` as called by the program: if `__iter__` is in Python, the result is the program's own object."""
     method = python_method(x, "__iter__") if STATE.tapes else None
     if method is None:
         return iterate(x)
@@ -66,7 +69,7 @@ def iterator_of(x: Any) -> Any:
 
 
 def _items(x: Any, get: FunctionType) -> Iterator[Any]:
-    """Iteration over an object that has no `__iter__`: by its indices, until one is too large."""
+    """Iteration over an object without `__iter__`: by index, until `__getitem__` raises IndexError."""
     index = 0
     while True:
         try:
@@ -87,23 +90,24 @@ def _stepped(made: Any, step: FunctionType) -> Iterator[Any]:
 
 
 def delegated(x: Any) -> Any:
-    """What `yield from x` runs: generators as they are."""
+    """The operand of `yield from x`; generators stay unchanged."""
     return x if issubclass(type(x), GeneratorType) else streamed(x)
 
 
 def all_listed(parts: Tuple[Any, ...]) -> Tuple[Any, ...]:
-    """`listed` for each operand of a display such as `[*a, *b]`, the last one first, as `UNPACK_SEQUENCE` pushes them."""
+    """`listed` for each operand of a literal such as `[*a, *b]`, reversed, as `UNPACK_SEQUENCE` pushes them."""
     return tuple(map(listed, reversed(parts)))
 
 
 def all_mappings(parts: Tuple[Any, ...]) -> Tuple[Any, ...]:
-    """As `all_listed`: `{**a, **b}`."""
+    """Like `all_listed`, for `{**a, **b}`."""
     return tuple(map(mapping, reversed(parts)))
 
 
 def mapping(x: Any) -> Any:
-    """A mapping whose items C code reads: one in Python becomes a dict, by `keys` and `[]` as `dict` asks for them."""
-    if not STATE.tapes or python_method(x, "keys") is None and python_method(x, "__getitem__") is None or not hasattr(x, "keys"):
+    """A mapping that C code reads: one in Python becomes a dict, through `keys` and `[]` as `dict` calls them."""
+    if not STATE.tapes or python_method(x, "keys") is None and python_method(x, "__getitem__") is None or \
+            not hasattr(x, "keys"):
         return x
     from pijit.core.tape.attributes import attribute  # attributes and operations need this module
     from pijit.core.tape.operations import load

@@ -1,4 +1,4 @@
-"""Arguments of a gradient call: which leaves are differentiated, and the gradient in the argument's structure."""
+"""Arguments of a gradient call: the leaves to differentiate, and the gradient in the argument's structure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pijit.core.tape.operations import BINARY
 from pijit.core.tape.tape import NUMBERS, Run, Tape, own_attributes, same_values
 
 Gather = Callable[[Run], Any]
-"""Makes the gradient of a leaf or container when the sweep is done."""
+"""Builds the gradient of a leaf or container after the sweep."""
 
 Restore = Callable[[], None]
 
@@ -20,10 +20,10 @@ class Argument:
     """One differentiated argument.
 
     Attributes:
-        value: what is passed to the function; numbers are objects of their own.
-        gather: makes the gradient.
+        value: the value passed to the function; each number is a separate object.
+        gather: builds the gradient.
         restore: puts the caller's number objects back into containers.
-        active: how many leaves are differentiated.
+        active: number of differentiated leaves.
     """
 
     def __init__(self, tape: Tape, x: Any) -> None:
@@ -33,7 +33,7 @@ class Argument:
         self.value, self.gather = self._enter(x)
 
     def restore(self) -> None:
-        """Undo the replacements in the caller's containers."""
+        """Undo the replacements of numbers in the caller's containers."""
         for one in reversed(self._restores):
             one()
 
@@ -79,7 +79,8 @@ class Argument:
 
     def _number(self, x: Any) -> Tuple[Any, Gather]:
         self.active += 1
-        value = BINARY["mul"](x, 1.0) if issubclass(type(x), (float, complex)) and not issubclass(type(x), np.generic) else x.copy()
+        value = BINARY["mul"](x, 1.0) if issubclass(type(x), (float, complex)) and not issubclass(
+            type(x), np.generic) else x.copy()
         self._tape.start(value)
         return value, lambda run: self._number_gradient(value, type(x), run)
 
@@ -101,7 +102,7 @@ def _like(x: Any, items: List[Any]) -> Any:
 
 
 def arrays_in(x: Any, depth: int = 4) -> Iterator[np.ndarray]:
-    """The arrays of an argument."""
+    """The arrays in an argument, down to `depth` levels of containers."""
     if issubclass(type(x), np.ndarray):
         yield x
     elif depth and issubclass(type(x), dict):
@@ -116,7 +117,7 @@ def check_separate(names: List[Tuple[str, Any]], wanted: List[str]) -> None:
     """Refuse a differentiated argument that shares memory with another argument.
 
     Raises:
-        GradientError: PJ505, since partial derivatives of shared memory are not defined by the program.
+        GradientError: PJ505, because the program does not define partial derivatives of shared memory.
     """
     for name, x in names:
         for other, y in names:

@@ -1,4 +1,4 @@
-"""Context managers in rewritten bytecode: `__enter__` and `__exit__` that are written in Python are recorded."""
+"""Context managers in rewritten bytecode: `__enter__` and `__exit__` in Python are called through the tape."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pijit.core.tape.state import STATE
 
 
 class RecordedManager:
-    """Stands for a context manager in a with statement, and calls its methods through the tape.
+    """Replaces a context manager in a with statement and calls its methods through the tape.
 
     Args:
         manager: the manager.
@@ -40,7 +40,7 @@ def _called(manager: Any, name: str, *args: Any) -> Any:
 
 
 def entered(manager: Any) -> Any:
-    """The manager that a with statement is to enter; one whose class lacks a method stays, and raises as it does."""
+    """The manager that a with statement enters; one whose class lacks a method stays unchanged and raises as usual."""
     methods = [python_method(manager, name) for name in ("__enter__", "__exit__")]
     there = all(hasattr(type(manager), name) for name in ("__enter__", "__exit__"))
     return RecordedManager(manager) if STATE.tapes and there and any(methods) else manager

@@ -1,7 +1,7 @@
-"""The memory behind arrays: which array owns it, its adjoint (the shadow), and its contents at an earlier time.
+"""Memory of arrays: the owner, its adjoint (the shadow), and its contents at an earlier time.
 
-A view has no adjoint of its own: its adjoint is the same look into the shadow of the owner. Shadows are bytes, so that a view
-of any dtype and strides finds its place, real parts of complex arrays included.
+A view has no adjoint of its own; its adjoint is the same view of the owner's shadow. Shadows are byte arrays, so a view
+of any dtype and strides can be mapped to them, including the real part of a complex array.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def overlaps_itself(x: np.ndarray) -> bool:
 
 
 class Memory:
-    """What the tape knows of one owner.
+    """Record of the tape for one owner.
 
     Attributes:
-        owner: the array; held, so that its id is not used again.
+        owner: the array; a strong reference, so that its id is not reused.
         active: whether the memory depends on an active argument.
-        shared: names of two arguments that share this memory; it must not be written then.
+        shared: description of an argument that shares this memory with another one; the memory must not be written.
     """
 
     __slots__ = ("owner", "active", "shared", "_low", "_size", "_shadow", "_earlier")
@@ -71,15 +71,15 @@ class Memory:
 
     @property
     def bounds(self) -> Tuple[int, int]:
-        """First address, and the one after the last."""
+        """First address, and the address after the last byte."""
         return self._low, self._low + self._size
 
     def has_shadow(self) -> bool:
-        """Whether anything was added to the adjoint."""
+        """Whether a contribution was added to the adjoint."""
         return self._shadow is not None
 
     def shadow(self, x: Any) -> np.ndarray:
-        """The adjoint of the view ``x``; writable. Made as zeros when it is first wanted."""
+        """The adjoint of the view ``x``; writable, allocated as zeros at the first use."""
         if self._shadow is None:
             self._shadow = np.zeros(self._size, dtype=np.uint8)
         return self._look(self._shadow, x)
@@ -92,7 +92,7 @@ class Memory:
         return self._look(self._earlier, x)
 
     def value(self, x: np.ndarray) -> np.ndarray:
-        """``x`` as it was at the time that the backward sweep has come to."""
+        """``x`` at the point that the backward sweep has reached."""
         return x if self._earlier is None else self._look(self._earlier, x)
 
     def forget(self) -> None:
@@ -106,7 +106,7 @@ class Memory:
         return np.ndarray(x.shape, x.dtype, block, offset, x.strides)
 
     def places(self, x: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """The shadow as one row of elements of ``x``'s dtype, and for each element of ``x`` its index in that row."""
+        """The shadow as a 1-D array of ``x``'s dtype, and the index in it of each element of ``x``."""
         start = x.__array_interface__["data"][0] - self._low
         skip = start % x.itemsize
         self.shadow(x)

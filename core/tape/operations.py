@@ -1,6 +1,6 @@
-"""What rewritten bytecode calls in place of an instruction: operators, subscripts and stores.
+"""Helpers that rewritten bytecode calls in place of instructions: operators, subscripts and stores.
 
-Each does what the instruction does, with the same result bits, and records it on the tapes to which an operand is active.
+Each computes the same result bits as the instruction, and records it on the tapes for which an operand is active.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ UFUNCS: Dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
     "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "neg": np.negative, "pos": np.positive,
     "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
-    "rshift": np.right_shift, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
-"""The ufunc whose rule an operator has."""
+    "rshift": np.right_shift, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "eq": np.equal, "ne": np.not_equal}
+"""The ufunc whose derivative rule applies to an operator."""
 
 REFLECTED = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__", "eq": "__eq__", "ne": "__ne__"}
 
@@ -63,7 +64,7 @@ def as_refusal(function: Any) -> Callable[[Exception], Exception]:
 
 
 def taint(tape: Tape, r: Any, function: Any) -> None:
-    """A result without a derivative: an error where an adjoint other than zero reaches it, never a silent zero."""
+    """Mark a result as not differentiable: a nonzero adjoint that reaches it is an error, never a silent zero."""
     error = refusal("PJ502", what=getattr(function, "__name__", None) or repr(function))
     if opaque(r):
         raise error
@@ -77,7 +78,7 @@ def taint(tape: Tape, r: Any, function: Any) -> None:
 
 
 def opaque(r: Any) -> bool:
-    """Whether a result may hold numbers that the tape cannot follow, such as an array of objects or a decimal."""
+    """Whether a result may hold numbers that the tape cannot track, such as an array of objects or a decimal."""
     if issubclass(type(r), (list, tuple)):
         return any(map(opaque, r))
     if issubclass(type(r), np.ndarray):
@@ -102,14 +103,14 @@ def _binary(name: str) -> Callable[[Any, Any], Any]:
 
 
 def remainder(a: Any, b: Any) -> Any:
-    """`a % b`; of a text it formats operands, which are read through the tape."""
+    """`a % b`; for text it formats operands, which are read through the tape."""
     if STATE.tapes and type(a) in (str, bytes):
         return a % (tuple(map(stand_in, b)) if type(b) is tuple else stand_in(b))
     return _remainder(a, b)
 
 
 def _by_methods(plain: Any, direct: str, mirrored: str, a: Any, b: Any) -> Any:
-    """A binary operator on objects whose classes define it in Python, in CPython's order of attempts."""
+    """A binary operator on objects whose classes define it in Python, tried in CPython's order."""
     attempts = [(a, b, direct), (b, a, mirrored)]
     if type(b) is not type(a) and issubclass(type(b), type(a)) and python_method(b, mirrored):
         attempts.reverse()
@@ -129,7 +130,7 @@ def _native(owner: Any, other: Any, name: str) -> Any:
 
 
 def _ndarray_first(b: Any) -> bool:
-    """Whether NumPy computes with an object itself instead of leaving the operator to the object."""
+    """Whether NumPy computes with an object itself instead of deferring the operator to the object."""
     marker = getattr(type(b), "__array_ufunc__", b)
     return marker is b and getattr(type(b), "__array_priority__", -1.0) <= 0.0 or marker is not b and marker is not None
 
@@ -155,7 +156,7 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
 
 
 def into(ufunc: Any, target: np.ndarray, args: Tuple[Any, ...], write: Callable[[], Any], where: Any = True) -> Any:
-    """An operation that writes its result into an array: `a += b`, `out=`."""
+    """An operation that writes its result into an array: `a += b` or `out=`."""
     tapes = [(tape, tape.note_store(target, ...)) for tape in STATE.tapes]
     recorded = [(tape, undo, _give_of(tape, ufunc, args, where), any(map(tape.active, args))) for tape, undo in tapes]
     r = write()
@@ -167,7 +168,7 @@ def into(ufunc: Any, target: np.ndarray, args: Tuple[Any, ...], write: Callable[
 
 
 def unmasked(tape: Tape, target: np.ndarray, where: Any, give: Any) -> Any:
-    """Elements that a mask leaves alone keep their adjoint."""
+    """Contribution of a masked store: elements that the mask excludes keep their adjoint."""
     if where is True:
         return give
 
@@ -223,7 +224,7 @@ def load(a: Any, index: Any) -> Any:
 
 
 def load_elements(a: np.ndarray, index: Any) -> Any:
-    """As `numpy.ndarray.__getitem__`."""
+    """Like `numpy.ndarray.__getitem__`."""
     index = index_value(index)
     r = np.ndarray.__getitem__(a, index)
     frozen = None
@@ -264,7 +265,7 @@ def _load_give(tape: Tape, a: np.ndarray, index: Any) -> Any:
 
 
 def frozen_index(index: Any) -> Any:
-    """An index that the program cannot change afterwards."""
+    """A copy of an index that the program cannot change later."""
     if issubclass(type(index), tuple):
         return tuple(map(frozen_index, index))
     return np.array(index) if issubclass(type(index), (list, np.ndarray)) else index
@@ -285,7 +286,7 @@ def store(value: Any, a: Any, index: Any) -> None:
 
 
 def store_elements(a: np.ndarray, index: Any, value: Any) -> None:
-    """As `numpy.ndarray.__setitem__`."""
+    """Like `numpy.ndarray.__setitem__`."""
     index = index_value(index)
     if type(index) is str and a.dtype.names:
         a, index = a[index], ...
@@ -303,7 +304,10 @@ def store_elements(a: np.ndarray, index: Any, value: Any) -> None:
 
 
 def _require_copied(a: np.ndarray, index: Any, value: np.ndarray, winners: Optional[np.ndarray]) -> None:
-    """Refuse a store that read what it had just written, as NumPy 1.21 does for an index array over the same memory."""
+    """Refuse a store that read an element it had just written.
+
+    NumPy 1.21 does this if an index array selects the target and the value is a view of the same memory.
+    """
     found = a[index]
     wanted = np.broadcast_to(value, np.shape(found)).astype(a.dtype)
     same = (found == wanted) | (found != found)
@@ -312,7 +316,7 @@ def _require_copied(a: np.ndarray, index: Any, value: np.ndarray, winners: Optio
 
 
 def _stored(value: Any) -> Any:
-    """A sequence of active numbers as NumPy makes an array of it, recorded; so objects with `__array__`."""
+    """The value to store: sequences of active numbers and objects with `__array__` become recorded arrays."""
     value = converted(value)
     if issubclass(type(value), (list, tuple)) and reached(value):
         return call_recorded(np.array, value)
@@ -320,13 +324,13 @@ def _stored(value: Any) -> Any:
 
 
 def store_slot(slot: Tuple[Any, Any, Any]) -> None:
-    """`a[index] = value`, of (value, a, index) as the operand stack has them."""
+    """`a[index] = value`. `slot` holds (value, a, index), in the order of the operand stack."""
     store(*slot)
 
 
 BINARY: Dict[str, Callable[[Any, Any], Any]] = {name: _binary(name) for name in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift", "lt", "le",
-    "gt", "ge", "eq", "ne")}
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
+    "lt", "le", "gt", "ge", "eq", "ne")}
 INPLACE: Dict[str, Callable[[Any, Any], Any]] = {name: _inplace(name) for name in (
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift")}
 _remainder, BINARY["mod"] = BINARY["mod"], remainder

@@ -1,4 +1,4 @@
-"""Records of the tape: how the adjoint of a result reaches the operands."""
+"""Records of the tape: how the adjoint of a result contributes to the adjoints of the operands."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pijit.core.tape.errors import refusal
 from pijit.core.tape.tape import Run, Tape, cleared, same_values
 
 Give = Callable[[Run, Any, Any], None]
-"""Takes (run, g, r): gives to the operands what reaches them."""
+"""Takes (run, g, r): adds the contributions of the result's adjoint `g` to the operands."""
 
 
 def elementwise_give(tape: Tape, rule: ElementwiseRule, args: Tuple[Any, ...], where: Any = True) -> Give:
-    """The contributions of an elementwise operation."""
+    """Contributions of an elementwise operation."""
     marks = [tape.active(one) for one in args]
     args = tuple(map(frozen, args))
 
@@ -36,7 +36,7 @@ def elementwise_give(tape: Tape, rule: ElementwiseRule, args: Tuple[Any, ...], w
 
 def function_give(tape: Tape, rule: FunctionRule, args: Tuple[Any, ...], kwargs: Dict[str, Any],
                   refuse: Callable[[Exception], Exception]) -> Give:
-    """The contributions of a function over whole arrays."""
+    """Contributions of a function over whole arrays."""
     args = tuple(map(frozen, args))
     kwargs = {name: frozen(one) for name, one in kwargs.items() if name != "out"}
     if rule.operands:
@@ -58,14 +58,14 @@ def function_give(tape: Tape, rule: FunctionRule, args: Tuple[Any, ...], kwargs:
 
 
 def frozen(x: Any) -> Any:
-    """An operand as it is now: the program may change a list, or assign the shape of an array, before the sweep."""
+    """Snapshot of an operand; the program may change a list, or assign an array's shape, before the sweep."""
     if type(x) is np.ndarray:
         return x.view()
     return [frozen(one) for one in x] if type(x) is list else x
 
 
 def record_result(tape: Tape, r: Any, give: Give) -> None:
-    """Record an operation with results of its own. Views of active memory need no record."""
+    """Record an operation that returns new values. Views of active memory need no record."""
     if issubclass(type(r), (list, tuple)):
         _record_several(tape, r, give)
         return
@@ -101,13 +101,13 @@ def _record_several(tape: Tape, results: Any, give: Give) -> None:
 
 def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run], None], give: Give,
                  flows: bool) -> None:
-    """Record a store into an array that has been made, with what undoes it.
+    """Record a store into an array, after it was executed, together with its inverse.
 
     Args:
         tape: the tape.
-        target, index: which elements were stored.
-        undo: from `Tape.note_store`.
-        give: what reaches the operands.
+        target, index: the elements that were stored.
+        undo: from `Tape.note_store`; restores the old contents.
+        give: adds the contributions to the operands.
         flows: whether an operand is active.
     """
     target = frozen(target)
@@ -135,7 +135,7 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run
 
 
 def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray]) -> Give:
-    """The contribution of `a[index] = value`; where an index occurs twice, the last element has stayed."""
+    """Contribution of `a[index] = value`; if an index occurs twice, only the last element contributes."""
     value = frozen(value)
 
     def give(run: Run, g: Any, r: Any) -> None:
@@ -146,7 +146,7 @@ def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray]) -> 
 
 
 def winners_of(target: np.ndarray, index: Any) -> Optional[np.ndarray]:
-    """Which elements of an indexed store stay in the array; None where no index can occur twice."""
+    """Mask of the elements of an indexed store that remain in the array; None if no index occurs twice."""
     parts = index if issubclass(type(index), tuple) else (index,)
     if not any(issubclass(type(one), (list, np.ndarray)) and np.asarray(one).dtype.kind in "iu" for one in parts):
         return None

@@ -1,7 +1,7 @@
-"""Which helper replaces an instruction, for all versions of CPython; `helper` writes the call of one.
+"""Tables of instruction replacements that all versions of CPython share.
 
-A row takes the instruction's argument and gives the instructions that stand in its place, as (name, argument) tuples; None
-where the instruction stays.
+A row maps an instruction's argument to the instructions that replace it, as (name, argument) tuples; None keeps the
+instruction. `helper` writes the call of a helper function; it depends on the version.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pijit.core.tape import attributes, iteration, operations, special_methods
 Lines = List[Tuple[Any, ...]]
 Row = Callable[[Any], Optional[Lines]]
 Helper = Callable[[Any, int], Lines]
-"""Writes the call of a helper with that many values of the operand stack, which its result replaces."""
+"""Writes the call of a helper with the given number of stack operands, which its result replaces."""
 
-OPERATORS = {"ADD": "add", "SUBTRACT": "sub", "MULTIPLY": "mul", "TRUE_DIVIDE": "truediv", "FLOOR_DIVIDE": "floordiv",
-             "MODULO": "mod", "REMAINDER": "mod", "POWER": "pow", "MATRIX_MULTIPLY": "matmul", "AND": "and_", "OR": "or_",
-             "XOR": "xor", "LSHIFT": "lshift", "RSHIFT": "rshift"}
+OPERATORS = {
+    "ADD": "add", "SUBTRACT": "sub", "MULTIPLY": "mul", "TRUE_DIVIDE": "truediv", "FLOOR_DIVIDE": "floordiv",
+    "MODULO": "mod", "REMAINDER": "mod", "POWER": "pow", "MATRIX_MULTIPLY": "matmul", "AND": "and_", "OR": "or_",
+    "XOR": "xor", "LSHIFT": "lshift", "RSHIFT": "rshift"}
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
@@ -51,12 +52,12 @@ def _named_rows(helper: Helper) -> Dict[str, Row]:
 
 
 def before(helper: Helper, function: Any, name: str) -> Row:
-    """A helper for the topmost value, and the instruction itself."""
+    """A helper call on the topmost value, followed by the instruction itself."""
     return lambda arg: helper(function, 1) + [(name, arg) if arg is not bytecode.UNSET else (name,)]
 
 
 def operator_helper(name: str, in_place: bool) -> Any:
-    """The helper of an operator by its name in CPython, such as ADD."""
+    """The helper of an operator, by its name in CPython such as ADD."""
     return (operations.INPLACE if in_place else operations.BINARY)[OPERATORS[name]]
 
 
@@ -66,5 +67,5 @@ def contained(helper: Helper, negated: bool) -> Lines:
 
 
 def compared(helper: Helper, name: str) -> Optional[Lines]:
-    """A comparison by its name, such as lt; None for those that run no code of operands."""
+    """A comparison by its name, such as lt; None for `is` and other tests that call no methods of the operands."""
     return helper(operations.BINARY[name], 2) if name in COMPARISONS else None

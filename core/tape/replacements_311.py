@@ -1,7 +1,7 @@
 """Replacements of instructions of CPython 3.11 to 3.13.
 
-A call has a slot beside its callable, which is empty (NULL) in most calls. Rewritten code fills it with `calls.site`, below the
-callable: CPython then calls `site(callable, *arguments)`.
+A call has a slot beside its callable, which is empty (NULL) in most calls. Rewritten code puts `calls.site` below the
+callable. CPython then calls `site(callable, *arguments)`.
 """
 
 from __future__ import annotations
@@ -15,28 +15,29 @@ from pijit.core.tape import attributes, calls, managers, operations, special_met
 from pijit.core.tape.replacements import Lines, Row, before, common_rows, compared, operator_helper
 
 NULL_FIRST = sys.version_info < (3, 13)
-"""Whether the empty slot of a call is below its callable; from 3.13 on it is above."""
+"""Whether the empty slot of a call lies below its callable; from 3.13 on it lies above."""
 
 PREPARED = (("PRECALL", 1),) if sys.version_info < (3, 12) else ()
 TESTS = sys.version_info < (3, 13)
-"""Whether jumps and `not` test any value for truth; from 3.13 on TO_BOOL does before."""
+"""Whether jumps and `not` test the truth of any value; from 3.13 on the preceding TO_BOOL does."""
 
 
 def replacement(one: Any) -> Optional[Lines]:
-    """The instructions in place of one; None where it stays."""
+    """The instructions that replace one; None keeps it."""
     make = ROWS.get(one.name)
     return None if make is None else make(one.arg)
 
 
 def _helper(function: Any, operands: int) -> Lines:
-    pushed: Lines = [("PUSH_NULL",), ("LOAD_CONST", function)] if NULL_FIRST else [("LOAD_CONST", function), ("PUSH_NULL",)]
+    pushed: Lines = [("PUSH_NULL",), ("LOAD_CONST", function)] if NULL_FIRST else [
+        ("LOAD_CONST", function), ("PUSH_NULL",)]
     below = [("SWAP", 2), ("SWAP", 3)] if operands == 1 else [("SWAP", 4), ("SWAP", 2), ("SWAP", 4), ("SWAP", 3)]
     prepared = [(name, operands) for name, _ in PREPARED]
     return pushed + below + prepared + [("CALL", operands)]
 
 
 def _site_below(lines: Lines) -> Lines:
-    """The site in the slot below the topmost value, which is to be called."""
+    """Push the site into the slot below the topmost value, which is the callable."""
     return lines + [("LOAD_CONST", calls.site), ("SWAP", 2)]
 
 
@@ -72,12 +73,12 @@ def _intrinsic(arg: Any) -> Optional[Lines]:
 
 
 def _kept(name: str) -> Row:
-    """A jump that keeps the value that it tests, and drops it where it does not jump; CPython 3.11."""
+    """A jump that keeps the tested value if it jumps and drops it otherwise; CPython 3.11."""
     return lambda target: [("COPY", 1)] + _helper(special_methods.truth, 1) + [(name, target), ("POP_TOP",)]
 
 
 def _below_top(name: str) -> Row:
-    """A helper for the second value of the stack, and the instruction itself."""
+    """A helper call on the second value of the stack, followed by the instruction itself."""
     return lambda arg: [("SWAP", 2)] + _helper(special_methods.stand_in, 1) + [("SWAP", 2), (name, arg) if arg is not
                                                                              bytecode.UNSET else (name,)]
 
@@ -92,13 +93,15 @@ ROWS.update({
     "BINARY_OP": _operator,
     "COMPARE_OP": _compare,
     "BINARY_SLICE": lambda arg: [("BUILD_SLICE", 2)] + _helper(operations.load, 2),
-    "STORE_SLICE": lambda arg: [("BUILD_SLICE", 2), ("BUILD_TUPLE", 3)] + _helper(operations.store_slot, 1) + [("POP_TOP",)],
+    "STORE_SLICE": lambda arg: [("BUILD_SLICE", 2), ("BUILD_TUPLE", 3)] + _helper(operations.store_slot, 1)
+    + [("POP_TOP",)],
     "CALL_INTRINSIC_1": _intrinsic,
     "FORMAT_VALUE": _formatted,
     "FORMAT_WITH_SPEC": _below_top("FORMAT_WITH_SPEC"),
     "JUMP_IF_TRUE_OR_POP": _kept("POP_JUMP_FORWARD_IF_TRUE"),
     "JUMP_IF_FALSE_OR_POP": _kept("POP_JUMP_FORWARD_IF_FALSE"),
-    "PUSH_NULL": lambda arg: [("LOAD_CONST", calls.site)] + ([] if NULL_FIRST else [("SWAP", 2)]),  # type: ignore[operator]
+    "PUSH_NULL": lambda arg:
+        [("LOAD_CONST", calls.site)] + ([] if NULL_FIRST else [("SWAP", 2)]),  # type: ignore[operator]
     "LOAD_GLOBAL": _global,
     "LOAD_ATTR": _attribute,
     "LOAD_METHOD": lambda arg: _attribute((True, arg)),

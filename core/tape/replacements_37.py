@@ -18,7 +18,7 @@ from pijit.core.tape.replacements import (
 
 
 def replacement(one: Any) -> Optional[Lines]:
-    """The instructions in place of one; None where it stays."""
+    """The instructions that replace one; None keeps it."""
     group, _, rest = one.name.partition("_")
     if rest in OPERATORS and group in ("BINARY", "INPLACE"):
         return _helper(operator_helper(rest, group == "INPLACE"), 2)
@@ -33,7 +33,7 @@ def _helper(function: Any, operands: int) -> Lines:
 
 
 def _call(function: Any, arguments: int) -> Lines:
-    """Call a helper with the callable and a tuple of the values above it."""
+    """Call a helper with the callable and a tuple of the values above it on the stack."""
     return [("BUILD_TUPLE", arguments), ("LOAD_CONST", function), ("ROT_THREE",), ("CALL_FUNCTION", 2)]
 
 
@@ -43,7 +43,7 @@ def _compare(arg: Any) -> Optional[Lines]:
 
 
 def _kept(name: str) -> Row:
-    """A jump that keeps the value that it tests, and drops it where it does not jump."""
+    """A jump that keeps the tested value if it jumps and drops it otherwise."""
     return lambda target: [("DUP_TOP",)] + _helper(special_methods.truth, 1) + [(name, target), ("POP_TOP",)]
 
 
@@ -54,7 +54,7 @@ def _formatted(arg: int) -> Lines:
 
 
 def _unpacking(name: str, helper: Any) -> Row:
-    """A display of several unpacked operands, which CPython 3.7 and 3.8 make by one instruction."""
+    """A literal with several unpacked operands, which CPython 3.7 and 3.8 build by one instruction."""
     return lambda arg: [("BUILD_TUPLE", arg)] + _helper(helper, 1) + [("UNPACK_SEQUENCE", arg), (name, arg)]
 
 
@@ -76,4 +76,5 @@ ROWS.update({
 })
 ROWS.update({name: _unpacking(name, iteration.all_listed) for name in (
     "BUILD_LIST_UNPACK", "BUILD_TUPLE_UNPACK", "BUILD_TUPLE_UNPACK_WITH_CALL", "BUILD_SET_UNPACK")})
-ROWS.update({name: _unpacking(name, iteration.all_mappings) for name in ("BUILD_MAP_UNPACK", "BUILD_MAP_UNPACK_WITH_CALL")})
+ROWS.update({name: _unpacking(name, iteration.all_mappings) for name in (
+    "BUILD_MAP_UNPACK", "BUILD_MAP_UNPACK_WITH_CALL")})

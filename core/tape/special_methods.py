@@ -1,7 +1,7 @@
-"""Special methods that are written in Python: rewritten bytecode calls them through the tape.
+"""Special methods in Python; rewritten bytecode calls them through the tape.
 
-C code that is handed an object would call them unrecorded: results would be constant to gradients, and stores would stay
-unknown. So the tape calls them itself, or hands C code a stand-in whose methods call them recorded.
+C code would call the methods of an object unrecorded. Results would then be constant for gradients, and stores unknown.
+So the tape calls such methods itself, or passes C code a stand-in whose methods are recorded.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from pijit.core.tape.state import STATE
 
 DATA = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, np.generic, np.ndarray)
-"""Classes whose objects C code reads as data, without special methods."""
+"""Classes whose objects C code reads directly, without special methods."""
 
 PLAIN = DATA + (bool, type(None))
 
-READERS = ("__len__", "__bool__", "__contains__", "__iter__", "__next__", "__getitem__", "__str__", "__format__", "__bytes__",
-           "__int__", "__float__", "__complex__", "__index__", "__trunc__", "__floor__", "__ceil__", "__round__",
-           "__length_hint__", "__reversed__", "__repr__", "__hash__", "__call__")
+READERS = (
+    "__len__", "__bool__", "__contains__", "__iter__", "__next__", "__getitem__", "__str__", "__format__", "__bytes__",
+    "__int__", "__float__", "__complex__", "__index__", "__trunc__", "__floor__", "__ceil__", "__round__",
+    "__length_hint__", "__reversed__", "__repr__", "__hash__", "__call__")
 """Special methods by which C code reads an object."""
 
 
@@ -35,7 +36,7 @@ def python_method(x: Any, name: str) -> Optional[FunctionType]:
 
 
 def in_class(cls: type, name: str) -> Any:
-    """What CPython finds for a special method: in the class and its bases, without asking the metaclass; None if nothing."""
+    """CPython's lookup of a special method: in the class and its bases, never in the metaclass; None if absent."""
     for one in cls.__mro__:
         if name in one.__dict__:
             return one.__dict__[name]
@@ -50,9 +51,9 @@ def call_recorded(function: Any, *args: Any) -> Any:
 
 
 def stand_in(x: Any) -> Any:
-    """What C code gets in place of an object that it only reads: special methods in Python are called through the tape.
+    """Replaces an object that C code only reads; its special methods in Python are called through the tape.
 
-    Objects without such methods, and those that C code reads as data, stay as they are.
+    Objects without such methods stay unchanged, as do those that C code reads as data.
     """
     if not STATE.tapes or issubclass(type(x), PLAIN + (type,)):
         return x
@@ -61,14 +62,14 @@ def stand_in(x: Any) -> Any:
 
 
 def truth(x: Any) -> Any:
-    """What a test for truth gets in place of an object."""
+    """The operand of a truth test: a stand-in if `__bool__` or `__len__` is in Python."""
     if issubclass(type(x), PLAIN):
         return x
     return stand_in(x) if python_method(x, "__bool__") or python_method(x, "__len__") else x
 
 
 class StandIn:
-    """Reads an object of the program's through the tape. Subclasses have the special methods of the object's class."""
+    """Proxy that reads an object through the tape. Subclasses define the special methods of the object's class."""
 
     __slots__ = ("_object",)
 
@@ -85,7 +86,7 @@ _classes: "WeakKeyDictionary[type, Dict[Tuple[str, ...], type]]" = WeakKeyDictio
 
 
 def _class_of(cls: type, recorded: Tuple[str, ...]) -> type:
-    """The class of stand-ins for objects of a class; its name is the same, as error messages show it."""
+    """The stand-in class for objects of a class; it has the same name, because error messages show it."""
     made = _classes.setdefault(cls, {})
     if recorded not in made:
         inherited = [name for name in READERS if in_class(cls, name) is not in_class(object, name)]
@@ -134,7 +135,7 @@ def contains(item: Any, container: Any) -> bool:
 
 
 def index_value(index: Any) -> Any:
-    """An index: objects with `__index__` in Python become integers."""
+    """An index; an object with `__index__` in Python becomes an integer."""
     if issubclass(type(index), DATA):
         return tuple(map(index_value, index)) if type(index) is tuple else index
     method = python_method(index, "__index__")
@@ -142,7 +143,7 @@ def index_value(index: Any) -> Any:
 
 
 def real_number(x: Any) -> Any:
-    """An operand of a function over real numbers: objects with `__float__` in Python become floats."""
+    """An operand of a function of real numbers; an object with `__float__` in Python becomes a float."""
     if issubclass(type(x), DATA):
         return x
     return x if python_method(x, "__float__") is None else call_recorded(float, x)

@@ -1,4 +1,4 @@
-"""The tapes that record in this thread, the outermost first."""
+"""The stack of tapes that record in this thread, the outermost first."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ STATE = _State()
 
 
 def watching(*values: Any) -> List[Tape]:
-    """The tapes to which one of these numbers or arrays is active."""
+    """The tapes for which one of these numbers or arrays is active."""
     return [tape for tape in STATE.tapes if any(map(tape.active, values))]
 
 
 def reached(*values: Any) -> List[Tape]:
-    """The tapes for which one of these values is active or leads to something active."""
+    """The tapes for which one of these values is active or refers to an active value."""
     return [tape for tape in STATE.tapes if any(map(tape.reaches, values))]
 
 
 @contextlib.contextmanager
 def recording(tape: Tape) -> Iterator[Tape]:
-    """Record on one more tape."""
+    """Add a tape to those that record in this thread."""
     before = STATE.tapes
     STATE.tapes = before + [tape]
     try:
@@ -40,7 +40,7 @@ def recording(tape: Tape) -> Iterator[Tape]:
 
 @contextlib.contextmanager
 def no_grad() -> Iterator[None]:
-    """Run the body without recording: what it computes is constant to every gradient around it.
+    """Run the body without recording: its results are constants in every enclosing gradient.
 
     Example:
         >>> with no_grad():
@@ -52,7 +52,7 @@ def no_grad() -> Iterator[None]:
 
 @contextlib.contextmanager
 def only(tapes: List[Tape]) -> Iterator[None]:
-    """Record on these tapes alone."""
+    """Record on these tapes only."""
     before = STATE.tapes
     STATE.tapes = tapes
     try:
@@ -62,7 +62,7 @@ def only(tapes: List[Tape]) -> Iterator[None]:
 
 
 def beneath(call: Callable[..., Any]) -> Callable[..., Any]:
-    """How a tape that is about to start calls functions that only the tapes around it record."""
+    """The call function of a tape that is about to start; only the enclosing tapes record its calls."""
     outer, run = STATE.tapes, runner(call)
 
     def recorded(function: Callable[..., Any], *args: Any) -> Any:
@@ -72,7 +72,7 @@ def beneath(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def runner(call: Callable[..., Any]) -> Callable[..., Any]:
-    """How a backward sweep calls functions: recorded by the tapes around it, or plainly if there are none."""
+    """The call function of a backward sweep: recorded by the enclosing tapes, or plain if there are none."""
     if STATE.tapes:
         return lambda function, *args, **kwargs: call(function, args, kwargs)
     return lambda function, *args, **kwargs: function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""The tape: which values are active, what they went through, and the sweep that goes back."""
+"""The tape: active values, the records of their operations, and the backward sweep."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pijit.core.tape.errors import refusal, user_place
 from pijit.core.tape.memory import Memory, overlaps_itself, owner_of
 
 Run = Callable[..., Any]
-"""Calls a function of the backward sweep: plainly, or recorded by the tapes around it (gradients of gradients)."""
+"""Calls a function of the backward sweep: plainly, or recorded by the enclosing tapes (gradients of gradients)."""
 
 NUMBERS = (float, complex, np.floating, np.complexfloating)
 CONTAINERS = (list, tuple, dict, set, frozenset)
 DEPTH = 6
-"""How deep containers and objects are searched for active values."""
+"""Maximum depth of the search for active values in containers and objects."""
 
 
 class Number:
-    """An active number: the object, held so that its id is not used again, and its adjoint."""
+    """An active number and its adjoint. The object is held so that its id is not reused."""
 
     __slots__ = ("value", "adjoint")
 
@@ -34,17 +34,17 @@ class Number:
 
 
 def accumulate(shadow: Any, g: Any) -> None:
-    """Add into an adjoint in place."""
+    """Add to an adjoint in place."""
     shadow += g
 
 
 def accumulate_at(shadow: Any, index: Any, g: Any) -> None:
-    """Add into elements of an adjoint; an index that occurs twice counts twice."""
+    """Add to elements of an adjoint; an index that occurs twice is added twice."""
     np.add.at(shadow, index, g)
 
 
 def cleared(shadow: Any, index: Any) -> Any:
-    """A copy of part of an adjoint, which is 0 afterwards: what was stored there has no part in the old value."""
+    """Copy a part of an adjoint and set it to 0; a value stored there does not depend on the old value."""
     g = np.array(shadow[index])
     shadow[index] = 0
     return g
@@ -56,21 +56,21 @@ def values_at(x: Any, index: Any) -> Any:
 
 
 def same_values(x: Any) -> Any:
-    """A copy; recorded as the identity by tapes around this one."""
+    """A copy; enclosing tapes record it as the identity."""
     return np.array(x)
 
 
 class Tape:
-    """What one gradient call has recorded.
+    """The records of one gradient call.
 
     Args:
-        beneath: calls a function recorded by the tapes around this one alone.
-        integers: whether integers are differentiated too, as if they were real; adjoints are then integers.
-        limit: the most bytes that the tape may hold; None: a part of what is free.
+        beneath: calls a function so that only the enclosing tapes record it.
+        integers: whether integers are differentiated too, as if they were real; their adjoints are integers.
+        limit: maximum bytes that the tape may hold; None: a fraction of the free memory.
 
     Attributes:
         cuts: (place, name) of operations on active values whose derivative is zero.
-        lines: places of the operations that were recorded, for `explain`.
+        lines: source lines of the recorded operations, with their counts, for `explain`.
     """
 
     def __init__(self, beneath: Run, integers: bool = False, limit: Optional[int] = None) -> None:
@@ -87,8 +87,9 @@ class Tape:
     # Activity.
 
     def carries(self, x: Any) -> bool:
-        """Whether a value can carry an adjoint: a number or an array of a kind that is differentiated."""
-        return issubclass(type(x), self._number_types) or issubclass(type(x), np.ndarray) and x.dtype.kind in self._kinds
+        """Whether a value can carry an adjoint: a number or an array of a differentiable kind."""
+        return issubclass(type(x), self._number_types) or (
+            issubclass(type(x), np.ndarray) and x.dtype.kind in self._kinds)
 
     def active(self, x: Any) -> bool:
         """Whether a number or an array depends on an active argument."""
@@ -98,9 +99,10 @@ class Tape:
         return id(x) in self._numbers and issubclass(type(x), self._number_types)
 
     def reaches(self, x: Any, depth: int = DEPTH) -> bool:
-        """Whether a value is active or leads to an active one."""
+        """Whether a value is active or refers to an active value."""
         if issubclass(type(x), (np.ndarray,) + self._number_types):
-            return self.active(x) or issubclass(type(x), np.ndarray) and x.dtype.kind == "O" and any(map(self.active, x.flat))
+            return self.active(x) or issubclass(type(x), np.ndarray) and x.dtype.kind == "O" and any(
+                map(self.active, x.flat))
         return any(self.reaches(one, depth - 1) for one in _parts(x)) if depth else False
 
     def start(self, x: Any) -> None:
@@ -115,7 +117,7 @@ class Tape:
                 self.start(one)
 
     def memory(self, x: np.ndarray) -> Memory:
-        """The record of the memory that an array looks into."""
+        """The record of the memory that an array views."""
         owner = owner_of(x)
         found = self._memory.get(id(owner))
         if found is None:
@@ -144,7 +146,7 @@ class Tape:
         self.cuts.append((user_place(), name))
 
     def note_store(self, target: np.ndarray, index: Any) -> Callable[[Run], None]:
-        """Remember what a store is about to overwrite; call the result when the sweep has come back to the store."""
+        """Save the elements that a store is about to overwrite; the returned function restores them in the sweep."""
         memory = self.memory(target)
         if memory.shared is not None:
             raise refusal("PJ505", what=memory.shared)
@@ -158,7 +160,7 @@ class Tape:
     # The backward sweep.
 
     def value(self, x: Any) -> Any:
-        """A value as it was at the time that the sweep has come to; containers are rebuilt."""
+        """A value at the point that the sweep has reached; containers are rebuilt."""
         if issubclass(type(x), np.ndarray):
             memory = self._memory.get(id(owner_of(x)))
             return x if memory is None else memory.value(x)
@@ -167,7 +169,7 @@ class Tape:
         return x
 
     def adjoint(self, x: Any) -> Any:
-        """What has reached a value so far, or None; a writable view for arrays."""
+        """The accumulated adjoint of a value, or None; a writable view for arrays."""
         if issubclass(type(x), np.ndarray):
             memory = self._memory.get(id(owner_of(x)))
             return memory.shadow(x) if memory is not None and memory.active and memory.has_shadow() else None
@@ -175,11 +177,11 @@ class Tape:
         return None if number is None else number.adjoint
 
     def shadow(self, x: np.ndarray) -> np.ndarray:
-        """The adjoint of an array, made if there is none."""
+        """The adjoint of an array, created as zeros if there is none."""
         return self.memory(x).shadow(x)
 
     def give(self, run: Run, x: Any, g: Any) -> None:
-        """Add to the adjoint of a value; of containers, to that of each item."""
+        """Add to the adjoint of a value; for a container, to that of each item."""
         if g is None:
             return
         if type(x) in (list, tuple):
@@ -209,20 +211,20 @@ class Tape:
             run(accumulate_at, self.shadow(x), index, run(cast_to, g, x.dtype))
 
     def sweep(self, run: Run) -> None:
-        """Go back over all records, the last one first; each is dropped when it is done."""
+        """Run all records in reverse order; each is dropped after it has run."""
         with np.errstate(all="ignore"):
             while self._back:
                 self._back.pop()(run)
 
     def forget_adjoints(self) -> None:
-        """Drop what a sweep has added up, so that a kept tape can be swept again."""
+        """Drop the accumulated adjoints, so that a kept tape can be swept again."""
         for memory in self._memory.values():
             memory.forget()
         for number in self._numbers.values():
             number.adjoint = None
 
     def kept_sweep(self, run: Run) -> None:
-        """A sweep that leaves the records for another one."""
+        """A backward sweep that keeps the records for another sweep."""
         kept = list(self._back)
         try:
             self.sweep(run)
@@ -231,7 +233,7 @@ class Tape:
 
 
 def _parts(x: Any) -> Iterator[Any]:
-    """The items of a container, the attributes of an object, what a bound method or a partial holds."""
+    """The items of a container, the attributes of an object, and the parts of a function, bound method or partial."""
     if issubclass(type(x), dict):
         yield from x.values()
     elif issubclass(type(x), CONTAINERS):
@@ -261,7 +263,7 @@ def _filled(cell: Any) -> bool:
 
 
 def own_attributes(x: Any) -> Dict[str, Any]:
-    """The dict of an object; no code of its class is run."""
+    """The `__dict__` of an object; no code of its class runs."""
     try:
         found = object.__getattribute__(x, "__dict__")
     except AttributeError:
@@ -270,7 +272,7 @@ def own_attributes(x: Any) -> Dict[str, Any]:
 
 
 def _slots(x: Any) -> Iterator[Any]:
-    """What is in the slots that an object's classes define."""
+    """The values in the slots that an object's classes define."""
     for one in type(x).__mro__:
         if one.__module__ != "builtins" and "__slots__" in one.__dict__:
             for member in one.__dict__.values():
