@@ -5,7 +5,7 @@
     ... def f(x):
     ...     return x * 2.0 + 1.0
 
-`pijit.explain(f, x)` shows what was compiled and what was not, and why.
+`pijit.explain(f, x)` shows which parts were compiled, which were not, and why.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _LATER = dict({name: "pijit.gradients" for name in ("checkpoint", "custom_vjp", "grad", "no_grad", "nondifferentiable",
                                                     "stop_gradient", "value_and_grad", "vjp")},
               GradientError="pijit.core.tape.errors", GradientWarning="pijit.core.tape.errors")
-"""Names that are imported when they are first used, so that programs without gradients do not pay for them."""
+"""Names imported at their first use, so that programs without gradients do not pay for the import."""
 
 
 def __getattr__(name: str) -> Any:
@@ -62,9 +62,10 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-__all__ = ["Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "GradientError", "GradientWarning", "Info", "PYNATIVE_MODE",
-           "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
-           "UnsupportedPythonWarning", "__version__",
-           "check", "checkpoint", "custom_vjp", "disable", "dump", "explain", "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class",
-           "load_ipython_extension", "ms_function", "no_grad", "nondifferentiable", "reset", "set_context", "set_logs", "stance", "stop_gradient",
-           "unload_ipython_extension", "value_and_grad", "vjp"]
+__all__ = [
+    "Difference", "DifferenceError", "FullGraphError", "GRAPH_MODE", "GradientError", "GradientWarning", "Info",
+    "PYNATIVE_MODE", "RecompileError", "Report", "Stance", "Symbol", "Tensor", "TypeHintWarning",
+    "UnsupportedPythonWarning", "__version__", "check", "checkpoint", "custom_vjp", "disable", "dump", "explain",
+    "get_code_extra", "get_context", "grad", "hint", "info", "jit", "jit_class", "load_ipython_extension",
+    "ms_function", "no_grad", "nondifferentiable", "reset", "set_context", "set_logs", "stance", "stop_gradient",
+    "unload_ipython_extension", "value_and_grad", "vjp"]

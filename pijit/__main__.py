@@ -1,4 +1,4 @@
-"""The command line: `python -m pijit script.py` runs a program with its functions jitted; subcommands do the rest."""
+"""The command line: `python -m pijit script.py` runs a program with its functions jitted; it also has subcommands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUBCOMMANDS = commands.SUBCOMMANDS
 
 
 def usage() -> str:
-    """What `python -m pijit --help` prints."""
+    """The text that `python -m pijit --help` prints."""
     width = max(map(len, SUBCOMMANDS))
     lines = ["usage: python -m pijit [--report FILE] [--check] [--backend numba|python] SCRIPT [ARGUMENTS ...]",
              "       python -m pijit [--report FILE] [--check] [--backend numba|python] -m MODULE [ARGUMENTS ...]",

@@ -1,4 +1,4 @@
-"""In a checkout, `core/` and `guards/` are beside `pijit/`, so Python that is started there cannot import them."""
+"""Import fallback for checkouts, where `core/` and `guards/` are beside `pijit/` and cannot be imported from it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import sys
 
 
 def installed(folder: str) -> str:
-    """The folder of the package that is installed, for the one in a checkout.
+    """The folder of the installed package, to be used in place of the one in a checkout.
 
     Raises:
-        ModuleNotFoundError: there is none.
+        ModuleNotFoundError: the package is not installed.
     """
     checkout = os.path.dirname(os.path.abspath(folder))
     others = [entry for entry in sys.path if os.path.abspath(entry) != checkout]

@@ -1,4 +1,7 @@
-"""Checks calls against an `input_signature`, and notes guards under which calls need no check."""
+"""Checks of calls against an `input_signature`.
+
+Guards describe calls that passed a check; calls that fulfil them are not checked again.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from pijit.guards.source import Item, Local
 from pijit.signature import Signature, Symbol, Tensor
 
 ACCEPTED_LIMIT = 8
-"""How many kinds of calls are known to have passed the check."""
+"""Maximum number of call variants that are cached as having passed the check."""
 
 
 class Checker:
@@ -27,7 +30,7 @@ class Checker:
         signature: its signature.
 
     Attributes:
-        accepted: guards over the function's arguments; where those of one entry hold, a call has passed the check.
+        accepted: guards over the function's arguments; if those of one entry hold, the call needs no check.
 
     Raises:
         ValueError: the signature describes parameters that the function does not have.
@@ -45,8 +48,9 @@ class Checker:
                       for k, one in enumerate(named) if self._entries.get(one.name) is not None]
 
     def __call__(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        """Raise TypeError or ValueError, naming the argument, if a call does not fit. What is missing or too much
-        passes: the function itself refuses it."""
+        """Raise TypeError or ValueError, naming the argument, if a call does not match.
+
+        Missing and surplus arguments pass, because the function itself rejects them."""
         lengths: Dict[int, Tuple[int, str]] = {}
         known: List[Tuple[Any, Any, Any]] = []
         for position, name, slot, entry, test in self._rows:
@@ -67,13 +71,13 @@ class Checker:
                 self.accepted.add(GuardProgram(guards), True)
 
     def _default(self, slot: int, name: str, entry: Any) -> List[Tuple[Any, Any, Any]]:
-        """The row of a default that would pass the check."""
+        """The row of a parameter whose default passes the check, or nothing."""
         value = self._signature.parameters[name].default
         fits = value is not inspect.Parameter.empty and not any(_problems(entry, value, name, {}))
         return [(Local(slot, name), entry, value)] if fits else []
 
     def example(self) -> Optional[Tuple[Tuple[Any, ...], Dict[str, Any]]]:
-        """Arguments of a call that fits, or None if the signature leaves too much open."""
+        """Arguments of a call that matches; None if the signature leaves too much open."""
         values = {name: _example(entry) for name, entry in self._entries.items()}
         needed = [name for name, one in self._signature.parameters.items() if one.default is one.empty
                   and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
@@ -87,8 +91,7 @@ class Checker:
 
 
 def _quick_test(entry: Any) -> Optional[Callable[[Any], bool]]:
-    """A test that holds only for what fits; None where each value goes the long way, as dimensions with Symbols
-    do."""
+    """A fast test that accepts only matching values; None if every value needs the full check, as with Symbols."""
     if not isinstance(entry, Tensor) or entry.shape is None or any(isinstance(one, Symbol) for one in entry.shape):
         return None
     dtype, ndim = entry.dtype, len(entry.shape)
@@ -105,7 +108,7 @@ Problems = Iterator[Tuple[Any, str]]
 
 
 def _problems(entry: Any, value: Any, name: str, lengths: Dict[int, Tuple[int, str]]) -> Problems:
-    """The error and the sentence for each thing in which a value does not fit."""
+    """The error class and the message for each mismatch of a value."""
     if isinstance(entry, np.ndarray):
         entry = Tensor(entry.shape, entry.dtype)
     if isinstance(entry, Tensor):
@@ -160,9 +163,9 @@ def _sequence_problems(entry: Any, value: Any, name: str, lengths: Dict[int, Tup
 
 
 def acceptance(known: Sequence[Tuple[Any, Any, Any]]) -> Optional[List[Any]]:
-    """Guards under which arguments fit as the values of these rows, (source, entry, value), do; None: there are none.
+    """Guards that hold only for arguments that match like those of these (source, entry, value) rows, or None.
 
-    They say no more than the entries, but for dtypes and numbers of dimensions that are left open.
+    They state no more than the entries, except for dtypes and numbers of dimensions that the entries leave open.
     """
     guards: List[Any] = []
     alike: Dict[int, Tuple[Any, int]] = {}
@@ -189,7 +192,7 @@ def acceptance(known: Sequence[Tuple[Any, Any, Any]]) -> Optional[List[Any]]:
 
 
 def _axis_guards(source: Any, axis: int, wanted: Any, alike: Dict[int, Tuple[Any, int]]) -> List[Any]:
-    """What an entry says of one axis; `alike` has the first axis of each unique Symbol."""
+    """Guards for one axis of an entry; `alike` maps each unique Symbol to its first axis."""
     if wanted is None:
         return []
     if not isinstance(wanted, Symbol):

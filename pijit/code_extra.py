@@ -8,7 +8,7 @@ from pijit.explain import state_of
 
 
 class CodeExtra(dict):  # type: ignore[type-arg]
-    """A dictionary whose keys can be read as attributes too."""
+    """A dictionary whose keys are attributes, too."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -18,18 +18,17 @@ class CodeExtra(dict):  # type: ignore[type-arg]
 
 
 def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
-    """What pijit holds for a function.
+    """The state that pijit holds for a function.
 
     Args:
         f: a jitted function or method.
 
     Returns:
-        None if `f` is not jitted, otherwise `stat` ("NEVER_COMPILE", also if errors inside pijit are all that
-        came of it so far; "GRAPH_CANDIDATE" before the first capture; or "GRAPH_CALLABLE"), `compile_count_`
-        (captures that made an entry), `break_count_` (those of them that contain a break) and, from the first
-        entry on, `code`: the newest entry's
-        `compiled_code_` (the linked code object), `phase_` (the names of its kernels, "" without one),
-        `guard_` (text) and `call_count_` (calls it has served).
+        None if `f` is not jitted, otherwise these keys. `stat` is "NEVER_COMPILE", "GRAPH_CANDIDATE" (before the first
+        capture) or "GRAPH_CALLABLE"; "NEVER_COMPILE" also if all attempts so far ended in errors inside pijit.
+        `compile_count_` counts the captures that made an entry, `break_count_` those of them that contain a break.
+        From the first entry on, `code` describes the newest entry: `compiled_code_` (the linked code object),
+        `phase_` (the names of its kernels, "" without one), `guard_` (text) and `call_count_` (calls it has served).
 
     Example:
         >>> get_code_extra(len) is None

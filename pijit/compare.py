@@ -1,8 +1,7 @@
-"""Finds every difference between two object graphs that a program could see.
+"""Structural comparison of two object graphs: finds every difference that a program could observe.
 
-Two graphs are the same when their objects pair up one to one (so that identity and aliasing agree), with
-exact types, the bits of each number, and for arrays dtype, shape, strides, flags, base, and which of them
-overlap in memory, and where.
+Two graphs are equal if their objects can be paired one to one, so that identity and aliasing agree. Types and the bits
+of numbers must match exactly. For arrays this includes dtype, shape, strides, flags, base, and overlaps in memory.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Difference(NamedTuple):
         kind: "type", "value", "bits", "dtype", "shape", "strides", "flags", "identity", "memory", "length",
             "order", "exception", "traceback", "stdout", "stderr", "warning" or "random".
         where: a path such as `result[0]` or `args[1].w`.
-        expected, got: what is there without pijit and with it.
+        expected, got: the value without pijit, and the value with it.
     """
 
     kind: str
@@ -39,7 +38,7 @@ class Difference(NamedTuple):
 
 
 def differences(expected: Sequence[Tuple[str, Any]], got: Sequence[Tuple[str, Any]]) -> List[Difference]:
-    """Compare named roots of two graphs, which are walked as one: identity counts across roots too.
+    """Compare named roots of two graphs as one graph, so that identity counts across roots, too.
 
     Example:
         >>> x = [0.0]
@@ -54,7 +53,7 @@ def differences(expected: Sequence[Tuple[str, Any]], got: Sequence[Tuple[str, An
 
 
 class Comparison:
-    """A walk over two graphs at once; the differences are in `found`."""
+    """A simultaneous traversal of two graphs; `found` lists the differences."""
 
     def __init__(self) -> None:
         self.found: List[Difference] = []
@@ -96,7 +95,7 @@ class Comparison:
             self._bits(where, a, b, a.tobytes(), b.tobytes())
 
     def _pair(self, where: str, a: Any, b: Any) -> bool:
-        """Make `a` and `b` partners. False: they were already, or they cannot be."""
+        """Make `a` and `b` partners. False if they already are, or cannot be."""
         if type(a) is tuple and not a and not b:
             return False
         if id(a) in self._partner:
@@ -183,10 +182,10 @@ class Comparison:
         self.walk(where + ".__dict__", getattr(a, "__dict__", None), getattr(b, "__dict__", None))
 
     def _instance(self, where: str, a: Any, b: Any) -> None:
-        """Any other object: what pickle and copy would take of it."""
+        """Compare any other object by the state that pickle and copy use."""
         try:
             a_parts, b_parts = a.__reduce_ex__(2), b.__reduce_ex__(2)
-        except Exception:  # generators, files, locks: nothing that can be compared without using them up
+        except Exception:  # generators, files, locks: cannot be compared without consuming them
             return
         if isinstance(a_parts, str) or isinstance(b_parts, str):
             return self.walk(where, a_parts, b_parts)
@@ -198,7 +197,7 @@ class Comparison:
             self.walk(where + ("" if index < 2 else ".state"), one, other)
 
     def compare_memory(self) -> None:
-        """Compare which arrays overlap, and how far apart they begin."""
+        """Compare which arrays overlap, and the distance between their first bytes."""
         for index, (where, a, b) in enumerate(self._arrays):
             for other_where, other_a, other_b in self._arrays[:index]:
                 expected, got = _distance(other_a, a), _distance(other_b, b)
@@ -228,7 +227,7 @@ def cell_values(function: types.FunctionType) -> Tuple[Any, ...]:
 
 
 def _same_type(a: type, b: type) -> bool:
-    """Whether two types are one, or what two runs made of one class statement inside a function."""
+    """Whether two types are identical, or were made by the same class statement inside a function."""
     names = (a.__module__, a.__qualname__)
     return a is b or ("<locals>" in a.__qualname__ and names == (b.__module__, b.__qualname__))
 
@@ -249,7 +248,7 @@ def _array_or_none(base: Any) -> Any:
 
 
 def _expanded(parts: Tuple[Any, ...]) -> List[Any]:
-    """The result of __reduce_ex__, with its iterators over items as lists."""
+    """The result of __reduce_ex__, with its item iterators as lists."""
     return [list(part) if index in (3, 4) and part is not None else part for index, part in enumerate(parts)]
 
 

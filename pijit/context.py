@@ -1,4 +1,4 @@
-"""`set_context` and `get_context`: whether jitted functions run as one graph each, for the whole process."""
+"""`set_context` and `get_context`: process-wide choice whether each jitted function must run as one graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pijit.core import graph_mode
 from pijit.names import closest
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
-"""What `set_context(mode=...)` accepts."""
+"""Values that `set_context(mode=...)` accepts."""
 
 KEYS = ("mode", "jit_syntax_level", "device_target")
 LEVELS = (graph_mode.STRICT, graph_mode.LAX)
@@ -18,20 +18,19 @@ DEVICE = "CPU"
 
 def set_context(mode: Optional[int] = None, jit_syntax_level: Optional[str] = None,
                 device_target: Optional[str] = None) -> None:
-    """Say how all jitted functions of the process run; what is not given stays as it is.
+    """Set how all jitted functions of the process run; omitted arguments keep their values.
 
-    Under `GRAPH_MODE` each of them runs as under `jit(mode="PSJit")`, whatever mode it was decorated with; under
-    `PYNATIVE_MODE`, the default, as decorated. Code that was compiled under another setting is captured again.
+    Under `GRAPH_MODE` each function runs as under `jit(mode="PSJit")`, whatever mode it was decorated with. Under
+    `PYNATIVE_MODE`, the default, it runs as decorated. Code compiled under another setting is captured again.
 
     Args:
         mode: `GRAPH_MODE` or `PYNATIVE_MODE`.
-        jit_syntax_level: "STRICT": what is not one graph is an error; "LAX", the default: it falls back to Python.
-            For functions whose `jit_config` does not set it.
-        device_target: "CPU", the only one there is.
+        jit_syntax_level: "STRICT": a function that is not one graph is an error; "LAX", the default: it falls back to
+            Python. Applies to functions whose `jit_config` does not set it.
+        device_target: "CPU", the only supported value.
 
     Raises:
         TypeError, ValueError: an argument is none of these.
-
     Example:
         >>> set_context(mode=GRAPH_MODE)
         >>> set_context(mode=PYNATIVE_MODE)
@@ -56,7 +55,7 @@ def _refuse_others(name: str, value: Any, accepted: Any, words: str) -> None:
 
 
 def get_context(attr_key: str) -> Any:
-    """What `set_context` has set.
+    """The current value of a setting of `set_context`.
 
     Args:
         attr_key: "mode", "jit_syntax_level" or "device_target".
@@ -66,7 +65,7 @@ def get_context(attr_key: str) -> Any:
 
     Raises:
         TypeError: `attr_key` is not a string.
-        ValueError: there is no such key; the message has the closest.
+        ValueError: there is no such key; the message names the closest.
 
     Example:
         >>> get_context("mode") == PYNATIVE_MODE

@@ -1,4 +1,4 @@
-"""Switches for running programs: `disable` (a function, a block), `stance` (the process), `reset`."""
+"""Run-time switches: `disable` (for a function or a block), `stance` (for the process), and `reset`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ACCEPTED = "a function, a method, or a staticmethod or classmethod object"
 
 
 class _Switch:
-    """A context manager that also wraps functions, whose calls then run inside it."""
+    """A context manager that also wraps functions, so that their calls run inside it."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class _Switch:
 
 
 def _inside(switch: _Switch, fn: Any, name: str) -> Any:
-    """A function whose calls run inside a switch."""
+    """A wrapper whose calls run inside a switch."""
     if isinstance(fn, (staticmethod, classmethod)):
         return type(fn)(_inside(switch, fn.__func__, name))
     if not (isinstance(fn, _KINDS) or hasattr(fn, "py_func")):
@@ -71,17 +71,17 @@ class _Disable(_Switch):
 
 
 def disable(fn: Any = None) -> Any:
-    """Run a function, or a block, and all that it calls, without pijit.
+    """Run a function or a block, and everything it calls, without pijit.
 
-    As a decorator, `@pijit.disable` or `@pijit.disable()`: calls of the function run as plain Python, also where a
-    jitted function makes them; there the call is a break. As a context manager, `with pijit.disable():` the same for
-    the calls that this thread makes inside the block. A call that is running compiled code already stays there.
+    As a decorator (`@pijit.disable` or `@pijit.disable()`): calls of the function run as plain Python. A call from a
+    jitted function is a break. As a context manager (`with pijit.disable():`): the same for all calls that this thread
+    makes inside the block. A call that is already running compiled code stays there.
 
     Args:
         fn: the function, jitted or not; also a method, a staticmethod or a classmethod object.
 
     Returns:
-        The function to use in place of `fn`; without `fn` an object for `with` and `@`, which may be used again.
+        The function to use in place of `fn`; without `fn` a reusable object for `with` and `@`.
 
     Raises:
         TypeError: `fn` is something else, or a generator or coroutine function.
@@ -94,11 +94,11 @@ def disable(fn: Any = None) -> Any:
 
 
 class Stance(_Switch):
-    """What `pijit.stance` returns: the stance holds until the end of a `with` block, if there is one.
+    """Result of `pijit.stance`; in a `with` statement the stance applies until the end of the block.
 
     Attributes:
         name: the stance.
-        previous: the one before it.
+        previous: the stance before it.
     """
 
     __slots__ = ("name", "previous")
@@ -115,7 +115,7 @@ class Stance(_Switch):
         _take(self.previous)
 
     def __call__(self, fn: F) -> F:
-        """Let the stance hold in calls of a function only."""
+        """Apply the stance only during calls of a function."""
         self.__exit__()
         return _inside(_Taken(self.name), fn, "stance")  # type: ignore[no-any-return]
 
@@ -124,7 +124,7 @@ class Stance(_Switch):
 
 
 class _Taken(_Switch):
-    """A stance for the length of a call; calls may nest."""
+    """A stance that applies during a call; calls may nest."""
 
     __slots__ = ("_name", "_before")
 
@@ -140,7 +140,7 @@ class _Taken(_Switch):
 
 
 def _take(name: str) -> str:
-    """Take a stance; returns the previous one."""
+    """Set the stance; returns the previous one."""
     if why_not_python() is not None:
         return "default"
     from pijit.core import stance as process
@@ -149,14 +149,14 @@ def _take(name: str) -> str:
 
 
 def stance(name: str) -> Stance:
-    """Say what jitted functions do when called, all of them, on all threads.
+    """Set what calls of jitted functions do, for all functions and threads.
 
     - `"default"`: capture, compile, run compiled code.
     - `"python"`: run as plain Python.
-    - `"run_only"`: run what is compiled already, otherwise plain Python; nothing is compiled.
-    - `"error_on_recompile"`: raise `RecompileError` where a function would be captured again: a guard failed.
+    - `"run_only"`: run existing compiled code, otherwise plain Python; nothing is compiled.
+    - `"error_on_recompile"`: raise `RecompileError` if a failed guard would cause another capture.
 
-    It holds from the call on; with `with`, until the end of the block; as a decorator, in calls of the function.
+    It applies from this call on; with `with`, until the end of the block; as a decorator, in calls of the function.
 
     Args:
         name: one of the above.
@@ -166,7 +166,7 @@ def stance(name: str) -> Stance:
 
     Raises:
         TypeError: `name` is not a string.
-        ValueError: `name` is no stance; the message has the closest.
+        ValueError: `name` is no stance; the message names the closest.
 
     Example:
         >>> with pijit.stance("python"):
@@ -180,9 +180,9 @@ def stance(name: str) -> Stance:
 
 
 def reset() -> None:
-    """Forget everything that was compiled, and what calls have shown, of every function of the process.
+    """Drop all compiled code and everything recorded about calls, for every function of the process.
 
-    The next call of each function is a first call. Options, the stance, the context and the logs stay as they are.
+    The next call of each function counts as its first. Options, the stance, the context and the logs are kept.
 
     Example:
         >>> reset()

@@ -1,8 +1,8 @@
-"""Copies of object graphs in which arrays that share memory still do.
+"""Deep copies of object graphs that preserve shared memory between arrays.
 
-`copy.deepcopy` gives each array memory of its own, so `f(x, x[1:])` on deep copies is another program. Here
-the memory below the arrays is copied once, and each array becomes the same view of the copy; everything else
-is left to `copy.deepcopy`, which takes the arrays from its memo.
+`copy.deepcopy` gives each array its own memory, so `f(x, x[1:])` on deep copies is a different program. Here the memory
+of the arrays is copied once, and each array becomes the same view of the copy. Everything else is left to
+`copy.deepcopy`, which finds the arrays in its memo.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _ALIGNMENT = 64  # of the copied memory relative to the original: arrays stay al
 
 
 class _Memory(NamedTuple):
-    """The copy of what is below some arrays."""
+    """The copy of the memory that some arrays share."""
 
     array: np.ndarray[Any, Any]  # the copy of the array that owns the memory
     flat: np.ndarray[Any, Any]  # the same memory in one dimension
-    low: int  # the address in the original memory that `flat` begins at
+    low: int  # address in the original memory that corresponds to the start of `flat`
 
 
 class Copier:
-    """Copies objects; what was copied once is taken from then on.
+    """Copies objects; later copies reuse what was copied before.
 
     Args:
-        known: a copier whose copies this one uses too; it stays as it is.
+        known: a copier whose copies this one also uses; it is not modified.
 
     Example:
         >>> x = np.zeros(3)
@@ -48,7 +48,7 @@ class Copier:
         """A deep copy of `value`.
 
         Raises:
-            TypeError: something in it cannot be copied (a file, a generator).
+            TypeError: an object in it cannot be copied (a file, a generator).
         """
         for array in arrays_in(value):
             if id(array) not in self._memo:
@@ -57,7 +57,7 @@ class Copier:
 
     def _remember(self, original: Any, copied: Any) -> None:
         self._memo[id(original)] = copied
-        self._originals.append(original)  # an id stays one object's only while the object lives
+        self._originals.append(original)  # an id is unique only while its object lives
 
     def _copy_array(self, array: np.ndarray[Any, Any]) -> None:
         base = array
@@ -69,12 +69,12 @@ class Copier:
             memory = self._memories[id(base)]
             offset = _address(array) - memory.low if array.size else 0
             view: np.ndarray[Any, Any] = np.ndarray(array.shape, array.dtype, memory.flat, offset, array.strides)
-            if not array.flags.num & WRITEABLE:  # setting True looks at the base, which may be read-only by now
+            if not array.flags.num & WRITEABLE:  # setting True checks the base, which may be read-only by now
                 view.flags.writeable = False
             self._remember(array, view)
 
     def _copy_base(self, base: np.ndarray[Any, Any]) -> None:
-        """Copy memory; objects in it are copied too."""
+        """Copy an array that owns memory; objects in it are copied, too."""
         found = _empty_owner(base) if base.flags.aligned and base.base is None else None
         copied, flat = found if found is not None else _empty_at(base)
         self._memories[id(base)] = _Memory(copied, flat, _bounds(base)[0])
@@ -92,7 +92,7 @@ def _address(array: np.ndarray[Any, Any]) -> int:
 
 
 def _bounds(array: np.ndarray[Any, Any]) -> Any:
-    """The lowest address of an array and the one behind its highest."""
+    """The lowest address of an array, and the address after its highest byte."""
     low = high = _address(array)
     for length, stride in zip(array.shape, array.strides):
         if stride < 0:
@@ -103,19 +103,19 @@ def _bounds(array: np.ndarray[Any, Any]) -> Any:
 
 
 def _empty_owner(array: np.ndarray[Any, Any]) -> Any:
-    """An array with the shape and strides of `array` that owns its memory, and this in one dimension; or None."""
+    """An array with the shape and strides of `array` that owns its memory, and a 1-D view of it; or None."""
     try:
         copied: np.ndarray[Any, Any] = np.ndarray(array.shape, array.dtype, strides=array.strides)
-    except ValueError:  # it is larger than its elements, or its strides are negative
+    except ValueError:  # its buffer is larger than its elements, or its strides are negative
         return None
     flat = copied.ravel(order="K")
     return (copied, flat) if flat.base is copied else None
 
 
 def _empty_at(array: np.ndarray[Any, Any]) -> Any:
-    """An array with the shape, strides and alignment of `array`, and the bytes below it.
+    """An array with the shape, strides and alignment of `array`, and the bytes of its memory.
 
-    Their owner is no array. It may begin at any place before them, which is no difference between two copies.
+    The owner of the bytes is not an array. Where it begins before them does not count as a difference of two copies.
     """
     low, high = _bounds(array)
     size = max(high - low, 0)
@@ -126,9 +126,9 @@ def _empty_at(array: np.ndarray[Any, Any]) -> Any:
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray[Any, Any]]:
-    """The plain arrays in an object graph: in containers, in attributes, in arrays of objects.
+    """The plain arrays in an object graph: in containers, attributes and arrays of objects.
 
-    Subclasses of ndarray are left out: they bring code of their own for being copied.
+    Subclasses of ndarray are left out, because they define their own copying.
     """
     seen: Set[int] = set()
     waiting = [value]

@@ -1,4 +1,4 @@
-"""`jit`: checks its arguments and decides what is wrapped; what it returns is in `pijit.function`."""
+"""`jit`: validates its arguments and decides which functions to wrap; `pijit.function` defines the wrapper."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ACCEPTED = ("a Python function, a method, a staticmethod or classmethod object, 
             "one of these, an object whose class defines __call__ in Python, or a class")
 
 MODES = ("PIJit", "PSJit")
-"""Each mode that `jit` knows."""
+"""The modes that `jit` accepts."""
 
 HEAP_TYPE = 1 << 9
-"""CPython's flag of classes that a class statement made (Py_TPFLAGS_HEAPTYPE)."""
+"""CPython's flag of classes that a class statement creates (Py_TPFLAGS_HEAPTYPE)."""
 
 
 class UnsupportedPythonWarning(UserWarning):
@@ -48,31 +48,31 @@ def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None,
         jit_config: Optional[Mapping[str, Any]] = None, mode: str = "PIJit") -> Any:
     """Compile the numeric parts of a function when it is called; the rest stays Python.
 
-    Works as `@jit`, as `@jit(...)` and as `jit(f, ...)`. The answers are those of the undecorated function.
+    Works as `@jit`, as `@jit(...)` and as `jit(f, ...)`. The results are those of the undecorated function.
 
     Args:
-        fn: the function; also a method, a staticmethod or classmethod object, a functools.partial, an object
-            with a `__call__`, or a class, whose `__call__` and `construct` are then wrapped in place; a class that
-            defines neither stays as it is (PJ104).
-        input_signature: what the arguments are like: `pijit.Tensor`, an example array, int, float, bool, complex,
+        fn: the function; also a method, a staticmethod or classmethod object, a functools.partial, an object with a
+            `__call__`, or a class. `__call__` and `construct` of a class are wrapped in place; a class that defines
+            neither stays unchanged (PJ104).
+        input_signature: descriptions of the arguments: `pijit.Tensor`, an example array, int, float, bool, complex,
             None (anything), lists and tuples of these; a list or tuple by position, a dict by name. Each call is
-            checked, and the function is compiled at once if nothing is left open.
-        hash_args: a value, or a list or tuple of values, on which the function depends: when the hash of one, the
+            checked. If nothing is left open, the function is compiled at once.
+        hash_args: a value, or a list or tuple of values, on which the function depends. When the hash of one, the
             items of a container or the bytes of an array change, the next call captures again.
         jit_config: options, see docs/options.md.
-        mode: "PIJit": what cannot be compiled stays Python. "PSJit": the function must be one graph; what is not is
-            an error or falls back, as the option `jit_syntax_level` says.
+        mode: "PIJit": code that cannot be compiled stays Python. "PSJit": the function must be one graph; otherwise it
+            is an error or falls back to Python, depending on the option `jit_syntax_level`.
 
     Returns:
         The jitted function with `py_func`, `explain`, `graphs`, `cache_info` and `cache_clear`. `fn` itself,
         unchanged, if PIJIT_DISABLE or NUMBA_DISABLE_JIT is set, or on a Python that is not supported.
 
     Raises:
-        TypeError: `fn`, `input_signature` or `jit_config` is not what is accepted, or an option has a wrong type; in
-            calls: an argument does not fit `input_signature` in type or dtype.
+        TypeError: `fn`, `input_signature` or `jit_config` is not accepted, or an option has a wrong type; in calls:
+            an argument does not fit `input_signature` in type or dtype.
         ValueError: unknown `mode`, a wrong value of an option, or a signature of other arguments; in calls: an
             argument does not fit `input_signature` in shape.
-        FullGraphError: the function must be one graph and is not captured at all; calls raise it if something in the
+        FullGraphError: the function must be one graph and cannot be captured; calls raise it if a part of the
             function is not captured.
 
     Example:
@@ -108,8 +108,8 @@ def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = No
 def jit_class(cls: type) -> type:
     """Jit the methods that a class defines itself, in place: plain, static and class methods, and `__call__`.
 
-    Other special methods, such as `__init__`, and properties stay; jitted methods that call them compile them with
-    themselves.
+    Other special methods, such as `__init__`, and properties are not jitted; a jitted method that calls one compiles
+    it as a part of itself.
 
     Args:
         cls: the class.
@@ -118,7 +118,7 @@ def jit_class(cls: type) -> type:
         The class itself.
 
     Raises:
-        TypeError: `cls` is no class.
+        TypeError: `cls` is not a class.
 
     Example:
         >>> @jit_class
@@ -137,7 +137,7 @@ def jit_class(cls: type) -> type:
 
 
 def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any]:
-    """What the arguments of `jit` become in its options; raises for wrong ones."""
+    """The arguments of `jit` as options; raises for wrong ones."""
     if not isinstance(mode, str):
         raise TypeError("jit: mode must be 'PIJit' or 'PSJit', not {!r}".format(mode))
     if mode not in MODES:
@@ -155,7 +155,7 @@ def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any
 
 
 def users_level() -> int:
-    """The caller's `stacklevel` for warnings that point at the code that called pijit."""
+    """The `stacklevel` with which the caller's warnings point at the code that called pijit."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "pijit":
         frame, level = frame.f_back, level + 1
@@ -179,7 +179,7 @@ def _decorate(fn: Any, config: options.Options) -> Any:
 
 
 def _require_code(fn: Any) -> None:
-    """Raise TypeError unless a Python function is behind what `jit` was put on."""
+    """Raise TypeError unless the argument of `jit` leads to a Python function."""
     if isinstance(fn, types.FunctionType) or _is_jitted(fn):
         return
     if is_written(fn):
@@ -196,7 +196,7 @@ def _require_code(fn: Any) -> None:
 
 _HOLDERS: Tuple[Tuple[Any, str], ...] = (
     (types.MethodType, "__func__"), ((staticmethod, classmethod), "__func__"), (functools.partial, "func"))
-"""What holds a function, and in which attribute."""
+"""Wrappers of functions, and the attribute that holds the function."""
 
 
 def _is_jitted(fn: Any) -> bool:
@@ -205,7 +205,7 @@ def _is_jitted(fn: Any) -> bool:
 
 
 def can_wait(config: Mapping[str, Any]) -> bool:
-    """Whether functions with these options may run as they are at first: they are not checked, and pijit is on."""
+    """Whether functions with these options may run as plain Python at first: pijit is on and `check` is off."""
     checked = config.get("check") or os.environ.get("PIJIT_CHECK", "0") not in ("", "0")
     return not checked and not _disabled() and why_not_python() is None
 
@@ -214,7 +214,7 @@ def warn_if_unsupported(script: Optional[str] = None) -> bool:
     """Whether this Python is not supported; warns once per process, at the code that called pijit.
 
     Args:
-        script: the program's file, at whose first line to warn instead.
+        script: the program's file; the warning then points at its first line.
     """
     global _warned
     refusal = why_not_python()
@@ -230,7 +230,7 @@ def warn_if_unsupported(script: Optional[str] = None) -> bool:
 
 def _wrap(fn: Any, config: options.Options) -> Any:
     if "pijit.function" not in sys.modules:
-        with loading():  # a child that is forked meanwhile could not import it
+        with loading():  # a child that is forked during this import could not import it
             importlib.import_module("pijit.function")
     from pijit.cli.cold_functions import awake
     from pijit.function import Jitted
@@ -250,7 +250,7 @@ def _wrap_function(fn: types.FunctionType, config: options.Options) -> Any:
 
 
 def _jit_again(fn: Any, config: options.Options) -> Any:
-    """A jitted function as it is, or, if there are new options, its function with old and new ones."""
+    """A jitted function; with new options, a new one for the same function with old and new options."""
     merged = dict(fn.config.changed(), **config.changed())
     if merged == fn.config.changed():
         return fn
@@ -258,12 +258,12 @@ def _jit_again(fn: Any, config: options.Options) -> Any:
 
 
 def is_written(cls: Any) -> bool:
-    """Whether this is a class that a class statement made."""
+    """Whether this is a class that a class statement created."""
     return isinstance(cls, type) and bool(cls.__flags__ & HEAP_TYPE)
 
 
 def called_methods(cls: type) -> List[str]:
-    """The names of the methods that `jit` wraps when it is put on a class."""
+    """The names of the methods that `jit` wraps in a class."""
     return [name for name in ("__call__", "construct") if callable(vars(cls).get(name))]
 
 
@@ -287,5 +287,5 @@ _WRAPS: Tuple[Tuple[Any, Callable[[Any, options.Options], Any]], ...] = (
 
 
 def rebuild(py_func: types.FunctionType, config: Dict[str, Any]) -> Any:
-    """Unpickle a jitted function that was sent by value."""
+    """Unpickle a jitted function that was pickled by value."""
     return _decorate(py_func, options.Options(config))

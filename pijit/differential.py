@@ -1,8 +1,7 @@
-"""Runs a function without pijit and with it, on equal arguments, and raises if a program could tell.
+"""Differential execution: runs a function with and without pijit on equal arguments, and raises on any difference.
 
-Each side has a *world*: its own copies of the globals and closure cells that the function uses, which evolve
-    from call to call. A call gets copies of its arguments in which views are still views and what a global
-    holds is still what the global holds.
+Each side has a *world*: its own copies of the globals and closure cells that the function uses, which persist from call
+to call. Each call gets copies of its arguments. Views stay views, and an object that a global holds stays that object.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Call = Union[Arguments, Callable[[], Arguments]]
 
 
 class DifferenceError(AssertionError):
-    """A function behaved differently with pijit. The attribute `differences` has what differed."""
+    """A function behaved differently with pijit. The attribute `differences` lists the differences."""
 
     def __init__(self, message: str, found: Sequence[Difference]) -> None:
         super().__init__("\n  ".join([message] + [str(difference) for difference in found]))
@@ -36,11 +35,11 @@ class DifferenceError(AssertionError):
 
 
 class Missing:
-    """Stands for a global that is not there or a cell that is empty."""
+    """Marks a global that does not exist, or an empty cell."""
 
 
 class Outcome(NamedTuple):
-    """All that a call did."""
+    """The observed result and side effects of a call."""
 
     result: Any
     error: Optional[BaseException]
@@ -56,7 +55,7 @@ class World:
 
     Args:
         function: the function that is called.
-        calls: its calls; what those that are functions use belongs to the world too.
+        calls: its calls; globals used by calls that are functions belong to the world, too.
     """
 
     def __init__(self, function: types.FunctionType, calls: Sequence[Call] = ()) -> None:
@@ -71,11 +70,11 @@ class World:
     def _own(self, value: Any) -> Any:
         try:
             return self._copier.copy(value)
-        except Exception:  # a file, a lock: both sides use the one that is there
+        except Exception:  # a file, a lock: both sides share the original
             return value
 
     def _read(self) -> Dict[str, Any]:
-        """The present globals and cells, by name; a cell's name is "cell x"."""
+        """The current globals and cells, by name; a cell's name is "cell x"."""
         values = {name: self._function.__globals__.get(name, Missing) for name in self._names}
         for name, cell in self._cells():
             try:
@@ -100,7 +99,7 @@ class World:
                 _clear(cell)
 
     def call(self, callee: Callable[..., Any], call: Call) -> Outcome:
-        """Call with copies of the arguments while this world's globals and cells are in place."""
+        """Call with copies of the arguments while the globals and cells of this world are installed."""
         before = self._read()
         self._write(self._state)
         try:
@@ -118,7 +117,7 @@ def _clear(cell: Any) -> None:
 
 
 def _names_used(function: types.FunctionType, seen: Set[int]) -> Set[str]:
-    """The globals that a function and the functions it can reach by name in its module may read or write."""
+    """The globals that a function may use, including those of functions that it reaches by name in its module."""
     if id(function) in seen:
         return set()
     seen.add(id(function))
@@ -136,7 +135,7 @@ def _names_used(function: types.FunctionType, seen: Set[int]) -> Set[str]:
 
 
 class _Stream(io.TextIOBase):
-    """Notes what is written, and passes it on if asked to."""
+    """Records the text that is written, and optionally forwards it."""
 
     def __init__(self, name: str, effects: List[Tuple[Any, ...]], behind: Any) -> None:
         self._name, self._effects, self._behind = name, effects, behind
@@ -155,12 +154,12 @@ class _Stream(io.TextIOBase):
 
 def observe(callee: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any],
             visible: bool = False) -> Outcome:
-    """Call a function and note all that it does, globals and cells apart.
+    """Call a function and record its effects, except those on globals and cells.
 
     Args:
         callee: the function.
         args, kwargs: its arguments, which it may change.
-        visible: let prints and warnings through, and leave the warning filters as they are.
+        visible: forward prints and warnings, and leave the warning filters unchanged.
     """
     effects: List[Tuple[Any, ...]] = []
     result = error = None
@@ -204,7 +203,7 @@ def _trace(error: Optional[BaseException]) -> Tuple[Tuple[str, str, int], ...]:
 
 
 def outcome_differences(expected: Outcome, got: Outcome) -> List[Difference]:
-    """Everything in which two calls differ."""
+    """All differences between two calls."""
     found = []
     if (expected.error is None) != (got.error is None):
         found.append(Difference("exception", "call", _ending(expected), _ending(got)))
@@ -240,13 +239,13 @@ def _effect_differences(expected: Effects, got: Effects) -> List[Difference]:
 
 
 def _of_kind(kind: str, effects: Effects) -> str:
-    """The warnings, or one text for a stream, whose writes are split where other effects come between."""
+    """The warnings, or the text of a stream; a stream's writes are joined, as other effects may split them."""
     chosen = [effect[1:] for effect in effects if effect[0] == kind]
     return repr(chosen if kind == "warning" else "".join(effect[0] for effect in chosen))
 
 
 def plain_twin(function: types.FunctionType) -> types.FunctionType:
-    """The same function on a code object of its own, which pijit does not know."""
+    """A copy of the function with its own code object, which pijit does not know."""
     twin = types.FunctionType(_copied(function.__code__), function.__globals__, function.__name__,
                               function.__defaults__, function.__closure__)
     twin.__kwdefaults__ = function.__kwdefaults__
@@ -271,19 +270,19 @@ def unbound(f: Any) -> Tuple[Any, Tuple[Any, ...]]:
 
 def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
                   calls: Sequence[Call]) -> List[Outcome]:
-    """Call both functions with each of `calls` in turn and compare everything after each.
+    """Call both functions with each of `calls` in turn, and compare all effects after each call.
 
     Args:
-        function: the function, whose globals and closure both use.
-        jitted: what has to behave like it.
-        calls: (args, kwargs) pairs, or callables that make one, for arguments that cannot be copied or are held by
-            globals; they may also change globals before the call.
+        function: the function; both sides use its globals and closure.
+        jitted: the function that must behave like it.
+        calls: (args, kwargs) pairs; or callables that return one, for arguments that cannot be copied or that
+            globals hold. A callable may also change globals before the call.
 
     Returns:
-        What the calls did without pijit.
+        The outcomes of the calls without pijit.
 
     Raises:
-        DifferenceError: they differ.
+        DifferenceError: the two sides differ.
     """
     plain = plain_twin(function)
     worlds = World(function, calls), World(function, calls)
@@ -305,17 +304,17 @@ def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],
 
 def checked_call(function: types.FunctionType, plain: Callable[..., Any], jitted: Callable[..., Any],
                  args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """Call `jitted` for real, and before it `plain` on copies; with the option `check`, each call does.
+    """Call `plain` on copies, then `jitted` on the arguments, and compare; runs at each call under `check`.
 
-    Arguments that cannot be copied are not checked: the call is made once, with pijit. Neither are those whose copies
-    differ from them before the call, as those of some libraries' objects do. The first such call of a function is
+    Arguments that cannot be copied are not checked: the call is made once, with pijit. The same applies to arguments
+    whose copies already differ before the call, as some libraries' objects do. The first such call of a function is
     logged.
 
     Returns:
-        What `jitted` returned.
+        The result of `jitted`.
 
     Raises:
-        DifferenceError: the two calls differ; otherwise whatever `jitted` raises.
+        DifferenceError: the two calls differ; otherwise any exception of `jitted`.
     """
     try:
         world = World(function)
@@ -345,7 +344,7 @@ _unchecked: Set[str] = set()
 
 
 def _tell_unchecked(function: types.FunctionType, why: Difference) -> None:
-    """Log, once for each function, that calls with such arguments are not checked."""
+    """Log that calls with such arguments are not checked, once per function."""
     if function.__qualname__ not in _unchecked:
         _unchecked.add(function.__qualname__)
         logger.warning("a call of %s is not checked, because its arguments cannot be copied exactly: %s",
@@ -354,23 +353,23 @@ def _tell_unchecked(function: types.FunctionType, why: Difference) -> None:
 
 def check(f: Callable[..., Any], *args: Any, calls: int = 3, config: Optional[Dict[str, Any]] = None,
           others: Sequence[Tuple[Any, ...]] = (), **kwargs: Any) -> Any:
-    """Compare a function with its jitted self: results, arguments, globals, output, warnings, exceptions.
+    """Compare a function with its jitted version: results, arguments, globals, output, warnings, exceptions.
 
-    `f` itself is neither changed nor jitted; a copy of it is. Calls with `args` come first (a miss, then
-    hits), then those with each of `others` twice, then `args` once more.
+    `f` itself is neither changed nor jitted; a copy of it is. The first calls use `args` (a miss, then hits). With
+    `others`, two calls with each of them follow, and one more with `args`.
 
     Args:
         f: a function or method, jitted or not.
-        args, kwargs: the arguments; they stay as they are, calls get copies.
-        calls: how often to call with `args` first.
+        args, kwargs: the arguments; they are not changed, because calls get copies.
+        calls: the number of initial calls with `args`.
         config: a `jit_config`.
-        others: tuples of other positional arguments, say of other types; `kwargs` go with them too.
+        others: tuples of other positional arguments, for example of other types; they are called with `kwargs`, too.
 
     Returns:
-        The jitted function, for a look at what was captured; a copy of `f` where pijit does nothing.
+        The jitted function, to inspect what was captured; a copy of `f` if pijit is off.
 
     Raises:
-        DifferenceError: there is a difference; the message lists all that were found.
+        DifferenceError: there is a difference; the message lists all of them.
         TypeError: `f` is not a Python function.
 
     Example:

@@ -1,4 +1,4 @@
-"""`pijit.dump`: the texts of `print_after_all` as files."""
+"""`pijit.dump`: writes the texts of `print_after_all` to files."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ SOURCE = "source"
 
 
 def dump(f: Callable[..., Any], folder: Union[str, "os.PathLike[str]"], *args: Any, **kwargs: Any) -> List[str]:
-    """Write what `print_after_all` prints to files: a folder per function and entry, a file per part.
+    """Write the output of `print_after_all` to files: a folder per function and entry, a file per part.
 
     `folder/NAME/entry_0` has `explain.txt`, `bytecode.txt`, `blocks.txt`, `graph.txt` and so on, and the source of
-    each kernel as a Python file; of kernels that are Python (`backend="python"`) tracebacks and debuggers show it too.
-    Functions that `f` calls and that are compiled on their own get folders next to it. Files of the same names are overwritten.
+    each kernel as a Python file. Tracebacks and debuggers show this source for Python kernels (`backend="python"`).
+    Functions that `f` calls and that are compiled separately get folders beside it. Existing files are overwritten.
 
     Args:
         f: a function, jitted or not.
-        folder: where to; made if it is not there.
-        args, kwargs: with arguments, what a call with them would lead to, without making it, as for `explain`;
-            without, every entry that calls have made. `passes.txt`, the graphs before and after each pass, is there
-            with arguments and under `print_after_all`.
+        folder: the target folder; created if it does not exist.
+        args, kwargs: with arguments, write the capture of a call with them, without making the call, as `explain`
+            does. Without arguments, write every entry that calls have made. `passes.txt`, the graphs before and after
+            each pass, is written with arguments and under `print_after_all`.
 
     Returns:
         The paths of the files.
 
     Raises:
-        TypeError: `f` is not a Python function or a jitted one, or `folder` is no path.
+        TypeError: `f` is not a Python function or a jitted one, or `folder` is not a path.
         OSError: a file cannot be written.
 
     Example:
@@ -59,7 +59,7 @@ def _write(folder: str, report: Report) -> Iterator[str]:
 
 
 def _files(record: Any) -> Iterator[Tuple[str, str]]:
-    """The files of one entry and their texts; parts without text have none."""
+    """The files of one entry and their texts; a part without text gets no file."""
     for part in PARTS:
         text = getattr(record, part.attribute).rstrip("\n")
         if text and part.attribute != SOURCE:

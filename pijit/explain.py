@@ -1,4 +1,4 @@
-"""`pijit.explain`: what became a kernel, what stayed bytecode, and why. What it returns is in `pijit.reporting.report`."""
+"""`pijit.explain`: reports which code became kernels, which stayed bytecode, and why."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from pijit.reporting.report import Report
 
 
 def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
-    """Say what pijit makes of a function, and why not more.
+    """Report how pijit compiles a function, and why parts of it stay bytecode.
 
-    With arguments, captures the function for them without calling it and without changing what a later call
-    does. Without, reports on the newest entry that calls have made; before the first call there is only the
+    With arguments, captures the function for them without calling it and without changing what a later call does.
+    Without arguments, reports on the newest entry that calls have made. Before the first call there is only the
     source, unless the function takes no arguments.
 
     Args:
-        f: a function, jitted or not, a class that `jit` was put on and that defines nothing to compile, or what
-            `grad` returned.
+        f: a function, jitted or not; a class decorated with `jit` that defines nothing to compile; or the result of
+            `grad`.
         args, kwargs: arguments as for a call.
 
     Returns:
         The report; print it.
 
     Raises:
-        TypeError: `f` is not a Python function or a jitted one, or a class whose methods are to be asked about.
+        TypeError: `f` is not a Python function or a jitted one, or a class with methods that should be passed instead.
 
     Example:
         >>> print(pijit.explain(f, x))      # doctest: +SKIP
@@ -63,7 +63,8 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     callees = {id(callee): callee for entry in entries[-1:] for callee in entry.callees}
     reports = tuple(_report(callee.py_func, None, callee.entries, callee.recompiles, callee.failures)
                     for callee in callees.values())
-    return _report(py_func, state.skip, entries, state.recompiles, failures, counts_of(state.entries))._replace(callees=reports)
+    return _report(py_func, state.skip, entries, state.recompiles, failures,
+                   counts_of(state.entries))._replace(callees=reports)
 
 
 def _callable_with(function: types.FunctionType, args: Tuple[Any, ...]) -> bool:
@@ -75,14 +76,14 @@ def _callable_with(function: types.FunctionType, args: Tuple[Any, ...]) -> bool:
 
 
 def state_of(f: Any) -> Any:
-    """What the compiler holds for a jitted function or method; None for any other object."""
+    """The compiler state of a jitted function or method; None for any other object."""
     f, _ = unbound(f)
     function = sys.modules.get("pijit.function")  # not imported before something is jitted
     return f.state if function is not None and isinstance(f, function.Jitted) else None
 
 
 def _class_report(cls: type) -> Report:
-    """Why `jit` leaves a class as it is that defines neither `__call__` nor `construct`."""
+    """Report on a class that `jit` leaves unchanged, because it defines neither `__call__` nor `construct`."""
     methods = called_methods(cls)
     if methods:
         raise TypeError("explain: f must be a function, not {!r}: ask for its {}".format(cls, methods[0]))
@@ -99,18 +100,19 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
                   failures=tuple(failures), effects=records[-1].effects if records else (), records=records,
-                  exits=exits if exits is not None else counts_of(entries), inlined=records[-1].inlined if records else (),
+                  exits=exits if exits is not None else counts_of(entries),
+                  inlined=records[-1].inlined if records else (),
                   retired=tuple(entry.retired for entry in entries if entry.retired),
                   **dict(parts, guards=tuple(sorted(parts["guards"], key=lambda guard: "L['" not in guard))))
 
 
 def cold_report(f: Any) -> Report:
-    """The report on a function of a program that was called and has not earned its kernels."""
+    """The report on a function of a program that was called but is still too cold to be compiled."""
     return _report(f.py_func, REASONS["PJ407"], (), (), ())
 
 
 def counts_of(entries: Sequence[Any]) -> Any:
-    """The exits and re-entries of the kernels of the newest entry, as they are now."""
+    """The current counts of exits and re-entries of the newest entry's kernels."""
     if not entries:
         return ExitCounts()
     from pijit.core.exit_counts import exit_counts
@@ -119,7 +121,7 @@ def counts_of(entries: Sequence[Any]) -> Any:
 
 
 def _source(item: Any) -> Tuple[Tuple[int, str], ...]:
-    """The numbered lines of the source of a function or a class; nothing when the file is not there."""
+    """The numbered source lines of a function or a class; empty if the file is not available."""
     item = getattr(item, "__code__", item)
     linecache.checkcache(getattr(item, "co_filename", None))
     try:

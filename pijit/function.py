@@ -1,6 +1,6 @@
-"""What `jit` returns: the C type JitFunction, with the methods that users see.
+"""Jitted functions: the Python subclasses of the C type JitFunction, with the methods that users see.
 
-The C type calls, binds and copies; this class adds no `__call__`, so that calling costs nothing more.
+The C type calls, binds and copies. `Jitted` defines no `__call__`, so that calls have no extra cost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pijit.reporting.report import Report
 
 
 class CacheInfo(NamedTuple):
-    """How the entry cache of a function has served, with the names of `functools.lru_cache`."""
+    """Statistics of the entry cache of a function, with the names of `functools.lru_cache`."""
 
     hits: int
     misses: int
@@ -30,7 +30,7 @@ class CacheInfo(NamedTuple):
 
 
 _SUSPENDED = ("PJ101", "PJ102", "PJ103")
-"""Why functions are not captured that are no functions to those who call them, and have to look so."""
+"""Skip reasons of generator and coroutine functions, which `inspect` must still recognise as such."""
 
 
 class Jitted(JitFunction):
@@ -49,7 +49,7 @@ class Jitted(JitFunction):
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """That of a function for a generator or coroutine function, as which `inspect` and `asyncio` then know it."""
+        """`types.FunctionType` for generator and coroutine functions, so that `inspect` and `asyncio` know them."""
         skip = self.state.skip
         return type(self) if skip is None or skip.id not in _SUSPENDED else types.FunctionType
 
@@ -88,9 +88,9 @@ class Jitted(JitFunction):
         return explain(self, *args, **kwargs)
 
     def __reduce__(self) -> Any:
-        """By name where that leads to this object, otherwise the function and the options.
+        """Pickle by name if the name leads to this object, otherwise by function and options.
 
-        cloudpickle sends what is in `__main__` by value, because another process has another `__main__`.
+        cloudpickle pickles objects of `__main__` by value, because another process has another `__main__`.
         """
         reduced = super().__reduce__()
         by_value = self.__module__ == "__main__" and _is_cloudpickle(sys._getframe(1))
@@ -102,17 +102,17 @@ class Jitted(JitFunction):
 
 
 def _is_cloudpickle(frame: types.FrameType) -> bool:
-    """Whether the pickler that runs in this frame is cloudpickle's: the only way to tell from __reduce__."""
+    """Whether cloudpickle's pickler runs in this frame; __reduce__ has no other way to detect it."""
     pickler = type(frame.f_locals.get("self"))
     return any(kind.__module__.split(".")[0] == "cloudpickle" for kind in pickler.__mro__)
 
 
 class Watched(Jitted):
-    """A jitted function with an `input_signature`, which each call has to fit, or with `hash_args`."""
+    """A jitted function with an `input_signature` that each call must match, or with `hash_args`."""
 
     __slots__ = ("_checker",)
     plain_inside = True
-    """Calls from compiled code are compiled as if the function were not decorated."""
+    """Compiled code that calls the function compiles it as if it were not decorated."""
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         super().__init__(py_func, options)
@@ -125,7 +125,7 @@ class Watched(Jitted):
 
 
 class Checked(Jitted):
-    """A jitted function each call of which is compared with a plain one (the option `check`)."""
+    """A jitted function whose calls are compared with plain ones (the option `check`)."""
 
     def __init__(self, py_func: types.FunctionType, options: Options) -> None:
         super().__init__(py_func, options)
@@ -137,7 +137,7 @@ class Checked(Jitted):
 
 
 class CheckedWatched(Watched, Checked):
-    """Both: first the signature, then the comparison."""
+    """Both: each call is first checked against the signature, then compared."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Check, and then compare."""
@@ -147,7 +147,10 @@ class CheckedWatched(Watched, Checked):
 
 
 class _Doc:
-    """The docstring of a class, and that of the function for its instances: `help` asks `object.__getattribute__`."""
+    """Docstring descriptor: of the class for the class, of the function for instances.
+
+    `help` asks `object.__getattribute__`.
+    """
 
     def __init__(self, own: Any) -> None:
         self._own = own

@@ -1,4 +1,4 @@
-"""Gradients of plain NumPy functions: `grad`, `value_and_grad`, `vjp` and how to steer them."""
+"""Gradients of plain NumPy functions: `grad`, `value_and_grad`, `vjp`, and functions that control them."""
 
 from __future__ import annotations
 
@@ -29,19 +29,18 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, str
 
     Args:
         f: a Python function, method, jitted function or callable object over NumPy arrays and numbers.
-        argnums: which arguments are differentiated: a position, a name, or a tuple of these.
+        argnums: the differentiated arguments: a position, a name, or a tuple of these.
         has_aux: `f` returns (value, aux); the gradient function returns (gradient, aux).
-        strict: raise where nothing flows to an argument, in place of a warning.
-        tape_limit: the most bytes of arrays that are kept for the backward sweep; by default a quarter of the memory that is
-            free.
+        strict: raise if the result does not depend on an argument, instead of warning.
+        tape_limit: maximum bytes of arrays kept for the backward sweep; by default a quarter of the free memory.
 
     Returns:
         A function of the same arguments. Its result has the structure of the argument: an array of the same shape and
-        dtype, a number, a list, tuple or dict of these; None for leaves that are not floats. A tuple of these for a tuple
-        of `argnums`.
+        dtype, a number, a list, tuple or dict of these; None for leaves that are not floats. A tuple of these if
+        `argnums` is a tuple.
 
     Raises:
-        TypeError: `f` is not callable; in calls: an argument has nothing to differentiate.
+        TypeError: `f` is not callable; in calls: an argument contains nothing differentiable.
         ValueError: `argnums` names no argument, or `tape_limit` is not positive.
         GradientError: in calls; its `reason_id` is one of the PJ5xx reasons.
 
@@ -68,7 +67,7 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = 
 
 
 class GradFunction:
-    """What `grad` and `value_and_grad` return. Called like the function; `__wrapped__` is the function."""
+    """The result of `grad` and `value_and_grad`. Called like the function; `__wrapped__` is the function."""
 
     tape_aware = True
 
@@ -84,7 +83,8 @@ class GradFunction:
         self._keys: List[Any] = [argnums] if self._single else list(argnums)  # type: ignore[arg-type]
         for key in self._keys:
             if isinstance(key, bool) or not isinstance(key, (int, str)):
-                raise TypeError("grad: argnums must be a position, a name or a tuple of these; not {!r}".format(argnums))
+                raise TypeError("grad: argnums must be a position, a name or a tuple of these; not {!r}".format(
+                    argnums))
         if not self._keys:
             raise ValueError("grad: argnums must name at least one argument")
         _check_limit(tape_limit)
@@ -92,7 +92,7 @@ class GradFunction:
         functools.update_wrapper(self, f, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The gradient; with the value or the auxiliary result where that was asked for."""
+        """The gradient; with the value or the auxiliary result if requested."""
         found = self._run(args, kwargs)
         gradients = found.gradients[0] if self._single else tuple(found.gradients)
         if self._with_value:
@@ -100,8 +100,9 @@ class GradFunction:
         return (gradients, found.aux) if self._has_aux else gradients
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-        return differentiate.value_and_gradients(self.__wrapped__, self._keys, args, kwargs, self._has_aux,  # type: ignore
-                                                 self._strict, self._tape_limit)
+        return differentiate.value_and_gradients(
+            self.__wrapped__, self._keys, args, kwargs, self._has_aux, self._strict,  # type: ignore
+            self._tape_limit)
 
     def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -110,7 +111,7 @@ class GradFunction:
         return "<gradient of {}>".format(getattr(self, "__qualname__", repr(self.__wrapped__)))  # type: ignore
 
     def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
-        """Run once, and show which lines were recorded and where derivatives are cut."""
+        """Run once, and report the recorded lines and the operations at which derivatives are cut."""
         return GradientReport(self.__wrapped__, self._run(args, kwargs).tape)  # type: ignore[attr-defined]
 
 
@@ -124,19 +125,19 @@ def _check_limit(tape_limit: Any) -> None:
 
 
 def vjp(f: Callable[..., Any], *args: Any, keep: bool = False) -> Tuple[Any, Callable[[Any], Tuple[Any, ...]]]:
-    """The result of a function of any structure, and the function that pulls a seed back to the arguments.
+    """The result of a function, of any structure, and a function that pulls a seed back to the arguments.
 
     Args:
         f: the function.
         *args: its arguments; all are differentiated, and must hold floats.
-        keep: `pull` may be called more than once.
+        keep: allow several calls of `pull`.
 
     Returns:
         (value, pull). ``pull(seed)`` takes a seed of the value's structure and returns a tuple of gradients.
 
     Raises:
         RuntimeError: `pull` is called again without `keep`.
-        ValueError: a seed of another shape than the value.
+        ValueError: the seed's shape differs from the value's.
 
     Example:
         >>> value, pull = vjp(np.sin, np.array([0.0]))
@@ -170,7 +171,7 @@ def _check_seed(value: Any, seed: Any) -> None:
 
 
 def stop_gradient(x: Any) -> Any:
-    """A copy of a number or array, or of containers of these, that is constant to gradients.
+    """A copy of a number or array, or of containers of these, that is a constant for gradients.
 
     Example:
         >>> grad(lambda x: x * stop_gradient(x))(3.0)
@@ -193,9 +194,9 @@ stop_gradient.tape_aware = True  # type: ignore[attr-defined]
 
 
 def nondifferentiable(f: F) -> F:
-    """A function whose calls neither depend on active values in a differentiable way nor write them.
+    """Mark a function whose calls do not depend on active values in a differentiable way, and do not write them.
 
-    Its results are constant to gradients.
+    Its results are constants for gradients.
 
     Example:
         >>> @nondifferentiable
@@ -212,9 +213,9 @@ def nondifferentiable(f: F) -> F:
 
 
 def checkpoint(f: F) -> F:
-    """Mark a function whose insides may be computed again in the backward sweep, to save memory.
+    """Mark a function whose intermediate values may be recomputed in the backward sweep, to save memory.
 
-    At present all intermediate values are kept, so the mark changes nothing.
+    Currently all intermediate values are kept, so the mark has no effect.
 
     Example:
         >>> step = checkpoint(lambda x: np.tanh(x))
@@ -225,7 +226,7 @@ def checkpoint(f: F) -> F:
 
 
 class custom_vjp:
-    """A function with a derivative of its own; as in JAX.
+    """A function with a user-defined derivative, as in JAX.
 
     Args:
         f: the function.
@@ -251,7 +252,7 @@ class custom_vjp:
 
         Args:
             forward: takes the arguments, returns (result, kept).
-            backward: takes (kept, g), returns a tuple with what reaches each argument; None for nothing.
+            backward: takes (kept, g), returns a tuple with a gradient per argument; None for no contribution.
         """
         self._forward, self._backward = forward, backward
 
@@ -276,7 +277,8 @@ class custom_vjp:
         def give(run: Any, g: Any, r: Any) -> None:
             parts = run(backward, kept, g)
             if not isinstance(parts, tuple) or len(parts) != len(args):
-                raise TypeError("custom_vjp: backward must return a tuple of {} items; not {!r}".format(len(args), parts))
+                raise TypeError("custom_vjp: backward must return a tuple of {} items; not {!r}".format(
+                    len(args), parts))
             for one, part in zip(args, parts):
                 if isinstance(one, (np.ndarray,) + NUMBERS):
                     tape.give(run, one, part)

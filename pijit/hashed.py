@@ -1,4 +1,4 @@
-"""`hash_args`: values on which a function depends and a change of which makes it be captured again."""
+"""`hash_args`: values on which a function depends; when one changes, the function is captured again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 _CONTAINERS = (list, tuple, set, frozenset)
 _ATOMS = frozenset([int, float, complex, bool, str, bytes, type(None)]
                    + [np.dtype(code).type for code in np.typecodes["All"] if code != "V"])
-"""What never changes; so do tuples and frozensets of them."""
+"""Immutable types; tuples and frozensets of their objects are immutable, too."""
 
 
 class HashArgs:
-    """The values; equal and hashable by identity, whatever they are.
+    """The values of `hash_args`; instances are compared and hashed by identity.
 
     Args:
         given: a value, or a list or tuple of values.
@@ -27,7 +27,7 @@ class HashArgs:
 
 
 def key_of(value: Any) -> Tuple[Any, ...]:
-    """What changes with a value: items of containers, bytes of arrays, the hash of others, or else identity."""
+    """Fingerprint of a value: the items of a container, the bytes of an array, its hash, or else its identity."""
     kind = type(value)
     if isinstance(value, _CONTAINERS):
         keys = [key_of(item) for item in value]
@@ -43,7 +43,7 @@ def key_of(value: Any) -> Tuple[Any, ...]:
 
 
 def never_changes(value: Any) -> bool:
-    """Whether the key of a value is the same for ever."""
+    """Whether the key of a value is constant."""
     kind = type(value)
     if kind in (tuple, frozenset):
         return all(map(never_changes, value))
@@ -53,7 +53,7 @@ def never_changes(value: Any) -> bool:
 
 
 def _test_of(value: Any) -> Callable[[], bool]:
-    """A test that holds only while the key of a value is what it is now."""
+    """A test that succeeds only while the key of a value is unchanged."""
     kind = type(value)
     if kind is list and all(map(never_changes, value)):
         items, length = tuple(value), len(value)
@@ -66,8 +66,9 @@ def _test_of(value: Any) -> Callable[[], bool]:
 
 
 def watch_of(given: HashArgs, forget: Callable[[str], None]) -> Optional[Callable[[], bool]]:
-    """What is called before each call of a function: when the key of a value has changed, it has what was compiled
-    forgotten, tells which value it is, and says so. None if none of the values can change."""
+    """A function to run before each call; None if none of the values can change.
+
+    When the key of a value has changed, it calls `forget` with the value's name and returns True."""
     changing = [(number, value) for number, value in enumerate(given.values) if not never_changes(value)]
     values = [value for _, value in changing]
     tests = list(map(_test_of, values))

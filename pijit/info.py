@@ -1,4 +1,4 @@
-"""`pijit.info`: how a jitted function has been doing, in numbers."""
+"""`pijit.info`: statistics of a jitted function."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from pijit.names import count_of
 
 
 class Info(NamedTuple):
-    """What `pijit.info` returns; `str()` shows it line by line.
+    """Result of `pijit.info`; `str()` shows it line by line.
 
     Attributes:
         name: the qualified name of the function.
-        filename, lineno: where it is.
+        filename, lineno: its location.
         options: those that differ from their defaults.
         skipped: the reason why the whole function runs as plain Python, with id, title, why, hint; or None.
-        hits: calls that compiled code served.
-        misses: calls that no compiled code fitted.
-        entries: how many variants there are, and `limit`, how many there may be.
-        kernels: of the newest entry.
-        breaks: of the newest entry: the instructions that stay bytecode.
+        hits: number of calls that compiled code served.
+        misses: number of calls that matched no compiled code.
+        entries: number of compiled variants, and `limit`, their maximum.
+        kernels: number of kernels in the newest entry.
+        breaks: number of breaks in the newest entry: the instructions that stay bytecode.
         calls: by kernel of the newest entry, how often it ran.
-        exits: how often kernels of the newest entry were left in the middle, and came back: `exits.exits` has line,
-            kernels, operation, why, count, runs, reason_id; `exits.reentries` line, runs, waits; `exits.polls` is how
-            often they left for the interpreter, `exits.misses` has line, kernel, count, asked, guard.
+        exits: how often kernels of the newest entry were left early, and re-entered: `exits.exits` has line, kernels,
+            operation, why, count, runs, reason_id; `exits.reentries` line, runs, waits; `exits.polls` is how often
+            they left for the interpreter, `exits.misses` has line, kernel, count, asked, guard.
         recompiles: why the function was captured again, oldest first.
-        failures: errors inside pijit, in spite of which the function ran.
-        callees: the names of the functions that it calls and that are compiled on their own.
+        failures: errors inside pijit; the function ran despite them.
+        callees: the names of the functions that it calls and that are compiled separately.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Info(NamedTuple):
 
 
 def info(f: Callable[..., Any]) -> Info:
-    """Say how a jitted function has been doing: calls, entries, kernels, breaks, recompiles.
+    """Statistics of a jitted function: calls, entries, kernels, breaks, recompiles.
 
     Args:
         f: a jitted function or method; on a Python that is not supported, any Python function or method.
@@ -104,7 +104,7 @@ def info(f: Callable[..., Any]) -> Info:
 
 
 def _idle(function: types.FunctionType) -> Info:
-    """What is to say of a function on a Python that is not supported."""
+    """The information on a function if this Python is not supported."""
     code = function.__code__
     return Info(name=function.__qualname__, filename=code.co_filename, lineno=code.co_firstlineno, options={},
                 skipped=REASONS["PJ105"], hits=0, misses=0, entries=0, limit=0, kernels=0, breaks=0, calls={},

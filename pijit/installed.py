@@ -1,4 +1,4 @@
-"""Which files belong to installed libraries: to Python's own, or to what pip and others put beside it."""
+"""Detects files of installed libraries: of Python's own, or of packages that pip and others install beside it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sysconfig
 from typing import Tuple
 
 MARKS = frozenset(["site-packages", "dist-packages"])
-"""Names of folders with installed libraries, of this Python or another one."""
+"""Names of folders that hold installed libraries, of this or another Python."""
 
 
 @functools.lru_cache(maxsize=None)
 def folders() -> Tuple[str, ...]:
-    """The folders with libraries of this Python, and that of pijit."""
+    """The library folders of this Python, and the folder of pijit."""
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     return tuple(os.path.realpath(path) for path in paths + [os.path.dirname(__file__)] if path)
 
@@ -24,7 +24,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def is_installed(path: str) -> bool:
-    """Whether a file, or what has this name in place of one, belongs to an installed library.
+    """Whether a file, or a pseudo-file such as "<frozen os>", belongs to an installed library.
 
     Example:
         >>> is_installed(os.__file__), is_installed("<stdin>")

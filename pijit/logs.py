@@ -1,7 +1,7 @@
-"""The loggers, one per subject, and what makes them visible.
+"""The loggers, one per subject, and the settings that make them visible.
 
-Nothing is shown unless asked for: by `set_logs`, by the environment variable PIJIT_LOGS, by the options
-    `log_graph_break` and `log_recompile`, or by handlers that a program adds to the logger `pijit` or one below.
+By default nothing is shown. `set_logs`, the environment variable PIJIT_LOGS, and the options `log_graph_break` and
+`log_recompile` show lines. So do handlers that a program adds to the logger `pijit` or one below it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ SUBJECTS = {
     "exits": "when the program ends or a function is reset: how often kernels were left in the middle, and why",
     "time": "how long each capture took, phase by phase, and each kernel",
 }
-"""What PIJIT_LOGS and `set_logs` accept, and what it shows; the logger of a subject is `pijit.<subject>`."""
+"""The subjects that PIJIT_LOGS and `set_logs` accept, and their content; the logger is `pijit.<subject>`."""
 
 LIBRARIES = "libraries"
-"""Beside subjects: show their lines for functions of installed libraries too."""
+"""A word beside the subjects: also show their lines for functions of installed libraries."""
 
 WORDS = dict(SUBJECTS, **{LIBRARIES: "beside others: functions of installed libraries too"})
-"""The words that PIJIT_LOGS and `set_logs` accept, "help" excepted, each with its line of help."""
+"""The words that PIJIT_LOGS and `set_logs` accept, except "help", each with its line of help."""
 
 logging.getLogger("pijit").addHandler(logging.NullHandler())
 
 
 class _StderrHandler(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes to whatever sys.stderr is at that moment, so that a captured stderr captures logs too."""
+    """Writes to the current sys.stderr, so that a captured stderr captures logs, too."""
 
     def __init__(self, subject: str) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class _StderrHandler(logging.StreamHandler):  # type: ignore[type-arg]
 
     @stream.setter
     def stream(self, value: object) -> None:
-        """The base class sets it once; there is nothing to keep."""
+        """Ignore the assignment that the base class makes once."""
 
 
 def logger(subject: str) -> logging.Logger:
@@ -62,7 +62,7 @@ def show(subject: str, level: int = logging.DEBUG) -> None:
 
     Args:
         subject: one of `SUBJECTS`.
-        level: a level of the logging module; calling again can only lower it.
+        level: a level of the logging module; a further call can only lower it.
     """
     log = logger(subject)
     if log.level == logging.NOTSET or level < log.level:
@@ -72,16 +72,16 @@ def show(subject: str, level: int = logging.DEBUG) -> None:
 
 
 def set_logs(*subjects: str) -> None:
-    """Show the lines of these subjects on stderr, and no longer those of others.
+    """Show the lines of these subjects on stderr, and hide those of all others.
 
     Args:
-        *subjects: names, or several in one string with commas between them, as in PIJIT_LOGS; "libraries" adds the
-            lines for functions of installed libraries; "help" prints what there is. Without any, nothing is shown any
-            more. Options such as `log_graph_break` count again from functions that are jitted later.
+        *subjects: names, or several in one string separated by commas, as in PIJIT_LOGS; "libraries" adds the lines
+            for functions of installed libraries; "help" prints the accepted words. Without arguments, everything is
+            hidden. Options such as `log_graph_break` apply again to functions that are jitted later.
 
     Raises:
         TypeError: a subject is not a string.
-        ValueError: a subject is not known; the message has the closest. Nothing is changed then.
+        ValueError: a subject is not known; the message names the closest. Nothing is changed then.
 
     Example:
         >>> set_logs("breaks", "recompiles")
@@ -100,7 +100,7 @@ def set_logs(*subjects: str) -> None:
 
 
 def read_environment() -> None:
-    """Show the subjects that PIJIT_LOGS names (comma-separated), once for each value that the variable has.
+    """Show the subjects that PIJIT_LOGS names (comma-separated); read again whenever the variable changes.
 
     Raises:
         ValueError: an unknown subject.
@@ -113,11 +113,11 @@ def read_environment() -> None:
 
 
 def leaves_out(filename: str, log: logging.Logger, level: int) -> bool:
-    """Whether lines for functions of a file are not shown; says so once per process.
+    """Whether lines for functions of a file are hidden; the first time, a log line says so.
 
     Args:
         filename: that of the function's code.
-        log, level: where such a line would go.
+        log, level: the logger and the level of such a line.
     """
     global _told
     if _libraries or not is_installed(filename):
@@ -161,7 +161,7 @@ def _hide(subject: str) -> None:
 
 
 def help_text() -> str:
-    """What PIJIT_LOGS accepts, a line each."""
+    """The words that PIJIT_LOGS accepts, one per line."""
     width = max(map(len, WORDS))
     lines = ["PIJIT_LOGS=a,b or pijit.set_logs(\"a\", \"b\") shows on stderr:"]
     lines += ["  {:{}}  {}".format(name, width, text) for name, text in WORDS.items()]

@@ -1,4 +1,4 @@
-"""Words in messages: names that are not known, and how many there are of something."""
+"""Text for messages: suggestions for unknown names, and counts with their nouns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Iterable
 
 
 def nearest(name: Any, known: Iterable[str]) -> str:
-    """The known name that a name resembles most."""
+    """The known name that is most similar to a name."""
     lowered = {one.lower(): one for one in known}
     return lowered[difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.0)[0]]
 
 
 def closest(name: Any, known: Iterable[str]) -> str:
-    """What to say of an unknown name: those that are known, and which comes closest."""
+    """Message part for an unknown name: the known names, and the closest of them."""
     known = list(known)
     return "one of {}; not {!r} (the closest is {!r})".format(", ".join(map(repr, known)), name, nearest(name, known))
 

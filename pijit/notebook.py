@@ -1,6 +1,6 @@
-"""`%load_ext pijit` and `%%pijit`: a notebook's cell whose functions are jitted, as `python -m pijit` does for files.
+"""`%load_ext pijit` and `%%pijit`: jits the functions of a notebook cell, as `python -m pijit` does for files.
 
-IPython is not imported here: whoever loads the extension has it, and hands in its shell.
+IPython is not imported at module level: the caller that loads the extension passes its shell.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ MAGIC = "pijit"
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises where it would end the process."""
+    """A parser that raises instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and what is accepted."""
+        """Raise ValueError with the error and the usage."""
         raise ValueError("%%{}: {}\n{}".format(MAGIC, message, self.format_usage().rstrip()))
 
 
@@ -32,12 +32,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class CellRunner:
-    """What `%%pijit` does in one shell.
+    """The magic `%%pijit` of one shell.
 
     Args:
-        shell: the InteractiveShell; `compile`, `transform_cell`, `execution_count` and `user_ns` of it are used.
+        shell: the InteractiveShell; its `compile`, `transform_cell`, `execution_count` and `user_ns` are used.
         display: shows an object in the cell's output.
-        wrong: the exception for an option that is not known; IPython shows its own without a traceback.
+        wrong: the exception for an unknown option; IPython shows its own without a traceback.
     """
 
     def __init__(self, shell: Any, display: Any, wrong: Type[Exception] = ValueError) -> None:
@@ -46,17 +46,17 @@ class CellRunner:
         self._display = display
 
     def __call__(self, line: str, cell: str) -> Any:
-        """Run a cell with the functions that it defines jitted.
+        """Run a cell and jit the functions that it defines.
 
         Args:
             line: options: `--report`, `--check`, `--backend numba|python`.
             cell: the cell's source.
 
         Returns:
-            The value of the cell's last line, if that is an expression without a semicolon behind it.
+            The value of the cell's last line, if it is an expression that no semicolon follows.
 
         Raises:
-            ValueError: an option is not known; or what is raised in its place.
+            ValueError: an option is not known; the class is `wrong`, if one was given.
         """
         from pijit.cli.program import Program
 
@@ -77,7 +77,7 @@ class CellRunner:
 
         shell = self._shell
         source = shell.transform_cell(cell)
-        name = shell.compile.cache(source, shell.execution_count)  # where tracebacks and reports find the source
+        name = shell.compile.cache(source, shell.execution_count)  # tracebacks and reports find the source by it
         tree = shell.compile.ast_parse(source, name)
         last: List[Any] = []
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
@@ -90,7 +90,7 @@ class CellRunner:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """What `%load_ext pijit` runs: makes `%%pijit` known.
+    """Called by `%load_ext pijit`: registers `%%pijit`.
 
     Args:
         ipython: the shell.
@@ -105,7 +105,7 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """What `%unload_ext pijit` runs: functions that cells have jitted stay so.
+    """Called by `%unload_ext pijit`: removes `%%pijit`; functions that cells have jitted stay jitted.
 
     Args:
         ipython: the shell.

@@ -1,7 +1,7 @@
-"""The `jit_config` keys: one table that validates them, holds their defaults and makes docs/options.md.
+"""The `jit_config` keys: one table that validates them, holds their defaults and generates docs/options.md.
 
-`Options` is what the compiler reads: an immutable object with one attribute per row of `OPTIONS`, and
-`on_capture`, the callback that shows a capture to the user (see `pijit.reporting.printing`).
+The compiler reads an `Options` object. It is immutable and has one attribute per row of `OPTIONS`. Its callback
+`on_capture` shows a capture to the user (see `pijit.reporting.printing`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _same(value: Any) -> Any:
 
 
 class Accepts(NamedTuple):
-    """What a key accepts: words for messages and docs, the two tests behind them, and how it is kept."""
+    """Accepted values of a key: their description, tests of type and value, and the conversion for storage."""
 
     words: str
     right_type: Callable[[Any], bool]
@@ -31,7 +31,7 @@ def _always(value: Any) -> bool:
 
 
 def _one_of(*values: Any) -> Accepts:
-    """Exactly these values; another value of the type of one of them is a ValueError, the rest TypeErrors."""
+    """Accept exactly these values; another value is a ValueError if its type is right, otherwise a TypeError."""
     kinds = {type(value) for value in values}
     return Accepts(" or ".join(repr(value) for value in values), lambda value: type(value) in kinds,
                    lambda value: any(type(value) is type(known) and value == known for known in values))
@@ -73,7 +73,7 @@ _NAMES = Accepts("a list of names", _are_names, _always, _sorted)
 
 
 class Option(NamedTuple):
-    """A row: a `jit_config` key, its default, what it accepts, the sentence of the docs, whether it works."""
+    """A row: a `jit_config` key, its default, accepted values, description, and whether it has an effect."""
 
     name: str
     default: Any
@@ -94,7 +94,8 @@ _ROWS = (
     Option("log_graph_break", False, _SWITCH,
            "Log a line per break, with its reason and the line of your function."),
     Option("log_recompile", False, _SWITCH,
-           "Log a line per recompile: the guard that failed, what it expected and found, and the line that relies on it."),
+           "Log a line per recompile: the guard that failed, what it expected and found, and the line that relies "
+           "on it."),
     Option("loop_unrolling", True, _SWITCH, "Capture each round of short loops over tuples and lists by itself."),
     Option("max_loop_unrolling", 16, _integer(0), "The number of rounds up to which such a loop is unrolled."),
     Option("max_inline_depth", 8, _integer(0), "How deep calls of Python functions are inlined; 0: not at all."),
@@ -125,15 +126,17 @@ _ROWS = (
     Option("fastmath", False, _SWITCH,
            "Rearrange floating-point arithmetic: results may differ from NumPy's in the last bits, and nothing is "
            "said of overflow, division by zero and invalid values."),
-    Option("parallel", "auto", _SWITCH_OR_AUTO, "Share loops over arrays among threads; \"auto\": where they are large."),
+    Option("parallel", "auto", _SWITCH_OR_AUTO,
+           "Share loops over arrays among threads; \"auto\": where they are large."),
     Option("nogil", False, _SWITCH,
            "Release the GIL while kernels run that read and change no Python objects but arrays; no other thread may "
            "write these meanwhile."),
     Option("cache", True, _SWITCH, "Keep kernels on disk, for later processes; see PIJIT_CACHE_DIR."),
     Option("perf_statistics", "auto", _SWITCH_OR_AUTO,
-           "Measure compiled code against bytecode in some of the first calls and keep the faster; \"auto\": only where a "
-           "call takes less than a millisecond, 50 with loops that touch objects in each round, or 200 without compiled "
-           "loops, or where kernels take next to nothing of it; and loops with breaks while a long call runs."),
+           "Measure compiled code against bytecode in some of the first calls and keep the faster; \"auto\": only "
+           "where a call takes less than a millisecond, 50 with loops that touch objects in each round, or 200 "
+           "without compiled loops, or where kernels take next to nothing of it; and loops with breaks while a long "
+           "call runs."),
     Option("auto_mixed_precision", None, _one_of(None),
            "The dtype policy for the captured graph; none exists in this version.", works=False),
     Option("force_breaks", None, _one_of(None, "every"),
@@ -145,7 +148,7 @@ _ARGUMENTS = (
     Option("input_signature", None, _ANYTHING, "The argument of `jit`, checked: a `pijit.signature.Signature`."),
     Option("hash_args", None, _ANYTHING, "The argument of `jit`, in a `pijit.hashed.HashArgs`."),
 )
-"""What the arguments of `jit` become: no `jit_config` keys, but kept and pickled with them."""
+"""Arguments of `jit` as options: not `jit_config` keys, but stored and pickled with them."""
 
 OPTIONS: Dict[str, Option] = {row.name: row for row in _ROWS}
 ALL: Dict[str, Option] = {row.name: row for row in _ROWS + _ARGUMENTS}
@@ -154,7 +157,7 @@ _warned: Set[str] = set()
 
 
 class Options:
-    """The options of one jitted function; attributes are the keys of `ALL`, and `on_capture`.
+    """The options of one jitted function; its attributes are the keys of `ALL`, and `on_capture`.
 
     Args:
         values: options that differ from their defaults, already validated.
@@ -184,7 +187,7 @@ class Options:
     __delattr__ = __setattr__  # type: ignore[assignment]
 
     def changed(self) -> Dict[str, Any]:
-        """What differs from its default, by name."""
+        """The values that differ from their defaults, by name."""
         values = {name: getattr(self, name) for name in ALL}
         return {name: value for name, value in values.items() if value != ALL[name].default}
 
@@ -207,16 +210,16 @@ def parse(config: Optional[Mapping[str, Any]], stacklevel: int = 2,
 
     Args:
         config: the dictionary, or None for the defaults.
-        stacklevel: which caller warnings point at, as in `warnings.warn`: about an unknown key, and, once per
-            process and key, about one that has no effect yet.
-        on_capture: becomes the attribute of that name.
+        stacklevel: the caller that warnings point at, as in `warnings.warn`. Unknown keys warn; a key without effect
+            in this version warns once per process.
+        on_capture: the value of the attribute `on_capture`.
 
     Returns:
         The options.
 
     Raises:
         TypeError: `config` is not a mapping, or a value has a type that its key does not accept.
-        ValueError: a value is not among those that its key accepts.
+        ValueError: a key does not accept the value.
     """
     if config is None:
         config = {}
@@ -252,7 +255,7 @@ def _unknown(name: Any) -> str:
 
 
 def page() -> str:
-    """The page docs/options.md, as Markdown."""
+    """The page docs/options.md as Markdown."""
     lines = ["# Options", "",
              "Pass them as a dictionary: `@jit(jit_config={\"log_graph_break\": True})`. "
              "A wrong value raises,",

@@ -1,4 +1,4 @@
-"""`python -m pijit bisect`: runs a program again and again with fewer kernels, to find the one that is wrong."""
+"""`python -m pijit bisect`: finds a kernel with wrong results by running a program with fewer and fewer kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Write = Callable[[str], Any]
 
 
 class Run(NamedTuple):
-    """What a run shows: exit status, output, and the last line of what it wrote to stderr if it failed."""
+    """Observed behaviour of a run: exit status, output, and the last error message on stderr."""
 
     status: int
     output: bytes
@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """A kernel of a run: its name, and the function and lines that it is of."""
+    """A kernel of a run: its name, its function, and its lines."""
 
     name: str
     function: str
@@ -36,18 +36,18 @@ class Kernel(NamedTuple):
 
 
 def bisect(program: List[str], backend: str, write: Write) -> int:
-    """Find a kernel because of which a program behaves differently.
+    """Find a kernel that makes a program behave differently.
 
-    The program runs without pijit, with all kernels, and then with fewer and fewer of them as bytecode; each call of a
-    jitted function is compared with a plain one as well. It should do the same each time that it runs.
+    The program runs without pijit, then with all kernels, then with more and more of them replaced by bytecode. Each
+    call of a jitted function is also compared with a plain one. The program must be deterministic.
 
     Args:
         program: the script, or -m and a module, and the arguments.
-        backend: what runs kernels.
+        backend: how kernels run, "numba" or "python".
         write: takes the lines of the report.
 
     Returns:
-        0 if there is no difference, 1 if a kernel was found, 2 if the runs do not tell.
+        0 if there is no difference, 1 if a kernel was found, 2 if the runs are inconclusive.
     """
     plain = _plain(program)
     if _plain(program) != plain:
@@ -79,7 +79,7 @@ def bisect(program: List[str], backend: str, write: Write) -> int:
 
 
 def _narrow(names: List[str], differs: Callable[[Sequence[str]], str], write: Write) -> List[str]:
-    """The smallest group found that makes the difference: halves as long as one of them makes it, then single ones."""
+    """A smallest group of kernels that causes the difference: first by halving, then by dropping single kernels."""
     group = names
     while len(group) > 1:
         middle = len(group) // 2
@@ -105,7 +105,7 @@ def _same(one: Run, other: Run) -> bool:
 
 
 def _jitted(program: List[str], backend: str, interpreted: Sequence[str]) -> Tuple[Run, List[Kernel]]:
-    """A run with all kernels but these, and the kernels that there were."""
+    """Run the program with all kernels except the given ones; returns the run and its kernels."""
     handle, path = tempfile.mkstemp(suffix=".json")
     os.close(handle)
     try:
@@ -127,7 +127,7 @@ def _run(command: List[str], **environment: str) -> Run:
 
 
 def kernels_of(reports: Sequence[Any]) -> List[Kernel]:
-    """The kernels of these reports, callees included, to be written for `bisect`."""
+    """The kernels of these reports, including those of callees, as rows for `bisect`."""
     found: Dict[Kernel, None] = {}
     for report in reports:
         for one in (report,) + report.callees:

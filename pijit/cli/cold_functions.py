@@ -1,4 +1,4 @@
-"""Functions that `python -m pijit` has not compiled yet. The compiler is imported when the first one needs it."""
+"""Functions that `python -m pijit` has not compiled yet. The compiler is imported when the first of them gets hot."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pijit.options import Options
 
 
 class Cold(JitFunction):
-    """A function that runs as it is and counts its time; it becomes a jitted function when it has earned that.
+    """A function that runs as plain Python and counts its time; once it is hot it becomes a jitted function.
 
     Args:
         py_func: the function.
-        options: the options that it is compiled with.
-        budget: what the program may spend on compiling.
+        options: the options it is compiled with.
+        budget: the compile time that the program may spend.
     """
 
     def __init__(self, py_func: types.FunctionType, options: Options, budget: Budget) -> None:
@@ -36,11 +36,11 @@ class Cold(JitFunction):
 
 
 warmths: "weakref.WeakKeyDictionary[Any, WarmUp]" = weakref.WeakKeyDictionary()
-"""By function of the program, what decides when it is compiled."""
+"""By function of the program: the object that decides when to compile it."""
 
 
 def awake(f: Any) -> Any:
-    """A function that a decorator of the program asks to compile; if it is cold, it is jitted now, without a budget."""
+    """A function that a decorator of the program asks to compile; a cold one is jitted now, without a budget."""
     if isinstance(f, Cold):
         warmths[f].end(budgeted=False)
     return f

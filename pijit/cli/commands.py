@@ -1,4 +1,4 @@
-"""The subcommands of `python -m pijit`: a table of names, and what each of them does with its arguments."""
+"""The subcommands of `python -m pijit`: a table of names, and the function that runs each of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pijit.names import count_of
 
 
 class Subcommand(NamedTuple):
-    """A line of help, what runs the subcommand, and whether it does so on any Python.
+    """A subcommand: its line of help, its function, and whether it runs on unsupported Python versions too.
 
     `run` takes the arguments and returns the exit status.
     """
@@ -26,7 +26,7 @@ class Subcommand(NamedTuple):
 
 
 def _parsed(name: str, arguments: Sequence[str], *rows: Any) -> argparse.Namespace:
-    """The arguments of a subcommand; each row is what `add_argument` takes: names and keywords."""
+    """The parsed arguments of a subcommand; each row holds names and keywords for `add_argument`."""
     parser = argparse.ArgumentParser(prog=("python -m pijit " + name).strip())
     for names, keywords in rows:
         parser.add_argument(*names, **keywords)
@@ -47,7 +47,7 @@ REPORT = (("--report",), {"metavar": "FILE", "help": "write a page on what was c
 
 
 def run_program(arguments: List[str]) -> int:
-    """`python -m pijit script.py`: run it, write a page if asked to."""
+    """`python -m pijit script.py`: run it, and write a page if `--report` asks for one."""
     return _run(_parsed("", arguments, REPORT, CHECK, EAGER, BACKEND, INTERPRET, KERNELS, *SCRIPT), _write_files)
 
 
@@ -57,7 +57,7 @@ def explain_program(arguments: List[str]) -> int:
 
 
 def _budget() -> Any:
-    """What a program may spend on compiling; None where nothing is compiled."""
+    """The compile time that a program may spend; None if nothing is compiled."""
     if why_not_python() is not None:
         return None
     from pijit.core.warm_up import Budget  # needs an extension module
@@ -66,13 +66,13 @@ def _budget() -> Any:
 
 
 def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespace], None]) -> int:
-    """Run a program and then look at it, however it ends; the exit status is the program's."""
+    """Run a program and report on it afterwards, even if it raises; returns the program's exit status."""
     from pijit.cli.program import Program
     from pijit.reporting.progress import shown_progress
 
     names = [name for name in getattr(known, "interpret", "").split(",") if name]
     config = {"backend": known.backend, "check": known.check, "interpret": names}
-    # Subcommands are about all that could be compiled, and bisection has to compile the same in each run.
+    # Subcommands report on everything that can be compiled, and bisection must compile the same code in each run.
     eager = getattr(known, "eager", True) or known.kernels or names
     program = Program(known.script, config, None if eager else _budget(), known.is_module)
     if not known.is_module and not os.path.isfile(known.script):
@@ -94,7 +94,7 @@ def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespac
 
 
 def _show(error: BaseException) -> None:
-    """As Python does for a program that it runs itself: by its hook, and without the frames that ran it."""
+    """Report an error through `sys.excepthook`, as Python does, without the frames of pijit that ran the program."""
     entry = error.__traceback__
     here = [os.path.join(os.path.dirname(__file__), name) for name in ("commands.py", "program.py", "progress.py")]
     while entry is not None and entry.tb_frame.f_code.co_filename in here:
@@ -132,7 +132,7 @@ def _page(text: str, page: Callable[[], str]) -> Subcommand:
 
 
 def look_after_cache(arguments: List[str]) -> int:
-    """`python -m pijit cache`: look at the cache folder, or clear it."""
+    """`python -m pijit cache`: describe the cache folder, or clear it."""
     from pijit.core.kernel.disk_cache import SIZE_CAP, DiskCache
     from pijit.core.kernel.file_ownership import Distrust
 
@@ -172,7 +172,7 @@ def examine(arguments: List[str]) -> int:
 
 
 def find_wrong_kernel(arguments: List[str]) -> int:
-    """`python -m pijit bisect script.py`: which kernel gives another answer than Python."""
+    """`python -m pijit bisect script.py`: find the kernel whose result differs from Python's."""
     from pijit.cli.bisection import bisect
 
     known = _parsed("bisect", arguments, BACKEND, *SCRIPT)
@@ -181,7 +181,7 @@ def find_wrong_kernel(arguments: List[str]) -> int:
 
 
 def derivatives_page() -> str:
-    """The page of what has a derivative; the table is imported for it alone."""
+    """The page of differentiable functions; only this page imports their table."""
     from pijit.core.graph.derivatives.page import page
 
     return page()
@@ -199,11 +199,11 @@ SUBCOMMANDS: Dict[str, Subcommand] = {
     "derivatives": _page("print the functions whose derivative is known, as Markdown", derivatives_page),
     "reasons": _page("print every reason for which something is not compiled, as Markdown", reasons.page),
 }
-"""What `python -m pijit NAME` does."""
+"""The subcommands of `python -m pijit NAME`."""
 
 
 def run_subcommand(name: str, arguments: List[str]) -> int:
-    """`python -m pijit NAME`; the exit status is 1 where the subcommand needs a Python that is supported."""
+    """`python -m pijit NAME`; the exit status is 1 if the subcommand needs a supported Python and this is none."""
     command, refusal = SUBCOMMANDS[name], why_not_python()
     if refusal is not None and not command.anywhere and not set(arguments) & {"-h", "--help"}:
         sys.stderr.write("python -m pijit {}: {}\n".format(name, refusal))

@@ -1,4 +1,4 @@
-"""`python -m pijit doctor`: what pijit needs, and whether it is there."""
+"""`python -m pijit doctor`: checks whether the requirements of pijit are fulfilled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pijit.names import count_of
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     well: bool
@@ -22,7 +22,7 @@ class Finding(NamedTuple):
 
 
 def findings() -> List[Finding]:
-    """Look at everything; what cannot be looked at is a finding too."""
+    """Run all checks; a check that raises is a finding, too."""
     found = []
     for name, look in _LOOKS:
         try:
@@ -30,7 +30,7 @@ def findings() -> List[Finding]:
         except Exception as error:
             found.append(Finding(name, False, "{}: {}".format(type(error).__name__, error)))
         if name == "Python" and not found[-1].well:
-            break  # nothing else can be asked
+            break  # the other checks need a supported Python
     return found
 
 

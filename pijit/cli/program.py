@@ -1,8 +1,8 @@
-"""Runs a program with each function of its own modules jitted; its files stay as they are.
+"""Runs a program with each function of its own modules jitted; its files are not modified.
 
-The functions that modules and classes define get a decorator when the module is compiled. Left alone are functions
-inside functions (which are compiled with those), special methods but `__call__`, generators and coroutines, and
-functions that have a decorator which may want a plain one.
+Functions that modules and classes define get a decorator when the module is compiled. Some stay unchanged: nested
+functions (compiled with their parents), special methods except `__call__`, generators and coroutines. So do functions
+with a decorator that may require a plain function.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 HARMLESS = frozenset(["staticmethod", "classmethod", "property", "setter", "getter", "deleter", "abstractmethod",
                       "lru_cache", "cache", "cached_property", "jit", "ms_function", "override", "final"])
-"""Decorators that take whatever is callable, by the last part of their name."""
+"""Decorators that accept any callable, by the last part of their name."""
 
 NAME = "__pijit_program__"
-"""The builtin that the decorators of compiled modules are."""
+"""The builtin to which the decorators of compiled modules refer."""
 
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class Program:
-    """A script or a module that is run, and what of it was jitted.
+    """A script or a module that is run, and its jitted functions.
 
     Args:
         script: the path of the file, or the name of the module.
         config: the options of its functions.
-        budget: what may be spent on compiling; None: each function is compiled at its first call.
-        is_module: whether `script` is a module's name, as behind `python -m`.
+        budget: the compile time it may spend; None: each function is compiled at its first call.
+        is_module: whether `script` is a module's name, as after `python -m`.
 
     Attributes:
-        functions: those that were jitted, in the order in which they were defined.
+        functions: the jitted functions, in the order of their definition.
     """
 
     def __init__(self, script: str, config: Optional[Dict[str, Any]] = None, budget: Optional[Budget] = None,
@@ -58,11 +58,11 @@ class Program:
         self.root = _folder_of_module(script) if is_module else os.path.dirname(os.path.realpath(script))
         self.config = config or {}
         self.functions: List[Any] = []
-        # Asked here, once: sysconfig imports modules itself, which would ask it again in the middle of that.
+        # Called here, once: sysconfig itself imports modules, so the import hook would call it recursively.
         installed.folders()
 
     def run(self, arguments: Sequence[str]) -> None:
-        """Run the program as Python itself does, as `__main__`; what it raises comes out."""
+        """Run the program as Python itself does, as `__main__`; its exceptions propagate."""
         logs.read_environment()
         if self.is_module:
             self._run_module(arguments)
@@ -70,13 +70,13 @@ class Program:
             self._run_script(arguments)
 
     def _run_module(self, arguments: Sequence[str]) -> None:
-        """As `python -m module arguments`: by the function of `runpy` that Python itself calls for that."""
+        """Like `python -m module arguments`, through the function of `runpy` that Python itself calls."""
         self._become_main(["-m", *arguments], __builtins__=builtins, __annotations__={})
         warn_if_unsupported("python -m " + self.script)
         runpy._run_module_as_main(self.script)  # type: ignore[attr-defined]
 
     def _run_script(self, arguments: Sequence[str]) -> None:
-        """As `python script arguments`."""
+        """Like `python script arguments`."""
         path = os.path.abspath(self.script) if sys.version_info >= (3, 9) else self.script
         with open(path, "rb") as stream:
             code = self.compiled(stream.read(), path)
@@ -87,7 +87,7 @@ class Program:
         exec(code, main.__dict__)
 
     def _become_main(self, argv: Sequence[str], **names: Any) -> types.ModuleType:
-        """Put a new module in the place of `__main__`, and have modules of the program found and compiled here."""
+        """Replace `__main__` by a new module, and install the finder that compiles the program's modules."""
         main = types.ModuleType("__main__")
         main.__dict__.update(names)
         sys.argv[:] = argv
@@ -97,12 +97,12 @@ class Program:
         return main
 
     def serve(self) -> None:
-        """Be what the decorators of compiled code call from now on."""
+        """Install `jitted` as the decorator that compiled code refers to, and the budget as compile permission."""
         setattr(builtins, NAME, self.jitted)
         set_permission(self.budget.permit if self.budget is not None else None)
 
     def jitted(self, function: Any) -> Any:
-        """A function that a module defines, jitted if that makes sense."""
+        """A function that a module defines; jitted, unless it is a generator, a coroutine or no Python function."""
         if type(function) is not types.FunctionType or function.__code__.co_flags & _SUSPENDED:
             return function
         if self.budget is not None and can_wait(self.config):
@@ -118,21 +118,21 @@ class Program:
         return made
 
     def owns(self, path: Optional[str]) -> bool:
-        """Whether a module in this file belongs to the program: it is below the script's folder, and not installed."""
+        """Whether the module in this file belongs to the program: below the script's folder, and not installed."""
         real = os.path.realpath(path or "")
         return real.endswith(".py") and installed.is_below(real, self.root) and not installed.is_installed(real)
 
     def compiled(self, source: bytes, path: str) -> types.CodeType:
-        """The code of a module, with decorators on what it and its classes define."""
+        """The code of a module; functions of the module and of its classes are decorated."""
         try:
             tree = ast.parse(source, path)
         except SyntaxError as error:
-            raise error.with_traceback(None)  # the line of `ast` in it is none that Python shows
+            raise error.with_traceback(None)  # Python does not show the line in `ast`
         decorate(tree.body)
         return compile(tree, path, "exec", dont_inherit=True)
 
     def reports(self) -> List[Report]:
-        """Reports on the functions that were called, or were inlined into such, by file and line."""
+        """Reports on the functions that were called or inlined into called ones, by file and line."""
         if not self.functions:
             return []
         from pijit.cli.cold_functions import warmths  # needs an extension module
@@ -150,7 +150,7 @@ class Program:
         return [report for _, report in sorted(found, key=lambda one: one[0])]
 
     def _inlined(self) -> Dict[Tuple[str, int], Dict[str, None]]:
-        """By file and first line of functions that kernels have as parts: into what they were inlined."""
+        """By file and first line of an inlined function: the calls into whose kernels it was inlined."""
         found: Dict[Tuple[str, int], Dict[str, None]] = {}
         states = [f.state for f in self.functions if f.state is not None]
         for state in states:
@@ -162,7 +162,7 @@ class Program:
 
 
 def _folder_of_module(name: str) -> str:
-    """The folder of the program that a module belongs to; the current one where the module is an installed one."""
+    """The folder of the program that a module belongs to; the current folder if the module is installed."""
     spec = importlib.machinery.PathFinder.find_spec(name.partition(".")[0])
     places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
     place = os.path.realpath(places[0]) if places and places[0] else ""
@@ -170,7 +170,7 @@ def _folder_of_module(name: str) -> str:
 
 
 def decorate(body: Sequence[Any]) -> None:
-    """Give the functions that statements define a decorator: what serves under `NAME`."""
+    """Add the decorator `NAME` to the functions that these statements define."""
     for function in _definitions(body, False):
         line, column = function.lineno, function.col_offset
         function.decorator_list.append(ast.Name(id=NAME, ctx=ast.Load(), lineno=line, col_offset=column,
@@ -178,7 +178,7 @@ def decorate(body: Sequence[Any]) -> None:
 
 
 def _definitions(body: Sequence[Any], in_class: bool) -> Iterator[Any]:
-    """The functions to be jitted among statements of a module or class, also below `if`, `try`, `with` and loops."""
+    """The functions to jit among the statements of a module or class, including those in compound statements."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef):
             special = statement.name.startswith("__") and statement.name.endswith("__")
@@ -198,13 +198,13 @@ def _is_harmless(decorator: Any) -> bool:
 
 
 class _Finder:
-    """Finds modules as Python does, and has those of the program compiled with decorators."""
+    """Finds modules like Python's own finder, and compiles those of the program with decorators."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """See `importlib.abc.MetaPathFinder`; None leaves the module to the finders behind."""
+        """See `importlib.abc.MetaPathFinder`; None leaves the module to the finders after this one."""
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader and self._program.owns(
                 spec.origin):
@@ -214,7 +214,7 @@ class _Finder:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads a module of the program from its source; what it compiles goes to no file."""
+    """Loads a module of the program from its source; writes no bytecode file."""
 
     def __init__(self, program: Program, name: str, path: str) -> None:
         super().__init__(name, path)
