@@ -1,6 +1,6 @@
-"""The C extensions; everything else about the package is in setup.cfg.
+"""Build of the C extensions; setup.cfg holds all other package metadata.
 
-This file has no annotations, so that a Python that is too old parses it and comes to the sentence that says so.
+This file has no annotations, so that a Python that is too old can parse it and print its error message.
 """
 
 import glob
@@ -19,7 +19,7 @@ from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 
 FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310",
             (3, 11): "311", (3, 12): "312", (3, 13): "313_314"}
-"""What the names of the C files end in that are written for some versions of CPython."""
+"""Suffixes of C files that are specific to versions of CPython, by version."""
 
 HOOK = ["hook/hook.c", "hook/dispatch.c"]
 HIDDEN = ["hidden/run.c", "hidden/dispatch.c"]
@@ -27,10 +27,13 @@ CALLS = {"37_38": HOOK + ["cpython/frame_37_38.c"], "39_310": HOOK + ["cpython/f
          "311": HIDDEN + ["cpython/eval_breaker/monitoring_311.c"],
          "312": HIDDEN + ["cpython/eval_breaker/monitoring_312.c"],
          "313_314": HIDDEN + ["cpython/eval_breaker/monitoring_313_314.c"]}
-"""For each family, the C files of pijit.core._hook that are not those of all versions."""
+"""By suffix: the C files of pijit.core._hook that are specific to these versions."""
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
-"""With PIJIT_BUILD_SANITIZE: what finds wrong accesses of memory and undefined behaviour; see docs/extending.md."""
+"""Compiler flags under PIJIT_BUILD_SANITIZE; they detect invalid memory accesses and undefined behaviour.
+
+See docs/extending.md.
+"""
 
 NO_COMPILER = """
 pijit needs a C compiler to build its extension modules, and building them failed:
@@ -43,7 +46,7 @@ macOS: xcode-select --install) and run the same install command again.
 
 
 class Build(build):
-    """build that keeps instrumented files in a folder of their own: one that is up to date is not built again."""
+    """build with a separate folder for instrumented files, so that up-to-date ones are not built again."""
 
     def initialize_options(self):
         super().initialize_options()
@@ -52,7 +55,7 @@ class Build(build):
 
 
 class BuildExtensions(build_ext):
-    """build_ext that says what to install when there is no C compiler."""
+    """build_ext that reports which packages to install if there is no C compiler."""
 
     def run(self):
         try:
@@ -62,7 +65,7 @@ class BuildExtensions(build_ext):
 
 
 class Binary(Distribution):
-    """Tags wheels for the Python that builds them: on another Python their extension modules would be missing."""
+    """Tags wheels for the Python that builds them: another Python could not load their extension modules."""
 
     def has_ext_modules(self):
         return True
@@ -74,7 +77,7 @@ def native(*names):
 
 
 def extensions():
-    """The extension modules for the running CPython; none on other versions, and where there is no GIL."""
+    """The extension modules for the running CPython; none on other versions, or if there is no GIL."""
     family = FAMILIES.get(sys.version_info[:2])
     if family is None or sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return []
@@ -83,8 +86,8 @@ def extensions():
     flags = ["-std=c99", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter",
              "-Wno-missing-field-initializers", "-Wno-cast-function-type"]
     if sys.platform == "linux":
-        flags.append("-fno-plt")  # a call of CPython is one jump less
-        flags.append("-falign-functions=64")  # where functions begin decides up to a quarter of a call
+        flags.append("-fno-plt")  # saves one jump per call of CPython
+        flags.append("-falign-functions=64")  # alignment of functions changes the cost of a call by up to a quarter
     if os.environ.get("PIJIT_BUILD_DEBUG"):
         flags += ["-O0", "-g", "-UNDEBUG"]
     sanitizers = SANITIZE if os.environ.get("PIJIT_BUILD_SANITIZE") else []

@@ -1,4 +1,4 @@
-"""`input_signature`: descriptions of arguments, and examples that fit them. `pijit.checking` checks calls."""
+"""`input_signature`: descriptions of arguments, and examples that match them. `pijit.checking` checks calls."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ SCALARS = (int, float, bool, complex)
 ENTRIES = ("a pijit.Tensor, an array as an example, int, float, bool or complex, None for an argument that may be "
            "anything, or a list or tuple of these")
 USUAL = 4
-"""The length of a dimension of an example that may have any."""
+"""Length that an example array gets in a dimension that accepts any."""
 
 
 class Symbol:
     """A length that a dimension of a `Tensor` may have: any `N * divisor + remainder` between `min` and `max`.
 
     Args:
-        max: the greatest length; 0: there is none.
+        max: the greatest length; 0: unlimited.
         min: the least length.
         divisor, remainder: see above.
         unique: dimensions described by this same object have equal lengths in a call.
@@ -49,7 +49,7 @@ class Symbol:
 
     @property
     def example(self) -> int:
-        """The least length from 2 on that fits, or else the least one."""
+        """The least matching length from 2 on; if there is none, the least matching length."""
         found = [length for length in (self._from(max(self.min, 2)), self._from(self.min))
                  if not self.max or length <= self.max]
         return found[0] if found else self._from(self.min)
@@ -58,9 +58,10 @@ class Symbol:
         return least + (self.remainder - least) % self.divisor if least > self.remainder else self.remainder
 
     def why_not(self, length: int) -> Optional[str]:
-        """Why a length does not fit, or None."""
+        """Why a length does not match, or None."""
         if length < self.min or self.max and length > self.max:
-            return "must be from {} to {}".format(self.min, self.max) if self.max else "must be at least {}".format(self.min)
+            return "must be from {} to {}".format(self.min, self.max) if self.max else \
+                "must be at least {}".format(self.min)
         if length < self.remainder or (length - self.remainder) % self.divisor:
             plus = ", plus {}".format(self.remainder) if self.remainder else ""
             return "must be a multiple of {}{}".format(self.divisor, plus)
@@ -75,9 +76,9 @@ class Tensor:
     """An array argument in an `input_signature`.
 
     Args:
-        shape: a list or tuple with a length, a `Symbol`, or None for any length, per dimension; None: any number of
-            dimensions.
-        dtype: the dtype, or anything that `numpy.dtype` accepts; None: any.
+        shape: a list or tuple with one item per dimension: a length, a `Symbol`, or None for any length; None as shape:
+            any number of dimensions.
+        dtype: the dtype, or an object that `numpy.dtype` accepts; None: any.
 
     Raises:
         TypeError: a dimension or the dtype is something else.
@@ -104,7 +105,7 @@ class Tensor:
 
     @property
     def example(self) -> Optional[np.ndarray[Any, Any]]:
-        """A contiguous array of ones that fits; None if that leaves too much open."""
+        """A contiguous array of ones that matches; None if shape or dtype is open."""
         if self.shape is None or self.dtype is None:
             return None
         return np.ones([USUAL if length is None else getattr(length, "example", length) for length in self.shape],
@@ -125,10 +126,10 @@ class Signature:
     """The checked form of an `input_signature`.
 
     Args:
-        given: a dict by name; a list or tuple by position; anything else describes the one argument.
+        given: a dict by name; a list or tuple by position; any other object describes the only argument.
 
     Raises:
-        TypeError: there is something in it that describes no argument.
+        TypeError: an item does not describe an argument.
     """
 
     __slots__ = ("given",)
@@ -143,7 +144,7 @@ class Signature:
         self.given = given
 
     def entries(self, parameters: Sequence[str]) -> Dict[str, Any]:
-        """The descriptions by name of the parameter; those of `self` and `cls` are left out where they come first.
+        """The descriptions by parameter name; a leading `self` or `cls` is left out.
 
         Raises:
             ValueError: there is no such parameter.

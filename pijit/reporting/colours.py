@@ -1,7 +1,7 @@
-"""The colours of reports, light and dark, as style sheets that the style sheets of other pages do not change.
+"""Colour schemes of reports, light and dark, as style sheets that those of other pages cannot override.
 
-A report follows the theme of the notebook that holds it, where that names one; else the scheme that the reader prefers.
-It is light on paper.
+A report follows the theme of the notebook that holds it, if the notebook declares one; otherwise the reader's preferred
+scheme. Printed reports are light.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ DARK = {"back": "#14181d", "text": "#e4e7eb", "soft": "#9fb0c0", "note": "#f0bd6
         "end-edge": "#7b8794", "control": "#b8c4d0", "data": "#7fb0ff"}
 
 DARK_HOSTS = ('[data-jp-theme-light="false"]', ".vscode-dark", ".vscode-high-contrast", '[data-theme="dark"]')
-"""Ancestors that say that a page is dark: of JupyterLab and nbconvert, of VS Code, of Sphinx themes."""
+"""Ancestor elements that mark a page as dark: of JupyterLab and nbconvert, VS Code, and Sphinx themes."""
 LIGHT_HOSTS = ('[data-jp-theme-light="true"]', ".vscode-light", ".vscode-high-contrast-light", '[data-theme="light"]')
 
 MONOSPACE = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 
 
 def schemes(selector: str) -> str:
-    """The rules that give an element the variables `--pj-NAME`.
+    """The rules that define the variables `--pj-NAME` for an element.
 
     Args:
         selector: one class of the element, such as ".pj".
@@ -41,7 +41,7 @@ def schemes(selector: str) -> str:
 
 
 def firm(rules: str) -> str:
-    """Rules that those of other pages do not override; each declaration ends with a semicolon."""
+    """Rules that other pages cannot override; each declaration must end with a semicolon."""
     return rules.replace(";", " !important;")
 
 

@@ -1,4 +1,4 @@
-"""What `explain` prints of a gradient: the source, the recorded lines, and where derivatives are cut."""
+"""Report of `explain` on a gradient: the source, the recorded lines, and the places where derivatives are cut."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Callable, Dict, List, Tuple
 
 
 class GradientReport:
-    """The lines of a function in one gradient call.
+    """The recorded lines of a function in one gradient call.
 
     Attributes:
-        recorded: (file, line) to the number of operations that were recorded there.
+        recorded: (file, line) to the number of operations recorded there.
         cuts: (file, line) to the names of operations whose derivative is zero.
     """
 

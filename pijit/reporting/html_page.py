@@ -1,9 +1,8 @@
-"""A report as HTML: the picture of the split beside the annotated source, then guards, recompiles and the rest.
+"""HTML reports: the picture of the split beside the annotated source, then guards, recompiles and other lists.
 
-One document without scripts, and without anything from elsewhere. It is light or dark as its reader prefers.
-A report may be part of another page, such as a notebook. Its style rules use classes of its own and are important, so
-those of the page do not change it. Notebooks that are not trusted lose their style sheets: there, the source still is a
-`pre` element, and each of its lines ends with a newline.
+The document has no scripts and no external resources, and follows the reader's light or dark scheme. A report may be
+part of another page, such as a notebook. Its style rules have their own classes and are important, so the page cannot
+change them. Untrusted notebooks lose style sheets; the source is then still a `pre` element with one line per row.
 """
 
 from __future__ import annotations
@@ -53,13 +52,13 @@ PAGE = """<!DOCTYPE html>
 """
 
 INDENT = "white-space:pre-wrap;text-align:left;--pj-gutter:{}ch"
-"""The style of the source that does not depend on the style sheet."""
+"""The part of the source's style that does not depend on the style sheet."""
 WIDEST = 14
-"""Longer marks are shortened; pointing at one shows it whole."""
+"""Maximum length of a mark in characters; longer marks are shortened, and a tooltip shows them in full."""
 
 
 def page_of(reports: Iterable[Any], title: str) -> str:
-    """A whole document with these reports, one after the other."""
+    """A complete document with these reports in order."""
     return PAGE.format(title=escape(title), body="\n".join(map(fragment_of, reports)), light=LIGHT["back"],
                        dark=DARK["back"])
 
@@ -76,7 +75,7 @@ def write_page(path: Union[str, "os.PathLike[str]"], reports: Iterable[Any], tit
 
 
 def fragment_of(report: Any) -> str:
-    """A report as an element that other pages can hold, such as a notebook."""
+    """A report as an element that can be embedded in other pages, such as a notebook."""
     return '<div class="pj"><style>{}</style>{}</div>\n'.format(STYLE, "".join(_parts(report, "h1")))
 
 
@@ -98,7 +97,7 @@ def _parts(report: Any, heading: str) -> Iterator[str]:
 
 
 def _source(lines: Sequence[Line]) -> str:
-    """The source, with marks and numbers before the lines, and what is to say of a line below it."""
+    """The source with marks and numbers before the lines, and notes below them."""
     if not lines:
         return ""
     width = max(len(_shortened(line.mark)) for line in lines)
@@ -109,7 +108,7 @@ def _source(lines: Sequence[Line]) -> str:
 
 
 def _row(line: Line, width: int, digits: int, gutter: int) -> str:
-    """A line and its notes; each ends with a newline, where nothing else parts it from the next."""
+    """A line and its notes; each ends with a newline, which separates lines if there is no style sheet."""
     kind = "" if line.mark in ("", PLAIN) else " pj-mixed" if line.mark.endswith(PLAIN) else " pj-kernel"
     before = "{:<{}} {:>{}} | ".format(_shortened(line.mark), width, line.number, digits)
     row = '<span class="pj-line{}"><span class="pj-gutter"{}>{}</span>{}\n</span>'.format(
@@ -120,7 +119,7 @@ def _row(line: Line, width: int, digits: int, gutter: int) -> str:
 
 
 def _shortened(mark: str) -> str:
-    """`k1,k2,+5/py` for a line that is part of many kernels."""
+    """A mark such as `k1,k2,+5/py` for a line that is part of many kernels."""
     if len(mark) <= WIDEST:
         return mark
     labels, slash, plain = mark.partition("/")

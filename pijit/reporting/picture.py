@@ -1,7 +1,7 @@
-"""A report's split as a picture: an SVG of boxes in program order, control at the right, data at the left.
+"""The split of a report as an SVG picture: boxes in program order, control edges at the right, data edges at the left.
 
-The boxes are one column, as wide as a telephone shows without shrinking it. The picture has no ids, so a page can hold
-several. Colours are attributes too: viewers that do not know style sheets show the light ones.
+The boxes form one column that fits a phone screen. The picture has no ids, so a page can hold several. Colours are
+attributes, too: viewers without style sheets show the light scheme.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 from pijit.reporting.colours import LIGHT, MONOSPACE, firm, schemes
 
 WIDTH = 300
-"""Of a box; the lanes of edges come on top."""
+"""Width of a box in pixels, without the lanes of edges."""
 MARGIN, GAP, LANE, LINE = 8, 26, 9, 15
 COLUMNS = 42
 FILLER = "\0"
-"""The second column of a wide character while lines are wrapped."""
+"""Placeholder for the second column of a wide character while lines are wrapped."""
 MOST = 6
-"""More texts than this in one box are counted, not shown."""
+"""Maximum number of texts shown in one box; the others are counted."""
 
 PAINTS = {
     "ground": {"fill": "back"}, "title": {"fill": "text"}, "soft": {"fill": "soft"},
@@ -28,7 +28,7 @@ PAINTS = {
     "start": {"fill": "end", "stroke": "end-edge"}, "end": {"fill": "end", "stroke": "end-edge"},
     "control": {"fill": "", "stroke": "control"}, "data": {"fill": "", "stroke": "data"},
     "control-head": {"fill": "control"}, "data-head": {"fill": "data"}}
-"""What an element of a kind is filled and drawn with: names of colours, "" for none."""
+"""Fill and stroke of each kind of element, as names of colours; "" for none."""
 BOXES = ("start", "kernel", "bytecode", "end")
 DASHES = {"bytecode": "5 3", "data": "2 2"}
 
@@ -50,7 +50,7 @@ class Text(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A box with its lines and where it is."""
+    """A box with its lines and its position."""
 
     kind: str
     lines: Sequence[Text]
@@ -63,7 +63,7 @@ class Placed(NamedTuple):
 
 
 def svg_of(report: Any) -> str:
-    """The picture of a report as an SVG document of its own, without scripts and without fonts of its own."""
+    """The picture of a report as a complete SVG document, without scripts and embedded fonts."""
     boxes, edges = _boxes_and_edges(report)
     placed, top = [], MARGIN
     for kind, lines in boxes:
@@ -124,7 +124,7 @@ def _lines(report: Any, box: Any, gives: Sequence[str]) -> List[Text]:
 
 
 def reason_on(report: Any, first: int, last: int) -> List[str]:
-    """Why bytecode stays on these lines: breaks, or else segments that were not worth a kernel."""
+    """Why these lines stay bytecode: their breaks, or else segments that were not worth a kernel."""
     found = [one.message for one in report.breaks if first <= one.lineno <= last]
     return found or [one.reason for one in report.segments
                      if one.kind != "kernel" and one.lines and first <= one.start_line and one.end_line <= last]
@@ -143,7 +143,7 @@ def _wrapped(text: str, style: str) -> List[Text]:
 
 
 def _is_wide(sign: str) -> bool:
-    """Whether fonts of one width make this character twice as wide."""
+    """Whether monospace fonts make this character twice as wide."""
     return unicodedata.east_asian_width(sign) in "WF"
 
 
@@ -178,7 +178,7 @@ def _arrow_down(x: int, top: int, bottom: int) -> str:
 
 
 def _buses(edges: Iterable[Any]) -> List[Tuple[int, List[int], int]]:
-    """The edges of one source share a lane: source, targets, lane. Short ones are next to the boxes."""
+    """Lanes of edges: (source, targets, lane). Edges of one source share a lane; short ones lie next to the boxes."""
     targets: Dict[int, List[int]] = {}
     for edge in edges:
         targets.setdefault(edge.source, []).append(edge.target)
@@ -200,7 +200,7 @@ def _lanes(buses: Sequence[Tuple[int, List[int], int]]) -> int:
 
 def _bus(placed: Sequence[Placed], source: int, targets: Sequence[int], side: int, lane: int, kind: str,
          shift: int) -> str:
-    """From the lower part of a box along a lane to the upper parts of others, with a head at each."""
+    """An edge from the lower part of a box along a lane to the upper parts of others, with an arrowhead at each."""
     start = placed[source].middle + 4
     parts = ['<path {} d="M{} {}H{}"/>'.format(_look(kind), side, start, lane)]
     for target in targets:

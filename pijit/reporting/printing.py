@@ -1,8 +1,8 @@
-"""Shows captures to the user: prints the parts that the options ask for, and logs breaks and recompiles.
+"""Shows captures to the user: prints the parts that the options request, and logs breaks and recompiles.
 
-The compiler knows nothing of this file. It calls `options.on_capture(record)` once per capture, with a record
-that has the name of the function (`name`), its file (`filename`), one text per row of `PARTS`, the break reports
-(`breaks`) and the reason why the function was captured again (`recompile`, "" for the first capture).
+The compiler does not import this file. It calls `options.on_capture(record)` once per capture. The record has the
+function's `name`, its `filename`, one text per row of `PARTS`, and the break reports (`breaks`). `recompile` is the
+reason for another capture, "" for the first one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pijit.options import Options
 
 
 class Part(NamedTuple):
-    """A part of a capture: the record's attribute, its heading, the key and log subject that ask for it."""
+    """A part of a capture: the record's attribute, its heading, and the option and log subject that request it."""
 
     attribute: str
     heading: str
@@ -39,7 +39,7 @@ PARTS = (
 
 
 def asked_parts(options: Options) -> Tuple[Part, ...]:
-    """The parts that the options ask to print."""
+    """The parts that the options request to print."""
     return tuple(part for part in PARTS
                  if options.print_after_all or (part.key is not None and getattr(options, part.key)))
 
@@ -51,16 +51,16 @@ def section(part: Part, record: Any) -> str:
 
 
 Line = Tuple[str, int, str]
-"""The subject, the level and the text of what is logged."""
+"""Subject, level and text of a log line."""
 
 
 def show(options: Options, record: Any, own_file: str = "") -> None:
-    """Print and log what is asked for of one capture.
+    """Print and log the requested parts of one capture.
 
     Args:
         options: those of the jitted function.
-        record: the capture, of that function or one that it calls.
-        own_file: the file of the jitted function. Its options ask for lines of this file, in a library too.
+        record: the capture of that function, or of one that it calls.
+        own_file: the file of the jitted function. Its options request lines of this file even in a library.
     """
     for part in asked_parts(options) if sys.stdout is not None else ():
         sys.stdout.write(section(part, record) + "\n")
@@ -72,7 +72,7 @@ def show(options: Options, record: Any, own_file: str = "") -> None:
 
 
 def _lines(options: Options, record: Any) -> Iterator[Line]:
-    """What there is to log of a capture for the loggers that are on."""
+    """The log lines of a capture, for the loggers that are enabled."""
     for part in PARTS:
         if part.subject is not None and logs.logger(part.subject).isEnabledFor(logging.DEBUG):
             yield part.subject, logging.DEBUG, section(part, record)
@@ -86,7 +86,7 @@ def _lines(options: Options, record: Any) -> Iterator[Line]:
 
 
 def _level(asked: bool) -> int:
-    """Lines that a function's own options ask for are louder than those that PIJIT_LOGS lets through."""
+    """Lines that a function's options request have a higher level than those that PIJIT_LOGS requests."""
     return logging.INFO if asked else logging.DEBUG
 
 
@@ -96,7 +96,7 @@ def break_line(name: str, report: Any) -> str:
 
 
 def shower(options: Options, own_file: str = "") -> Callable[[Any], None]:
-    """The callback for `Options.on_capture`; makes the lines visible that the options ask for.
+    """The callback for `Options.on_capture`; enables the loggers that the options request.
 
     `own_file` is the file of the jitted function, see `show`.
     """

@@ -1,4 +1,4 @@
-"""A line on a terminal while kernels compile for long; with tqdm, where that is installed."""
+"""Progress line on a terminal during long compilations; requires tqdm."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, Iterator
 from pijit.names import count_of
 
 PATIENCE = 1.0
-"""Seconds of compiling before anything is shown."""
+"""Seconds of compilation before the line is shown."""
 PAUSE = 0.5
-"""Seconds without compiling after which that counts anew."""
+"""Seconds without compilation after which the count of `PATIENCE` restarts."""
 TICK = 0.2
 
 
 class Progress:
-    """Shows what is being compiled, once that takes long; the line is gone when the program goes on.
+    """Shows the kernel that is being compiled, once compilation takes long; the line is removed afterwards.
 
     Args:
         stream: a terminal.
@@ -31,7 +31,7 @@ class Progress:
 
     @contextlib.contextmanager
     def __call__(self, name: str) -> Iterator[None]:
-        """What `set_watch` takes: a kernel of this name is compiled inside."""
+        """Callback for `set_watch`: the kernel of this name is compiled inside the context."""
         now = time.time()
         if now - self._ended > PAUSE:
             self._began, self._done = now, 0
@@ -62,7 +62,7 @@ class Progress:
 
 @contextlib.contextmanager
 def shown_progress(stream: Any) -> Iterator[None]:
-    """Show on a stream what is being compiled inside; nothing on one that is no terminal, or without tqdm."""
+    """Show compilations inside the context on a stream; nothing if it is no terminal, or without tqdm."""
     if stream is None or not stream.isatty() or importlib.util.find_spec("tqdm") is None:
         yield
         return

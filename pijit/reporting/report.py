@@ -1,4 +1,4 @@
-"""`Report`: what `pijit.explain` returns, as text, as HTML and as a picture."""
+"""`Report`, the result of `pijit.explain`: available as text, HTML and picture."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pijit.core.errors import place
 from pijit.names import count_of
 
 PLAIN = "py"
-"""The mark of a line that stays bytecode."""
+"""Mark of a line that stays bytecode."""
 
 
 class Line(NamedTuple):
-    """A line of the source: the kernels that it is part of, and what is to say of it."""
+    """A line of the source: number, mark of its kernels, text, and notes."""
 
     number: int
     mark: str
@@ -23,36 +23,35 @@ class Line(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What pijit makes of a function.
+    """How pijit compiled a function.
 
-    `str(report)` is the source with, before each line, the kernels that it is part of
-    (`k1`; `k1/py` if part of the line stays bytecode; `py` if all of it does) and, below it, the breaks on it, with a
-    hint where it is given first.
+    `str(report)` is the annotated source. Before each line are the kernels that it is part of: `k1`; `k1/py` if a part
+    of the line stays bytecode; `py` if all of it does. Below it are the breaks on it; each hint is given once.
 
     Attributes:
         name: the qualified name of the function.
-        filename: where its source is.
+        filename: the file with its source.
         source: (line number, text) of each source line; empty if the source is not available.
         segments: reports with id, kind ("kernel" or "bytecode"), start_line, end_line, instructions, exits,
-            reason, lines. The id is the kernel's number, from 1; 0 where none was to be made.
-        breaks: reports with reason_id, message, hint, filename, lineno, opname, trail: the lines (filename, lineno,
-            name, reason_id) that lead from a call that is not inlined to what is in the way, outermost first.
+            reason, lines. The id is the kernel's number, from 1; 0 if no kernel was to be made.
+        breaks: reports with reason_id, message, hint, filename, lineno, opname, trail. The trail has the lines
+            (filename, lineno, name, reason_id) from a call that is not inlined to the cause, outermost first.
         skipped: the reason why the whole function runs as plain Python, or None.
-        guards: what must hold for the compiled code to run, as text.
+        guards: the conditions under which the compiled code runs, as text.
         recompiles: why the function was captured again, oldest first.
-        failures: errors inside pijit, in spite of which the function ran; please report them.
-        callees: reports on the functions that it calls and that are compiled on their own, as far as calls went.
-        ways: the re-entries into loops that kernels have left in the middle.
-        effects: stores and other effects on what the function did not make: line, what, where ("k1", "bytecode"), and
-            file if that is not the function's.
-        inlined: the functions that are part of its kernels: name, filename, line, and where they are called: caller,
-            call_file, call_line, where ("k1").
-        exits: how often kernels were left in the middle since the entry was made, and came back: `exits.exits` has
-            line, kernels, operation, why, count, runs, reason_id; `exits.reentries` line, runs, waits; `exits.polls`
-            is how often they left for the interpreter, `exits.misses` has line, kernel, count, asked, guard.
+        failures: errors inside pijit; the function ran despite them; please report them.
+        callees: reports on functions that it calls and that are compiled separately, if they were called.
+        ways: the re-entries into loops whose kernels were left early.
+        effects: stores and other effects on objects that the function did not create: line, what, where ("k1",
+            "bytecode"), and file if it is not the function's.
+        inlined: the functions that are part of its kernels: name, filename, line; and their calls: caller, call_file,
+            call_line, where ("k1").
+        exits: how often kernels were left early since the entry was made, and re-entered: `exits.exits` has line,
+            kernels, operation, why, count, runs, reason_id; `exits.reentries` line, runs, waits; `exits.polls` is how
+            often they left for the interpreter, `exits.misses` has line, kernel, count, asked, guard.
         inlined_at: in reports on programs, the functions that it is a part of, and the lines of the calls.
         records: the texts of all entries, oldest first, as `pijit.dump` writes them.
-        retired: why compiled code is not used although it was made: it was measured and lost.
+        retired: why compiled code is not used although it exists: a measurement showed that it is slower.
     """
 
     name: str
@@ -86,20 +85,20 @@ class Report(NamedTuple):
 
     @property
     def unseen(self) -> str:
-        """Why there is nothing to tell, although the function is not skipped; "" if there is something."""
+        """Why the report is empty although the function is not skipped; "" if it is not empty."""
         if self.skipped is not None or self.records or self.segments or self.failures:
             return ""
         return "inlined into its callers" if self.inlined_at else "not captured yet: call it, or tell explain with what"
 
     @property
     def counts(self) -> str:
-        """How many kernels, breaks and guards there are, in words."""
+        """The numbers of kernels, breaks and guards, in words."""
         return ", ".join(count_of(len(items), noun) for items, noun in (
             (self.kernels, "kernel"), (self.breaks, "break"), (self.guards, "guard")))
 
     @property
     def lists(self) -> List[Tuple[str, List[Any]]]:
-        """What is listed below the source: titles and items, those that there are."""
+        """The nonempty lists below the source: titles and items."""
         callees = ["{} ({}): {}".format(callee.name, callee.filename, callee.counts) for callee in self.callees]
         found = (("guards", self.guards), ("re-entries", self.ways), *self.exits.lists, ("recompiles", self.recompiles),
                  ("retired", self.retired), ("internal errors", self.failures),
@@ -120,7 +119,7 @@ class Report(NamedTuple):
 
     @property
     def annotated(self) -> List[Line]:
-        """The source lines, each with the kernels that it is part of and what is to say of it."""
+        """The source lines, each with the kernels that it is part of and its notes."""
         marks = self._marks()
         notes = self._notes(marks)
         return [Line(number, marks.get(number, ""), text, tuple(notes.get(number, ())))
@@ -137,10 +136,10 @@ class Report(NamedTuple):
         return "\n".join(lines)
 
     def to_svg(self) -> str:
-        """How the function was split, as a picture: kernels and bytecode as boxes, control and data as lines.
+        """Picture of the split: kernels and bytecode as boxes, control and data as lines.
 
         Returns:
-            An SVG document, which follows the light or dark scheme of whoever shows it.
+            An SVG document that follows the light or dark scheme of its viewer.
 
         Example:
             >>> open("split.svg", "w").write(pijit.explain(f, x).to_svg())      # doctest: +SKIP
@@ -159,7 +158,7 @@ class Report(NamedTuple):
             The path.
 
         Raises:
-            TypeError: `path` is no path.
+            TypeError: `path` is not a path.
             OSError: the file cannot be written.
 
         Example:
@@ -170,13 +169,13 @@ class Report(NamedTuple):
         return write_page(path, [self], self.name)
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """HTML that notebooks show."""
         from pijit.reporting.html_page import fragment_of
 
         return fragment_of(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What IPython shows in a terminal."""
+        """Text that IPython shows in a terminal."""
         printer.text(str(self))
 
     def _annotated_text(self) -> Iterator[str]:
@@ -192,7 +191,7 @@ class Report(NamedTuple):
                 yield from ("  " + note for note in notes)
 
     def _notes(self, marks: Dict[int, str]) -> Dict[int, List[str]]:
-        """What is said below a line: its breaks, and why a segment is no kernel, if nothing else says it there."""
+        """The notes below each line: its breaks, or else why a segment on it is not a kernel."""
         notes: Dict[int, List[str]] = {}
         hinted = {""}
         breaks = dict.fromkeys((one.lineno, one.message, self._by_way_of(one), one.hint) for one in self.breaks)
@@ -212,12 +211,12 @@ class Report(NamedTuple):
         return notes
 
     def _by_way_of(self, one: Any) -> str:
-        """The functions between a call that is not inlined and the one in which something is in the way."""
+        """The functions between a call that is not inlined and the one that contains the cause."""
         steps = ["{} ({})".format(step.name, self._place(step.lineno, step.filename)) for step in one.trail[:-1]]
         return "by way of " + ", ".join(steps) if steps else ""
 
     def _marks(self) -> Dict[int, str]:
-        """What stands before a line: `k1` in kernel 1, `k1/py` if a part stays bytecode, `py` if all of it does."""
+        """The mark before each line: `k1` in kernel 1, `k1/py` if a part stays bytecode, `py` if all of it does."""
         labels: Dict[int, Dict[str, None]] = {}
         for segment in self.kernels:
             for number in segment.lines:
