@@ -11,7 +11,16 @@
 from __future__ import annotations
 
 from pijit.ms import context, dtype, initializer, nn, numpy, ops  # noqa: F401
-from pijit.ms.compilation import JitConfig, constexpr, jit, jit_class, ms_class, ms_function, ms_memory_recycle, mutable  # noqa: F401
+from pijit.ms.compilation import (  # noqa: F401
+    JitConfig,
+    constexpr,
+    jit,
+    jit_class,
+    ms_class,
+    ms_function,
+    ms_memory_recycle,
+    mutable,
+)
 from pijit.ms.context import (  # noqa: F401
                                   GRAPH_MODE,
                                   LAX,
@@ -37,8 +46,8 @@ from pijit.ms.train import Model, load_checkpoint, load_param_into_net, save_che
 
 from_numpy = Tensor.from_numpy
 
-__all__ = ["GRAPH_MODE", "JitConfig", "Model", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context", "from_numpy",
-           "get_context", "get_grad", "get_seed", "grad", "initializer", "install", "is_tensor", "jit", "jit_class", "load_checkpoint",
-           "load_param_into_net", "ms_class",
-           "ms_function", "mutable", "nn", "numpy", "ops", "save_checkpoint", "set_context", "set_device", "set_seed", "tensor", "uninstall",
-           "value_and_grad"]
+__all__ = [
+    "GRAPH_MODE", "JitConfig", "Model", "PYNATIVE_MODE", "Parameter", "ParameterTuple", "Tensor", "context",
+    "from_numpy", "get_context", "get_grad", "get_seed", "grad", "initializer", "install", "is_tensor", "jit",
+    "jit_class", "load_checkpoint", "load_param_into_net", "ms_class", "ms_function", "mutable", "nn", "numpy", "ops",
+    "save_checkpoint", "set_context", "set_device", "set_seed", "tensor", "uninstall", "value_and_grad"]

@@ -1,4 +1,4 @@
-"""`python -m pijit.ms program.py`: run a program whose `import mindspore` gives `pijit.ms`."""
+"""`python -m pijit.ms program.py`: runs a program in which `import mindspore` imports `pijit.ms`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What tensors hold: arrays from anything that makes a tensor, and the element types of results.
+"""Arrays of tensors: conversion of input data, and type promotion.
 
-The rules of promotion are MindSpore's. A Python number takes the type of the tensor beside it, unless its kind is higher.
-An integer and a float give the float's type. Quotients of integers are float32.
+The promotion rules are MindSpore's. A Python number takes the type of the other operand, unless its kind is higher. An
+integer and a float give the float's type. Quotients of integers are float32.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _ORDER = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 def as_array(data: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
-    """A new array of numbers; Python's floats become float32, as in MindSpore.
+    """A new array of numbers; Python floats become float32, as in MindSpore.
 
     Raises:
-        TypeError: `data` has no numbers.
+        TypeError: `data` contains no numbers.
         ValueError: `data` is a ragged list.
     """
     if isinstance(data, (np.ndarray, np.generic)):
@@ -36,7 +36,7 @@ def as_array(data: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
 
 
 def _dtype_of(data: Any) -> Any:
-    """float32 for Python's floats; the dtype of arrays within a list stays."""
+    """float32 for Python floats; arrays in a list keep their dtype."""
     found = np.array(data)
     one = data
     while isinstance(one, (list, tuple)) and one:
@@ -84,5 +84,6 @@ def number_dtype(dtype: Any, number: Any) -> Any:
         >>> number_dtype(np.dtype("int32"), 0.5)
         dtype('float32')
     """
-    kind = "b" if isinstance(number, bool) else "i" if isinstance(number, int) else "f" if isinstance(number, float) else "c"
+    kind = "b" if isinstance(number, bool) else "i" if isinstance(number, int) else \
+        "f" if isinstance(number, float) else "c"
     return _WITH_NUMBER[kind][dtype.char]

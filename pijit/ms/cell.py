@@ -1,4 +1,4 @@
-"""`Cell`: a part of a network, with parameters and cells as attributes and its computation in `construct`."""
+"""`Cell`: a module of a network, with parameters and cells as attributes and its computation in `construct`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pijit.ms.tensor import Tensor
 
 
 class Cell:
-    """A part of a network.
+    """A module of a network.
 
     A subclass defines `construct` and sets parameters and cells as attributes in its `__init__`. Calling the cell calls
     `construct`; in `GRAPH_MODE` it runs as one graph.
 
     Args:
-        auto_prefix: whether names of parameters of cells inside begin with the attribute's name.
+        auto_prefix: whether names of parameters of nested cells begin with the attribute's name.
         flags: attributes to set.
 
     Attributes:
-        training: whether `set_train` was called; some layers compute differently then.
+        training: whether `set_train` enabled training; some layers then compute differently.
 
     Example:
         >>> class Scale(Cell):
@@ -33,7 +33,7 @@ class Cell:
     """
 
     special: Optional[str] = None
-    """What a call does more than `construct`: hooks, a derivative of its own, casts. None: nothing, which a guard asks."""
+    """Kinds of extra work of a call beside `construct`: hooks, a derivative, casts. None if there are none; guarded."""
 
     training = False
     requires_grad = False
@@ -124,12 +124,13 @@ class Cell:
 
     def _require_init(self) -> None:
         if "_params" not in self.__dict__:
-            raise AttributeError("{}: call super().__init__() before parameters and cells are set".format(type(self).__name__))
+            raise AttributeError("{}: call super().__init__() before parameters and cells are set".format(
+                type(self).__name__))
 
     # Parameters and cells.
 
     def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[Tuple[str, Parameter]]:
-        """(name by attributes, parameter) of each parameter; those of cells inside too, with `expand`."""
+        """(path of attributes, parameter) of each parameter; with `expand` including nested cells."""
         seen = set()
         cells = self.cells_and_names(name_prefix) if expand else [(name_prefix, self)]
         for cell_name, cell in cells:
@@ -152,15 +153,15 @@ class Cell:
         return [one for one in self.get_parameters(recurse) if not one.requires_grad]
 
     def parameters_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter]":
-        """Parameters by their own names."""
+        """Parameters by the names that they have themselves."""
         return OrderedDict((one.name, one) for one in self.get_parameters(recurse))
 
     def state_dict(self) -> "OrderedDict[str, Parameter]":
-        """Parameters by the names of attributes."""
+        """Parameters by the paths of their attributes."""
         return OrderedDict(self.parameters_and_names())
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Let the names of parameters begin with a prefix."""
+        """Add a prefix to the names of parameters."""
         for _, one in self.parameters_and_names(expand=recurse):
             if prefix:
                 one.name = prefix + one.name
@@ -174,7 +175,7 @@ class Cell:
         return OrderedDict((name, one) for name, one in self._cells.items() if one is not None)
 
     def cells_and_names(self, name_prefix: str = "", cells: Any = None) -> Iterator[Tuple[str, "Cell"]]:
-        """(name, cell) of this cell and of all cells inside."""
+        """(name, cell) of this cell and of all nested cells."""
         seen = set() if cells is None else cells
         if id(self) in seen:
             return
@@ -185,20 +186,20 @@ class Cell:
                 yield from one.cells_and_names((name_prefix + "." if name_prefix else "") + name, seen)
 
     def apply(self, fn: Callable[["Cell"], Any]) -> "Cell":
-        """Call a function with each cell inside and with this one."""
+        """Call a function with each nested cell, then with this one."""
         for one in self.cells():
             one.apply(fn)
         fn(self)
         return self
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> Dict[Parameter, Parameter]:
-        """The parameters; they have their first values from the beginning."""
+        """The parameters; their initial values are computed at creation."""
         return {one: one for one in self.get_parameters()}
 
-    # How it computes.
+    # Modes and options.
 
     def set_train(self, mode: bool = True) -> "Cell":
-        """Compute as in training, or not; returns the cell."""
+        """Switch training behaviour on or off; returns the cell."""
         for _, one in self.cells_and_names():
             object.__setattr__(one, "training", bool(mode))
         return self
@@ -215,17 +216,17 @@ class Cell:
         return self
 
     def add_flags_recursive(self, **flags: Any) -> "Cell":
-        """Set attributes of all cells inside too; returns the cell."""
+        """Set attributes of all nested cells, too; returns the cell."""
         for _, one in self.cells_and_names():
             one.add_flags(**flags)
         return self
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Describe the inputs by tensors; None in a shape is any length. The description is remembered for `get_inputs`."""
+        """Describe the inputs by tensors; None in a shape is any length. `get_inputs` returns the description."""
         object.__setattr__(self, "_dynamic_shape_inputs", inputs or tuple(kwargs.values()))
 
     def get_inputs(self) -> Any:
-        """What `set_inputs` has set."""
+        """The description that `set_inputs` stored."""
         return self._dynamic_shape_inputs  # type: ignore[attr-defined]
 
     def to_float(self, dst_type: Any) -> "Cell":
@@ -238,39 +239,39 @@ class Cell:
         return self
 
     def recompute(self, **kwargs: Any) -> None:
-        """Accepted: values are kept for the backward pass."""
+        """Accepted; values are always kept for the backward pass."""
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepted: cells are compiled when they are called."""
+        """Accepted; cells are compiled when they are called."""
 
     def compile_and_run(self, *args: Any, **kwargs: Any) -> Any:
         """The result of a call."""
         return self(*args, **kwargs)
 
     def register_forward_pre_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
-        """Call `hook_fn(cell, inputs)` before `construct`; what it returns replaces the inputs.
+        """Call `hook_fn(cell, inputs)` before `construct`; its result replaces the inputs, unless it is None.
 
         Returns:
-            A handle whose `remove` takes the hook away.
+            A handle whose `remove` removes the hook.
         """
         return special_calls.register(self, "pre", hook_fn)
 
     def register_forward_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
-        """Call `hook_fn(cell, inputs, output)` after `construct`; what it returns replaces the output."""
+        """Call `hook_fn(cell, inputs, output)` after `construct`; its result replaces the output, unless it is None."""
         return special_calls.register(self, "forward", hook_fn)
 
     def register_backward_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
-        """Call `hook_fn(cell, grad_input, grad_output)` in the backward pass; what it returns replaces `grad_input`."""
+        """Call `hook_fn(cell, grad_input, grad_output)` in the backward pass; its result replaces `grad_input`."""
         return special_calls.register(self, "backward", hook_fn)
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> "special_calls.HookHandle":
-        """Call `hook_fn(cell, grad_output)` in the backward pass; what it returns replaces `grad_output`."""
+        """Call `hook_fn(cell, grad_output)` in the backward pass; its result replaces `grad_output`."""
         return special_calls.register(self, "backward_pre", hook_fn)
 
     # Text.
 
     def extend_repr(self) -> str:
-        """What `repr` shows between the brackets; a subclass defines it."""
+        """The text between the brackets of `repr`; a subclass defines it."""
         return ""
 
     def __repr__(self) -> str:
@@ -285,7 +286,7 @@ class Cell:
 
 
 class GraphCell(Cell):
-    """A cell of a stored graph; there are none here.
+    """A cell of a stored graph; not supported.
 
     Raises:
         NotImplementedError: always.

@@ -1,4 +1,4 @@
-"""`mindspore.common`."""
+"""`mindspore.common`: re-exports of names of `pijit.ms`."""
 
 from __future__ import annotations
 

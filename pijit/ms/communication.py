@@ -1,4 +1,4 @@
-"""`mindspore.communication`: a group of one process."""
+"""`mindspore.communication` for a group of one process."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 
 def init(backend_name: Any = None) -> None:
-    """Accepted: there is one process."""
+    """Accepted; there is one process."""
 
 
 def release() -> None:
-    """Accepted: there is one process."""
+    """Accepted; there is one process."""
 
 
 def get_rank(group: Any = None) -> int:
-    """The number of this process: 0."""
+    """The rank of this process: 0."""
     return 0
 
 

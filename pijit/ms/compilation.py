@@ -1,4 +1,4 @@
-"""`jit` as MindSpore spells it, and what programs ask about jitted functions."""
+"""`jit` with MindSpore's arguments, and queries about jitted functions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pijit.ms import log
 from pijit.names import closest
 
 CAPTURE_MODES = {"bytecode": "PIJit", "ast": "PSJit", "trace": "PIJit"}
-"""The mode for each `capture_mode`."""
+"""The mode of `pijit.jit` for each `capture_mode`."""
 
 TWINS = "__pijit_ms__"
-"""The attribute of a function that has its `Twins`; they are collected with the function."""
+"""The attribute of a function that holds its `Twins`; they are garbage-collected with the function."""
 
 
 class Twins:
-    """The jitted functions of one function, by their options: a function that is jitted twice is one function."""
+    """The jitted versions of one function, by their options; jitting it twice returns the same object."""
 
     __slots__ = ("function", "jitted")
 
@@ -31,7 +31,7 @@ class Twins:
 
 
 def twins_of(function: types.FunctionType) -> Dict[Any, Any]:
-    """The jitted functions of a function; attributes may have been copied from another one."""
+    """The jitted versions of a function; another function's `Twins` are ignored, since attributes can be copied."""
     found = function.__dict__.get(TWINS)
     if found is None or found.function is not function:
         found = function.__dict__[TWINS] = Twins(function)
@@ -42,25 +42,25 @@ _switch = {"on": True}
 
 
 def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, hash_args: Any = None,
-        jit_config: Optional[Mapping[str, Any]] = None, compile_once: bool = False, *, capture_mode: Optional[str] = None,
-        jit_level: str = "O0", dynamic: int = 0, fullgraph: bool = False, backend: str = "", fn: Any = None,
-        **other: Any) -> Any:
+        jit_config: Optional[Mapping[str, Any]] = None, compile_once: bool = False, *,
+        capture_mode: Optional[str] = None, jit_level: str = "O0", dynamic: int = 0, fullgraph: bool = False,
+        backend: str = "", fn: Any = None, **other: Any) -> Any:
     """Compile the numeric parts of a function over tensors, or of a cell's `construct`.
 
-    Works as `@jit`, `@jit(...)` and `jit(f, ...)`. Answers are those of the undecorated function.
+    Works as `@jit`, `@jit(...)` and `jit(f, ...)`. Results are those of the undecorated function.
 
     Args:
         function: a function, method, cell or class.
         mode: "PIJit" or "PSJit", as for `pijit.jit`.
         hash_args: values on which the function depends, as for `pijit.jit`.
-        jit_config: options of `pijit.jit`; other keys of MindSpore are accepted, without effect.
+        jit_config: options of `pijit.jit`; other keys of MindSpore are accepted without effect.
         capture_mode: "bytecode" (PIJit), "ast" (PSJit) or "trace".
         fullgraph: make a break an error.
-        input_signature, jit_level, dynamic, backend, compile_once, **other: accepted, without effect. Guards ask for shapes
-            and types.
+        input_signature, jit_level, dynamic, backend, compile_once, **other: accepted without effect, because guards
+            check shapes and types.
 
     Returns:
-        The jitted function. A method gives a method, a cell the cell with its `construct` jitted.
+        The jitted function. A method gives a method; a cell gives the cell with its `construct` jitted.
 
     Raises:
         TypeError: `function` has no Python code.
@@ -86,14 +86,14 @@ def jit(function: Any = None, mode: str = "PIJit", input_signature: Any = None, 
 
 
 def _tell_what_has_no_effect(jit_config: Optional[Mapping[str, Any]], given: Mapping[str, Any]) -> None:
-    """Log the arguments and options of MindSpore that change nothing here."""
+    """Log the arguments and options of MindSpore that have no effect here."""
     named = set(getattr(jit_config, "jit_config_dict", jit_config) or ()) - set(known_options(jit_config))
     for name in sorted(named | {name for name, value in given.items() if value is not None}):
         log.info("jit: %s has no effect; guards ask for shapes and types", name)
 
 
 def known_options(jit_config: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
-    """The options of `pijit.jit` out of a configuration of MindSpore's."""
+    """The options of `pijit.jit` in a MindSpore configuration."""
     given = getattr(jit_config, "jit_config_dict", jit_config) or {}
     return {name: value for name, value in given.items() if name in options.ALL and name not in ("mode", "backend")}
 
@@ -118,7 +118,7 @@ def _jitted(function: Any, hash_args: Any, settings: Dict[str, Any], mode: str) 
 
 
 def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:
-    """The same as `jit(..., mode="PSJit")`: the function is to be one graph.
+    """The same as `jit(..., mode="PSJit")`: the function must be one graph.
 
     Example:
         >>> @ms_function
@@ -132,7 +132,7 @@ def ms_class(cls: type) -> type:
     """Mark a class that jitted functions use; returns the class.
 
     Raises:
-        TypeError: `cls` is no class.
+        TypeError: `cls` is not a class.
     """
     if not isinstance(cls, type):
         raise TypeError("ms_class: cls must be a class; not {!r}".format(cls))
@@ -143,11 +143,11 @@ jit_class = ms_class
 
 
 def ms_memory_recycle() -> None:
-    """Accepted: memory is given back as Python does it."""
+    """Accepted; Python frees the memory."""
 
 
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
-    """The value; what changes between calls needs no mark here.
+    """The value; values that change between calls need no mark here.
 
     Raises:
         TypeError: `input_data` is not a number, tensor, list, tuple or dict.
@@ -155,24 +155,26 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     from pijit.ms.tensor import Tensor
 
     if not isinstance(input_data, (int, float, Tensor, list, tuple, dict)):
-        raise TypeError("mutable: input_data must be a number, Tensor, list, tuple or dict; not {!r}".format(input_data))
+        raise TypeError("mutable: input_data must be a number, Tensor, list, tuple or dict; not {!r}".format(
+            input_data))
     return input_data
 
 
-def constexpr(fn: Any = None, get_instance: bool = True, name: Any = None, reuse_result: bool = True, check: bool = True) -> Any:
-    """The function; what is constant is found out."""
+def constexpr(fn: Any = None, get_instance: bool = True, name: Any = None, reuse_result: bool = True,
+              check: bool = True) -> Any:
+    """The function; capture detects constants itself."""
     return (lambda function: function) if fn is None else fn
 
 
 class JitConfig:
-    """Options of `jit` as an object; unknown ones are kept without effect."""
+    """Options of `jit` as an object; unknown ones are stored without effect."""
 
     def __init__(self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", **kwargs: Any) -> None:
         self.jit_config_dict = dict(kwargs, **({"jit_syntax_level": jit_syntax_level} if jit_syntax_level else {}))
 
 
 def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
-    """What pijit holds for a function: see `pijit.get_code_extra`. A function stands for what `jit` made of it."""
+    """The compiler state of a function, see `pijit.get_code_extra`; for a plain function, that of a jitted version."""
     found = extra_of(f)
     function = getattr(f, "__func__", f)
     if found is not None or not isinstance(function, types.FunctionType):
@@ -182,26 +184,26 @@ def get_code_extra(f: Callable[..., Any]) -> Optional[CodeExtra]:
 
 
 def jit_mode_pi_enable() -> None:
-    """Let `jit` compile functions again."""
+    """Make `jit` compile functions again."""
     _switch["on"] = True
 
 
 def jit_mode_pi_disable() -> None:
-    """Let `jit` return functions as they are from now on."""
+    """Make `jit` return functions unchanged from now on."""
     _switch["on"] = False
 
 
 def jit_mode_pi_compile(*args: Any, **kwargs: Any) -> bool:
-    """Accepted: functions are compiled when they are called."""
+    """Accepted; functions are compiled when they are called."""
     return True
 
 
 def update_pijit_default_config(**kwargs: Any) -> None:
-    """Accepted; options are those of each `jit`."""
+    """Accepted without effect; each `jit` has its own options."""
 
 
 class PIJitCaptureContext:
-    """Jits functions that it is put on; as a context manager it changes nothing.
+    """Jits the functions that it decorates; as a context manager it has no effect.
 
     Args:
         fullgraph: make a break an error.

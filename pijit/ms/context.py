@@ -1,4 +1,4 @@
-"""`set_context` and `get_context` with the keys of MindSpore's programs; there is one device, the CPU."""
+"""`set_context` and `get_context` with MindSpore's keys; the CPU is the only device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pijit.ms import special_calls
 from pijit.names import closest
 
 GRAPH_MODE, PYNATIVE_MODE = core.GRAPH_MODE, core.PYNATIVE_MODE
-"""What `set_context(mode=...)` accepts."""
+"""Values that `set_context(mode=...)` accepts."""
 
 STRICT, LAX = "STRICT", "LAX"
 
@@ -20,28 +20,29 @@ CORE = ("mode", "jit_syntax_level")
 IGNORED: Dict[str, Any] = {
     "device_id": 0, "save_graphs": False, "save_graphs_path": ".", "enable_graph_kernel": False, "enable_sparse": False,
     "max_call_depth": 1000, "pynative_synchronize": False, "deterministic": "OFF", "jit_config": {}, "jit_level": "O0",
-    "enable_compile_cache": False, "compile_cache_path": "", "precompile_only": False, "reserve_class_name_in_scope": True,
-    "grad_for_scalar": False, "runtime_num_threads": 30, "memory_optimize_level": "O0", "max_device_memory": "1024GB",
+    "enable_compile_cache": False, "compile_cache_path": "", "precompile_only": False,
+    "reserve_class_name_in_scope": True, "grad_for_scalar": False, "runtime_num_threads": 30,
+    "memory_optimize_level": "O0", "max_device_memory": "1024GB",
     "mempool_block_size": "1GB", "print_file_path": "", "env_config_path": "", "inter_op_parallel_num": 0,
     "ascend_config": {}, "gpu_config": {}, "graph_kernel_flags": "", "check_bprop": False, "aoe_tune_mode": "",
     "enable_reduce_precision": True, "enable_profiling": False, "debug_level": 0, "op_timeout": 900,
 }
-"""Keys that are accepted and remembered, since programs set them, and that change nothing here."""
+"""Keys that are accepted and stored, because programs set them, but have no effect here."""
 
 _values: Dict[str, Any] = {}
 
 
 def set_context(**kwargs: Any) -> None:
-    """Say how cells and jitted functions run.
+    """Set how cells and jitted functions run.
 
     Args:
-        mode: `GRAPH_MODE`: cells run as one graph each; `PYNATIVE_MODE`, the default: only what is jitted does.
+        mode: `GRAPH_MODE`: each cell runs as one graph; `PYNATIVE_MODE`, the default: only jitted functions do.
         jit_syntax_level: "STRICT" or "LAX", as for `pijit.set_context`.
         device_target: "CPU".
-        **kwargs: other keys of MindSpore; they are remembered and have no effect.
+        **kwargs: other keys of MindSpore; they are stored and have no effect.
 
     Raises:
-        ValueError: a device that is not there, an unknown key, or a wrong value.
+        ValueError: a device other than the CPU, an unknown key, or a wrong value.
         TypeError: a value has a wrong type.
 
     Example:
@@ -56,11 +57,12 @@ def set_context(**kwargs: Any) -> None:
         elif key in IGNORED:
             _values[key] = value
         else:
-            raise ValueError("set_context: key must be {}".format(closest(key, list(CORE) + ["device_target"] + sorted(IGNORED))))
+            raise ValueError("set_context: key must be {}".format(
+                closest(key, list(CORE) + ["device_target"] + sorted(IGNORED))))
 
 
 def get_context(attr_key: str) -> Any:
-    """What `set_context` has set, or the default.
+    """The value that `set_context` has set, or the default.
 
     Raises:
         ValueError: there is no such key.
@@ -72,12 +74,13 @@ def get_context(attr_key: str) -> Any:
     if attr_key in CORE or attr_key == "device_target":
         return core.get_context(attr_key)
     if attr_key not in IGNORED:
-        raise ValueError("get_context: attr_key must be {}".format(closest(attr_key, list(CORE) + ["device_target"] + sorted(IGNORED))))
+        raise ValueError("get_context: attr_key must be {}".format(
+            closest(attr_key, list(CORE) + ["device_target"] + sorted(IGNORED))))
     return _values.get(attr_key, IGNORED[attr_key])
 
 
 def set_device(device_target: str, device_id: Any = None) -> None:
-    """Choose the device: the CPU.
+    """Choose the device; only the CPU is supported.
 
     Raises:
         ValueError: another device.
@@ -91,27 +94,27 @@ def _require_cpu(name: str, value: Any) -> None:
 
 
 def set_ps_context(**kwargs: Any) -> None:
-    """Accepted: there are no parameter servers."""
+    """Accepted; there are no parameter servers."""
 
 
 def reset_ps_context() -> None:
-    """Accepted: there are no parameter servers."""
+    """Accepted; there are no parameter servers."""
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
     """Accepted for one process.
 
     Warns:
-        UserWarning: several devices are asked for.
+        UserWarning: the program requests several devices.
     """
     if kwargs.get("device_num", 1) != 1:
         warnings.warn("set_auto_parallel_context: there is one device", stacklevel=2)
 
 
 def reset_auto_parallel_context() -> None:
-    """Accepted: there is nothing to reset."""
+    """Accepted; there is nothing to reset."""
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
-    """The setting of one process."""
+    """The setting for one process."""
     return {"device_num": 1, "global_rank": 0, "parallel_mode": "stand_alone"}.get(attr_key)

@@ -1,7 +1,7 @@
-"""Gradients of functions and cells over tensors, and derivatives that a program sets itself.
+"""Gradients of functions and cells over tensors, and derivatives that a program defines itself.
 
-Functions run on the tape of `pijit.grad`; a tensor is the array that it holds. Integer tensors are differentiated as if they
-were real, and their gradients are integers, as in MindSpore.
+Functions run on the tape of `pijit.grad`, which tracks the array in each tensor. Integer tensors are differentiated as
+if they were real, and their gradients are integers, as in MindSpore.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from pijit.ms.parameter import Parameter
 from pijit.ms.tensor import Tensor, made
 
 Derivative = Callable[..., Any]
-"""Takes (*inputs, out, dout) and returns what reaches each input."""
+"""Takes (*inputs, out, dout) and returns the gradient of each input."""
 
 
 class Gradients:
-    """One run of a function on a tape, and the sweep back.
+    """One run of a function on a tape, and its backward sweep.
 
     Args:
         function: a function, method or cell.
         args, kwargs: its arguments.
-        positions: which arguments are differentiated.
-        weights: parameters that are differentiated.
+        positions: positions of the differentiated arguments.
+        weights: differentiated parameters.
 
     Attributes:
-        result: what the function has returned.
+        result: the result of the function.
     """
 
-    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Dict[str, Any], positions: Sequence[int],
-                 weights: Sequence[Parameter]) -> None:
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Dict[str, Any],
+                 positions: Sequence[int], weights: Sequence[Parameter]) -> None:
         if why_no_gradients() is not None:
             raise GradientError(reason("PJ501"), "PJ501")
         self._args = _with_own_memory(list(args), positions, weights)
@@ -57,14 +57,14 @@ class Gradients:
             raise error.with_traceback(without_tape(error.__traceback__))
 
     def sweep(self, value: Any, seed: Any = None) -> None:
-        """Go back from a value; its seed is ones, or a value of the same structure."""
+        """Sweep backward from a value; the seed is ones by default, or has the structure of the value."""
         run = runner(call)
         for one, part in _seeds(value, seed):
             self._tape.give(run, one, part)
         self._tape.sweep(run)
 
     def of_inputs(self) -> List[Any]:
-        """The gradients of the arguments at the positions, with their structure."""
+        """The gradients of the arguments at the positions, in their structure."""
         return [self._like(self._args[place]) for place in self._positions]
 
     def of_weights(self) -> List[Tensor]:
@@ -87,7 +87,7 @@ class Gradients:
 
 
 def tensors_in(x: Any) -> Iterator[Any]:
-    """The arrays of the tensors of an argument."""
+    """The arrays of the tensors in an argument."""
     if isinstance(x, Tensor):
         yield x._array
     elif isinstance(x, (list, tuple)):
@@ -99,7 +99,7 @@ def tensors_in(x: Any) -> Iterator[Any]:
 
 
 def _with_own_memory(args: List[Any], positions: Sequence[int], weights: Sequence[Parameter]) -> List[Any]:
-    """The arguments; those that share memory with another one are copied, since each has a gradient of its own."""
+    """The arguments; one that shares memory with another is copied, because each has its own gradient."""
     seen = [one._array for one in weights]
     for place, x in enumerate(args):
         arrays = list(tensors_in(x))
@@ -129,7 +129,8 @@ def _seeds(value: Any, seed: Any) -> Iterator[Tuple[Any, Any]]:
         if seed is None:
             yield value._array, np.ones(value.shape, value._array.dtype)
         else:
-            yield value._array, np.broadcast_to(np.asarray(seed._array if isinstance(seed, Tensor) else seed), value.shape)
+            yield value._array, np.broadcast_to(
+                np.asarray(seed._array if isinstance(seed, Tensor) else seed), value.shape)
     elif isinstance(value, (list, tuple)):
         whole = seed is not None and not isinstance(seed, (list, tuple))
         for k, one in enumerate(value):
@@ -141,15 +142,15 @@ def _seeds(value: Any, seed: Any) -> Iterator[Tuple[Any, Any]]:
         yield value, 1.0 if seed is None else seed
 
 
-# Derivatives of one's own.
+# User-defined derivatives.
 
 
 def call_with_derivative(function: Callable[..., Any], derivative: Derivative, inputs: Tuple[Any, ...]) -> Any:
-    """The result of a function, recorded with a derivative in place of what is inside.
+    """The result of a function, recorded with the given derivative instead of the operations inside.
 
     Args:
         function: takes the inputs.
-        derivative: takes (*inputs, out, dout); returns a tuple with what reaches each input, or a tensor for one input.
+        derivative: takes (*inputs, out, dout); returns a tuple with a gradient per input, or a tensor for one input.
         inputs: the inputs.
 
     Returns:
@@ -182,7 +183,7 @@ def _derivative_give(tape: Tape, derivative: Derivative, inputs: Tuple[Any, ...]
 
 
 def _held(tape: Tape, x: Any) -> Callable[[], Any]:
-    """Gives an input as it was when the function was called."""
+    """Returns an input with the values that it had when the function was called."""
     if not isinstance(x, Tensor):
         return lambda: x
     array = x._array
@@ -203,7 +204,7 @@ call_with_derivative.tape_aware = True  # type: ignore[attr-defined]
 
 
 def stop_gradient(value: Any) -> Any:
-    """A copy that is constant to gradients."""
+    """A copy that is a constant for gradients."""
     with no_grad():
         return _copied(value)
 
@@ -212,7 +213,7 @@ stop_gradient.tape_aware = True  # type: ignore[attr-defined]
 
 
 def hooked(hook: Callable[..., Any], inputs: Tuple[Any, ...]) -> Any:
-    """The inputs, whose adjoints a function sees when they are known and may replace.
+    """The inputs; in the sweep, the hook receives their adjoints and may replace them.
 
     Args:
         hook: takes a tuple with an adjoint per input; returns None, a tensor, or a tuple of tensors.
@@ -230,7 +231,7 @@ hooked.tape_aware = True  # type: ignore[attr-defined]
 
 
 class _BpropGetters:
-    """The registry of derivatives of primitives; `bprop_getters.register(ops.Mul)` decorates one.
+    """The registry of derivatives of primitives; `bprop_getters.register(ops.Mul)` decorates a function.
 
     Example:
         >>> @bprop_getters.register(Mul)
@@ -248,7 +249,8 @@ class _BpropGetters:
 
         cls = prim if isinstance(prim, type) else type(prim)
         if not issubclass(cls, Primitive):
-            raise TypeError("bprop_getters.register: prim must be a class of primitives such as ops.Mul; not {!r}".format(prim))
+            raise TypeError("bprop_getters.register: prim must be a class of primitives such as ops.Mul; "
+                            "not {!r}".format(prim))
 
         def registered(getter: Any) -> Any:
             cls.bprop_getter = getter
@@ -256,7 +258,7 @@ class _BpropGetters:
         return registered
 
     def get(self, prim: Any, default: Any = None) -> Any:
-        """What is registered for a primitive, or the default."""
+        """The function registered for a primitive, or the default."""
         return getattr(prim, "bprop_getter", None) or default
 
 
@@ -264,7 +266,7 @@ bprop_getters = _BpropGetters()
 
 
 def erf_of(x: Any) -> Any:
-    """Error functions of an array."""
+    """Error function of each element of an array."""
     return call_with_derivative(lambda given: made(_erf(given._array)), _erf_derivative, (made(x),))._array
 
 

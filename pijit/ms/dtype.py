@@ -1,4 +1,4 @@
-"""Element types: `Type` objects with MindSpore's names over NumPy's dtypes."""
+"""Element types: `Type` objects that map MindSpore's names to NumPy's dtypes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Type:
     """An element type.
 
     Attributes:
-        name: as it is printed, for example "Float32".
+        name: the printed name, for example "Float32".
         nptype: the NumPy dtype; None for types that no array has.
 
     Example:
@@ -59,20 +59,22 @@ number = Type("Number")
 string = Type("String")
 tensor_type = Type("TensorType")
 
-byte, short, half, double, float_, int_, intc, intp, uint = int8, int16, float16, float64, float32, int32, int32, int64, uint32
+byte, short, half, double, float_, int_, intc, intp, uint = (
+    int8, int16, float16, float64, float32, int32, int32, int64, uint32)
 single, uint_ = float32, uint32
 
-NUMERIC = (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, complex64, complex128)
-"""The types that arrays have."""
+NUMERIC = (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, complex64,
+           complex128)
+"""The element types of arrays."""
 
 CHARS = "?bhilqBHILQefdFD"
-"""The characters of the NumPy dtypes that have a type; two of them have the same type where C's types have one size."""
+"""Type characters of the supported NumPy dtypes; two map to one type if C's types have the same size."""
 
 TYPES: Dict[str, Type] = {char: one for char in CHARS for one in NUMERIC if one.nptype == np.dtype(char)}
-"""The type of a NumPy dtype, by its character: captured code folds a look into a dict by a string."""
+"""The type of a NumPy dtype, by its character; capture folds a dict lookup with a string key."""
 
 BY_PYTHON = {builtins.bool: bool_, builtins.int: int64, builtins.float: float32, builtins.complex: complex64}
-"""The types of arrays that are made of Python's numbers."""
+"""The element types of arrays made from Python numbers."""
 
 number_type = NUMERIC
 int_type = (int8, int16, int32, int64)
@@ -98,7 +100,7 @@ def dtype_to_nptype(type_: Type) -> Any:
 
 
 def dtype_to_pytype(type_: Type) -> type:
-    """The Python type of numbers of an element type.
+    """The Python number type of an element type.
 
     Example:
         >>> dtype_to_pytype(float32)
@@ -112,7 +114,7 @@ def pytype_to_dtype(obj: Any) -> Type:
     """The element type for a Python type, a NumPy scalar type or dtype, or a type's own name.
 
     Raises:
-        NotImplementedError: there is none.
+        NotImplementedError: there is no such element type.
 
     Example:
         >>> pytype_to_dtype(float), pytype_to_dtype(np.int32)
@@ -125,7 +127,7 @@ def pytype_to_dtype(obj: Any) -> Type:
 
 
 def as_type(x: Any) -> Optional[Type]:
-    """The element type that something names, or None."""
+    """The element type that an object names, or None."""
     if isinstance(x, Type):
         return x
     if isinstance(x, type) and x in BY_PYTHON:
@@ -139,15 +141,16 @@ def as_type(x: Any) -> Optional[Type]:
 
 
 def as_numpy(x: Any, caller: str = "dtype") -> np.dtype[Any]:
-    """The NumPy dtype that something names.
+    """The NumPy dtype that an object names.
 
     Raises:
-        TypeError: it names none.
+        TypeError: it does not name one.
     """
     if isinstance(x, Type) and x.nptype is not None:
         return x.nptype
     found = as_type(x)
     if found is None or found.nptype is None:
         raise TypeError("{}: dtype must be {}; not {!r}".format(
-            caller, closest(x, [one.name for one in NUMERIC]) if isinstance(x, str) else "an element type such as float32", x))
+            caller, closest(x, [one.name for one in NUMERIC]) if isinstance(x, str) else
+            "an element type such as float32", x))
     return found.nptype

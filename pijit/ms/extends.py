@@ -1,4 +1,4 @@
-"""What programs take from `mindspore._extends`: decorators and switches that change nothing here."""
+"""`mindspore._extends`: decorators and switches that programs import; they have no effect here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 compile_config = types.SimpleNamespace()
-"""Switches of MindSpore's compiler that programs set; they change nothing here."""
+"""Switches of MindSpore's compiler that programs set; they have no effect here."""
 
 
 def cell_attr_register(fn: Any = None, attrs: Any = None) -> Any:

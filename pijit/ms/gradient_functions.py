@@ -1,4 +1,4 @@
-"""The gradient functions of programs: `GradOperation`, `grad`, `value_and_grad`, `get_grad`."""
+"""The gradient functions that programs use: `GradOperation`, `grad`, `value_and_grad`, `get_grad`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pijit.ms.tensor import Tensor
 
 
 class GradientFunction:
-    """A function that computes gradients; what `GradOperation()(f)` and `grad(f)` return."""
+    """A function that computes gradients; the result of `GradOperation()(f)` and `grad(f)`."""
 
     tape_aware = True
 
@@ -29,12 +29,12 @@ class GradientFunction:
 
 
 class GradOperation:
-    """Makes gradient functions.
+    """Creates gradient functions.
 
     Args:
-        get_all: the gradients of all tensor inputs as a tuple; else that of the first one.
-        get_by_list: the gradients of parameters.
-        sens_param: the last argument is the adjoint of the output; else it is ones.
+        get_all: return the gradients of all tensor inputs as a tuple; otherwise that of the first one.
+        get_by_list: return the gradients of parameters.
+        sens_param: the last argument is the adjoint of the output; otherwise the adjoint is ones.
 
     Raises:
         TypeError: an argument is not a bool.
@@ -52,11 +52,11 @@ class GradOperation:
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> GradientFunction:
-        """The gradient function of a function or cell, and of the parameters `weights`."""
+        """The gradient function of a function or cell; `weights` are the parameters."""
         return GradientFunction(fn, lambda function, args, kwargs: self._gradients(function, args, kwargs, weights))
 
     def with_value(self, fn: Callable[..., Any], args: Tuple[Any, ...], weights: Any = None) -> Tuple[Any, Any]:
-        """(what a function returns, its gradients) for these arguments."""
+        """(result of a function, its gradients) for these arguments."""
         return self._run(fn, args, {}, weights)
 
     with_value.tape_aware = True  # type: ignore[attr-defined]
@@ -98,7 +98,7 @@ def _positions_of_tensors(args: Sequence[Any]) -> List[int]:
 
 
 def _weights_of(function: Any, weights: Any) -> List[Parameter]:
-    """The parameters that are meant: a parameter, a list of these, or those of the cell."""
+    """The parameters that `weights` names; if None, those of the cell."""
     if weights is None:
         owner = getattr(function, "__self__", function)
         return list(owner.trainable_params()) if hasattr(owner, "trainable_params") else []
@@ -116,13 +116,13 @@ def grad(fn: Callable[..., Any], grad_position: Any = 0, weights: Any = None, ha
     Args:
         fn: a function or a cell.
         grad_position: the position of the differentiated argument, a tuple of positions, or None.
-        weights: parameters that are differentiated too: a `Parameter`, a list or tuple of these, or None.
-        has_aux: only the first result is differentiated; the others are returned too.
+        weights: parameters that are differentiated, too: a `Parameter`, a list or tuple of these, or None.
+        has_aux: only the first result is differentiated; the others are returned, too.
         return_ids: each gradient is (position or name of the parameter, gradient).
 
     Returns:
-        A function that returns the gradient, a tuple of gradients, or (gradients of arguments, gradients of weights); with
-        `has_aux` (these, aux).
+        A function that returns the gradient, a tuple of gradients, or (gradients of arguments, gradients of weights);
+        with `has_aux` (these, aux).
 
     Raises:
         TypeError: an argument has a wrong type.
@@ -137,7 +137,7 @@ def grad(fn: Callable[..., Any], grad_position: Any = 0, weights: Any = None, ha
 
 def value_and_grad(fn: Callable[..., Any], grad_position: Any = 0, weights: Any = None, has_aux: bool = False,
                    return_ids: bool = False) -> GradientFunction:
-    """A function that returns (what `fn` returns, its gradients); arguments and errors are those of `grad`.
+    """A function that returns (result of `fn`, its gradients); arguments and errors are those of `grad`.
 
     Example:
         >>> value_and_grad(lambda x: x * x)(Tensor([3.0]))
@@ -145,7 +145,8 @@ def value_and_grad(fn: Callable[..., Any], grad_position: Any = 0, weights: Any 
     return GradientFunction(fn, _runner_of(grad_position, weights, has_aux, return_ids, True))
 
 
-def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool, with_value: bool) -> Callable[..., Any]:
+def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool,
+               with_value: bool) -> Callable[..., Any]:
     if grad_position is None and weights is None:
         raise ValueError("grad: grad_position and weights must not both be None")
     places = _checked_positions(grad_position)
@@ -174,10 +175,12 @@ def _runner_of(grad_position: Any, weights: Any, has_aux: bool, return_ids: bool
 
 
 def _checked_positions(grad_position: Any) -> List[int]:
-    listed = [] if grad_position is None else list(grad_position) if isinstance(grad_position, (tuple, list)) else [grad_position]
+    listed = [] if grad_position is None else list(grad_position) if isinstance(grad_position, (tuple, list)) else [
+        grad_position]
     for one in listed:
         if isinstance(one, bool) or not isinstance(one, int):
-            raise TypeError("grad: grad_position must be an int, a tuple of ints or None; not {!r}".format(grad_position))
+            raise TypeError("grad: grad_position must be an int, a tuple of ints or None; not {!r}".format(
+                grad_position))
     return listed
 
 
@@ -198,15 +201,15 @@ def _arranged(found: Gradients, grad_position: Any, places: List[int], weights: 
 
 
 def get_grad(gradients: Any, identifier: Any) -> Tensor:
-    """The gradient of an argument or parameter out of what `grad(..., return_ids=True)` gave.
+    """The gradient of an argument or parameter in the result of `grad(..., return_ids=True)`.
 
     Args:
         gradients: those gradients.
         identifier: a position or a `Parameter`.
 
     Raises:
-        RuntimeError: it is not among them.
-        TypeError: `identifier` is neither.
+        RuntimeError: there is no gradient for it.
+        TypeError: `identifier` is neither a position nor a `Parameter`.
     """
     if not isinstance(identifier, (int, Tensor)):
         raise TypeError("get_grad: identifier must be a position or a Parameter; not {!r}".format(identifier))

@@ -1,4 +1,4 @@
-"""Initializers: what parameters begin with."""
+"""Initializers: objects that compute the initial values of parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pijit.names import closest
 
 
 class Initializer:
-    """Fills arrays; a subclass defines `values`."""
+    """Computes the initial values of arrays; a subclass defines `values`."""
 
     def __init__(self, **kwargs: Any) -> None:
         self.settings = kwargs
@@ -76,7 +76,7 @@ class Normal(Initializer):
 
 
 class TruncatedNormal(Initializer):
-    """Normally distributed random numbers, drawn again beyond `a` and `b` standard deviations."""
+    """Truncated normal distribution: values beyond `a` and `b` standard deviations are drawn again."""
 
     def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
@@ -92,7 +92,7 @@ class TruncatedNormal(Initializer):
 
 
 class XavierUniform(Initializer):
-    """Random numbers whose bound depends on the numbers of inputs and outputs (Glorot and Bengio, 2010)."""
+    """Uniform distribution; the bound depends on the numbers of inputs and outputs (Glorot and Bengio, 2010)."""
 
     def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
@@ -105,7 +105,7 @@ class XavierUniform(Initializer):
 
 
 class XavierNormal(Initializer):
-    """Normally distributed numbers whose width depends on the numbers of inputs and outputs (Glorot and Bengio, 2010)."""
+    """Normal distribution; the width depends on the numbers of inputs and outputs (Glorot and Bengio, 2010)."""
 
     def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
@@ -130,7 +130,7 @@ class _He(Initializer):
 
 
 class HeUniform(_He):
-    """Random numbers whose bound depends on the number of inputs or outputs (He and others, 2015)."""
+    """Uniform distribution; the bound depends on the number of inputs or outputs (He and others, 2015)."""
 
     def values(self, shape: Tuple[int, ...]) -> Any:
         bound = math.sqrt(3.0) * self.width(shape)
@@ -138,7 +138,7 @@ class HeUniform(_He):
 
 
 class HeNormal(_He):
-    """Normally distributed numbers whose width depends on the number of inputs or outputs (He and others, 2015)."""
+    """Normal distribution; the width depends on the number of inputs or outputs (He and others, 2015)."""
 
     def values(self, shape: Tuple[int, ...]) -> Any:
         return _random().normal(0, self.width(shape), shape)
@@ -154,15 +154,16 @@ class Identity(Initializer):
 
 
 BY_NAME: Dict[str, Class[Initializer]] = {
-    "zeros": Zero, "zero": Zero, "ones": One, "one": One, "uniform": Uniform, "normal": Normal, "truncatednormal": TruncatedNormal,
-    "truncated_normal": TruncatedNormal, "xavier_uniform": XavierUniform, "xavieruniform": XavierUniform,
+    "zeros": Zero, "zero": Zero, "ones": One, "one": One, "uniform": Uniform, "normal": Normal,
+    "truncatednormal": TruncatedNormal, "truncated_normal": TruncatedNormal,
+    "xavier_uniform": XavierUniform, "xavieruniform": XavierUniform,
     "xavier_normal": XavierNormal, "xaviernormal": XavierNormal, "he_uniform": HeUniform, "heuniform": HeUniform,
     "he_normal": HeNormal, "henormal": HeNormal, "identity": Identity}
-"""The names of initializers."""
+"""Initializers by name."""
 
 
 def fans(shape: Tuple[int, ...]) -> Tuple[int, int]:
-    """The numbers of inputs and outputs of a weight of a shape.
+    """The numbers of inputs and outputs of a weight with this shape.
 
     Raises:
         ValueError: the shape has fewer than two dimensions.
@@ -180,10 +181,10 @@ def _random() -> np.random.RandomState:
 
 
 def resolved(init: Any) -> Initializer:
-    """The initializer that a name, a number or an initializer means.
+    """The initializer for a name, a number or an initializer.
 
     Raises:
-        ValueError: there is none of this name.
+        ValueError: no initializer has this name.
         TypeError: `init` is none of these.
     """
     if isinstance(init, Initializer):
@@ -198,12 +199,12 @@ def resolved(init: Any) -> Initializer:
 
 
 def fill(array: np.ndarray[Any, Any], init: Any) -> None:
-    """Fill an array as an initializer says."""
+    """Fill an array with the values of an initializer."""
     resolved(init)(array)
 
 
 def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
-    """A tensor that an initializer fills.
+    """A tensor with the values of an initializer.
 
     Args:
         init: the name of an initializer, an initializer, a number, or a tensor, which is copied.
@@ -211,7 +212,7 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
         dtype: the element type.
 
     Raises:
-        ValueError: there is no initializer of this name.
+        ValueError: no initializer has this name, or `shape` differs from that of a tensor.
         TypeError: `init` is none of these.
 
     Example:

@@ -1,4 +1,4 @@
-"""`install`: this process' `import mindspore` gives `pijit.ms`."""
+"""`install`: makes `import mindspore` import `pijit.ms` in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pijit.names import nearest
 NAME = "mindspore"
 
 MODULES: Dict[str, str] = {
-    "": "pijit.ms", "nn": "pijit.ms.nn", "ops": "pijit.ms.ops", "context": "pijit.ms.context", "numpy": "pijit.ms.numpy",
+    "": "pijit.ms", "nn": "pijit.ms.nn", "ops": "pijit.ms.ops", "context": "pijit.ms.context",
+    "numpy": "pijit.ms.numpy",
     "dtype": "pijit.ms.dtype", "mint": "pijit.ms.ops", "mint.nn": "pijit.ms.nn", "mint.nn.functional": "pijit.ms.ops",
     "common": "pijit.ms.common", "common.dtype": "pijit.ms.dtype", "common.tensor": "pijit.ms.tensor",
     "common.parameter": "pijit.ms.parameter", "common.api": "pijit.ms.compilation",
@@ -24,8 +25,9 @@ MODULES: Dict[str, str] = {
     "common.mutable": "pijit.ms.compilation", "_c_expression": "pijit.ms.compilation", "_extends": "pijit.ms.extends",
     "_extends.parse": "pijit.ms.extends", "ops.operations": "pijit.ms.ops", "ops.functional": "pijit.ms.ops",
     "ops.function": "pijit.ms.ops", "ops.composite": "pijit.ms.ops", "ops.primitive": "pijit.ms.ops.primitive",
-    "ops.operations.math_ops": "pijit.ms.ops", "ops.operations.nn_ops": "pijit.ms.ops", "ops.operations.array_ops": "pijit.ms.ops",
-    "ops.operations._grad_ops": "pijit.ms.ops", "ops.operations._inner_ops": "pijit.ms.ops", "ops.auto_generate": "pijit.ms.ops",
+    "ops.operations.math_ops": "pijit.ms.ops", "ops.operations.nn_ops": "pijit.ms.ops",
+    "ops.operations.array_ops": "pijit.ms.ops", "ops.operations._grad_ops": "pijit.ms.ops",
+    "ops.operations._inner_ops": "pijit.ms.ops", "ops.auto_generate": "pijit.ms.ops",
     "ops._grad.grad_base": "pijit.ms.derivatives", "ops._grad": "pijit.ms.derivatives",
     "ops._grad_experimental.grad_base": "pijit.ms.derivatives", "ops._grad_experimental": "pijit.ms.derivatives",
     "nn.cell": "pijit.ms.cell", "nn.layer": "pijit.ms.nn", "nn.loss": "pijit.ms.nn", "nn.optim": "pijit.ms.nn",
@@ -33,26 +35,28 @@ MODULES: Dict[str, str] = {
     "train.serialization": "pijit.ms.train", "communication": "pijit.ms.communication",
     "communication.management": "pijit.ms.communication", "parallel": "pijit.ms.communication",
 }
-"""For each module below `mindspore`, the module that answers for it."""
+"""For each module below `mindspore`, the module that provides its names."""
 
 
 def _facade(name: str, answers: types.ModuleType) -> types.ModuleType:
-    """A module named as MindSpore's with the names of a module of `pijit.ms`.
+    """A module with a MindSpore name that has the names of a module of `pijit.ms`.
 
     It is a plain module, so that captured code reads its attributes as constants.
     """
     made = types.ModuleType(name, answers.__doc__)
     public = {key: value for key, value in vars(answers).items() if not key.startswith("__")}
-    made.__dict__.update(public, __path__=[], __getattr__=_missing(name, [one for one in public if not one.startswith("_")]))
+    made.__dict__.update(public, __path__=[], __getattr__=_missing(
+        name, [one for one in public if not one.startswith("_")]))
     return made
 
 
 def _missing(module: str, known: List[str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a module: says which name is missing, and the nearest that is there."""
+    """The `__getattr__` of a module; its error names the missing name and the closest known one."""
     def missing(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        message = "{}.{} is not part of pijit.ms; the nearest name that is there is {!r}".format(module, name, nearest(name, known))
+        message = "{}.{} is not part of pijit.ms; the nearest name that is there is {!r}".format(
+            module, name, nearest(name, known))
         if _is_imported(sys._getframe(1)):
             raise ImportError(message, name=module)
         raise AttributeError(message)
@@ -60,7 +64,7 @@ def _missing(module: str, known: List[str]) -> Callable[[str], Any]:
 
 
 def _is_imported(frame: types.FrameType) -> bool:
-    """Whether a frame is at `from module import name`."""
+    """Whether a frame is executing `from module import name`."""
     at = frame.f_lasti
     code = frame.f_code.co_code
     return 0 <= at < len(code) and opcode.opname[code[at]] == "IMPORT_FROM"
@@ -84,20 +88,20 @@ class _Finder:
         return _facade(spec.name, importlib.import_module(MODULES[spec.name[len(NAME) + 1:]]))
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """The module is complete already."""
+        """The module is already complete."""
 
 
 _finder = _Finder()
 
 
 def install(shadow: bool = False) -> None:
-    """Let `import mindspore` give `pijit.ms` in this process.
+    """Make `import mindspore` import `pijit.ms` in this process.
 
     Args:
         shadow: do so even if a package of that name is installed.
 
     Raises:
-        RuntimeError: a package of that name is installed or imported already.
+        RuntimeError: a package of that name is already installed or imported.
 
     Example:
         >>> install()
@@ -107,15 +111,15 @@ def install(shadow: bool = False) -> None:
         return
     other = sys.modules.get(NAME) or importlib.util.find_spec(NAME)
     if other is not None and not shadow:
-        raise RuntimeError("pijit.ms.install: a package {!r} is installed; call install(shadow=True) to use pijit.ms in its place".format(
-            NAME))
+        raise RuntimeError("pijit.ms.install: a package {!r} is installed; call install(shadow=True) to use pijit.ms "
+                           "in its place".format(NAME))
     for name in [one for one in sys.modules if one == NAME or one.startswith(NAME + ".")]:
         del sys.modules[name]
     sys.meta_path.insert(0, _finder)
 
 
 def uninstall() -> None:
-    """Undo `install`; modules that were imported stay with those who have them."""
+    """Undo `install`; existing references to imported modules stay valid."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
         for name in [one for one in sys.modules if one == NAME or one.startswith(NAME + ".")]:

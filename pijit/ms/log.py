@@ -1,4 +1,4 @@
-"""`mindspore.log`: messages of programs, through Python's logging under the name "mindspore"."""
+"""`mindspore.log`: log functions of programs, through Python's logger "mindspore"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mindspore.numpy`: functions with NumPy's names over tensors."""
+"""`mindspore.numpy`: functions over tensors with NumPy's names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,18 @@ from pijit.ms.dtype import (  # noqa: F401
     uint64,
 )
 from pijit.ms.ops.creation import arange as _arange
-from pijit.ms.ops.creation import eye, full, linspace, ones, ones_like, rand, randint, randn, zeros, zeros_like  # noqa: F401
+from pijit.ms.ops.creation import (  # noqa: F401
+    eye,
+    full,
+    linspace,
+    ones,
+    ones_like,
+    rand,
+    randint,
+    randn,
+    zeros,
+    zeros_like,
+)
 from pijit.ms.ops.elementwise import (  # noqa: F401
     abs,
     add,
@@ -110,24 +121,25 @@ newaxis = None
 
 
 def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
-    """A tensor of numbers, an array, nested lists or tensors."""
+    """A tensor from numbers, an array, nested lists or tensors."""
     given = Tensor(obj)._array if not isinstance(obj, Tensor) else obj._array
     made_array = as_array(given, None if dtype is None else as_numpy(dtype, "array"))
-    return made(made_array.reshape((1,) * (ndmin - made_array.ndim) + made_array.shape) if ndmin > made_array.ndim else made_array)
+    return made(made_array.reshape((1,) * (ndmin - made_array.ndim) + made_array.shape) if ndmin > made_array.ndim else
+                made_array)
 
 
 asarray = asfarray = array
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tensor:
-    """Numbers from `start` to `stop` in steps; int32 for integers, float32 else."""
+    """Numbers from `start` to `stop` in steps; int32 for integers, otherwise float32."""
     step = 1 if step is None else step
     whole = builtins_all(isinstance(one, int) or one is None for one in (start, stop, step))
     return _arange(start, stop, step, dtype=dtype if dtype is not None else int32 if whole else float32)
 
 
 def builtins_all(found: Any) -> bool:
-    """Whether all of an iterable are true."""
+    """Like the builtin `all`, whose name this module redefines."""
     return not [one for one in found if not one]
 
 
@@ -151,12 +163,12 @@ max, min = amax, amin
 
 
 def transpose(a: Any, axes: Any = None) -> Tensor:
-    """The dimensions in another order, reversed without one."""
+    """Permuted dimensions; reversed if `axes` is None."""
     return _transpose(a, tuple(range(a.ndim))[::-1] if axes is None else axes)
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Where values are equal within tolerances."""
+    """Elementwise: whether values are equal within tolerances."""
     return made(_np.isclose(Tensor(a)._array, Tensor(b)._array, rtol, atol, equal_nan))
 
 

@@ -1,4 +1,4 @@
-"""`Parameter`: a tensor that a `Cell` owns and that training changes."""
+"""`Parameter`: a tensor that a `Cell` owns and that training updates."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Parameter(Tensor):
     """A named tensor with a gradient.
 
     Args:
-        default_input: its first value: a tensor, an array, a number or a list.
-        name: its name; a cell gives one to a parameter without.
+        default_input: its initial value: a tensor, an array, a number or a list.
+        name: its name; a cell names a parameter that has none.
         requires_grad: whether `trainable_params` lists it.
-        layerwise_parallel, parallel_optimizer: accepted, without a meaning here.
+        layerwise_parallel, parallel_optimizer: accepted without effect.
 
     Raises:
-        TypeError: `default_input` has no numbers, or `name` is not a string.
+        TypeError: `default_input` contains no numbers, or `name` is not a string.
 
     Example:
         >>> Parameter(Tensor([1.0]), name="w").name
@@ -52,7 +52,7 @@ class Parameter(Tensor):
         return self.clone()
 
     def clone(self, init: str = "same") -> "Parameter":
-        """A parameter of its own with the same values."""
+        """A separate parameter with the same values."""
         return Parameter(np.array(self._array), self.name, self.requires_grad)
 
     @property
@@ -62,21 +62,21 @@ class Parameter(Tensor):
 
     @property
     def param_info(self) -> "Parameter":
-        """What describes the parameter: the parameter."""
+        """The parameter; it describes itself."""
         return self
 
     def value(self) -> Tensor:
-        """The values as a tensor of its own."""
+        """The values as a separate tensor."""
         return Tensor(self._array)
 
     def set_data(self, data: Any, slice_shape: bool = False) -> "Parameter":
-        """Take over values; in place where shape and type stay.
+        """Copy values; in place if shape and type are the same.
 
         Args:
             data: a tensor, an array or a number.
 
         Raises:
-            TypeError: `data` has no numbers.
+            TypeError: `data` contains no numbers.
         """
         values = data._array if isinstance(data, Tensor) else Tensor(data)._array
         if values.shape == self._array.shape and values.dtype == self._array.dtype:
@@ -86,7 +86,7 @@ class Parameter(Tensor):
         return self
 
     def init_data(self, layout: Any = None, set_sliced: bool = False) -> "Parameter":
-        """The parameter; its values are there from the beginning."""
+        """The parameter; its initial values are computed at creation."""
         return self
 
 
@@ -111,7 +111,7 @@ class ParameterTuple(tuple):  # type: ignore[type-arg]
         return super().__new__(cls, items)
 
     def clone(self, prefix: str, init: str = "same") -> "ParameterTuple":
-        """Parameters of their own, whose names begin with `prefix`."""
+        """Separate copies of the parameters; their names begin with `prefix`."""
         made = []
         for one in self:
             copy = one.clone(init)

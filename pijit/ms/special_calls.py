@@ -1,4 +1,7 @@
-"""Calls of cells that do more than `construct`: one graph in `GRAPH_MODE`, hooks, casts, derivatives of their own."""
+"""Calls of cells with extra work: one graph in `GRAPH_MODE`, hooks, casts, user-defined derivatives.
+
+`Cell.__call__` uses this module only if a cell is marked `special` or `GRAPH_MODE` is on.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,29 @@ from pijit.ms.dtype import as_numpy
 from pijit.ms.tensor import Tensor, made
 
 graph_mode: Optional[str] = None
-"""Not None where cells run as one graph each; `set_context` sets it."""
+"""Not None if each cell runs as one graph; `set_context` sets it."""
 
 GRAPH = "_pijit_graph"
-"""The attribute of a class of cells that has its jitted `construct`."""
+"""The attribute of a cell class that holds its jitted `construct`."""
 
 Hooks = Dict[str, List[Any]]
 
 
 class HookHandle:
-    """What registering a hook returns; `remove` takes the hook away."""
+    """Handle of a registered hook; `remove` removes the hook."""
 
     def __init__(self, cell: Any, hooks: List[Any], hook: Callable[..., Any]) -> None:
         self._cell, self._hooks, self._hook = cell, hooks, hook
 
     def remove(self) -> None:
-        """Take the hook away; nothing happens if it is away already."""
+        """Remove the hook; no effect if it was removed before."""
         if self._hook in self._hooks:
             self._hooks.remove(self._hook)
         _decide(self._cell)
 
 
 def note_class(cls: Any) -> None:
-    """Remember of a class of cells whether it defines a derivative of its own."""
+    """Mark a cell class that defines its own derivative."""
     if cls.bprop is not None:
         cls.special = "bprop"
 
@@ -52,7 +55,7 @@ def register(cell: Any, kind: str, hook: Callable[..., Any]) -> HookHandle:
 
 
 def set_cast(cell: Any, dtype: Any) -> None:
-    """Cast the float inputs of a cell from now on."""
+    """Cast the float inputs of a cell and of its nested cells from now on."""
     object.__setattr__(cell, "_cast", as_numpy(dtype, "to_float"))
     for _, one in cell.cells_and_names():
         object.__setattr__(one, "_cast", cell._cast)
@@ -66,7 +69,7 @@ def _decide(cell: Any) -> None:
 
 
 def call(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """The result of a cell whose calls do more, or of any cell in `GRAPH_MODE`."""
+    """Call a cell with extra work, or any cell in `GRAPH_MODE`."""
     hooks: Hooks = cell.__dict__.get("_hooks", {})
     for hook in list(hooks.get("pre", ())):
         changed = hook(cell, args)
@@ -103,7 +106,7 @@ def construct(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
 
 
 def graph_of(cls: Any) -> Any:
-    """`construct` of a class of cells, jitted as one graph."""
+    """`construct` of a cell class, jitted as one graph."""
     if GRAPH not in cls.__dict__:
         from pijit.decorator import jit
 
@@ -112,7 +115,7 @@ def graph_of(cls: Any) -> Any:
 
 
 def _with_backward_hooks(cell: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], hooks: Hooks) -> Any:
-    """`construct` between two records whose adjoints the hooks see."""
+    """Run `construct` between two records whose adjoints the hooks receive."""
     seen: Dict[str, Any] = {}
     tensors = [k for k, one in enumerate(args) if isinstance(one, Tensor)]
 

@@ -1,4 +1,4 @@
-"""`Tensor`: an array with MindSpore's operators; a plain class, so that captured code needs no objects for it."""
+"""`Tensor`: an array with MindSpore's operators; a plain class, so that captured code creates no objects for it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Tensor:
 
     Args:
         input_data: a number, an array, or nested lists of numbers; None with `shape` and `dtype`.
-        dtype: an element type such as `float32`; by default that of the array, float32 for Python's floats and int64 for
-            Python's integers.
-        shape: the shape, where `init` fills the tensor, or None for an unknown length in a signature.
-        init: the name of an initializer or an initializer that fills a tensor of `shape` and `dtype`.
-        const_arg: accepted, without a meaning here.
+        dtype: an element type such as `float32`. By default that of the array; float32 for Python floats, int64 for
+            Python integers.
+        shape: the shape if `init` fills the tensor; None in it stands for an unknown length in a signature.
+        init: the name of an initializer, or an initializer, that fills a tensor of `shape` and `dtype`.
+        const_arg: accepted without effect.
 
     Raises:
-        TypeError: `input_data` has no numbers, or `dtype` is not an element type.
+        TypeError: `input_data` contains no numbers, or `dtype` is not an element type.
 
     Example:
         >>> Tensor([1.0, 2.0]) * 2
@@ -41,9 +41,10 @@ class Tensor:
         if input_data is None:
             self._array = _unfilled(shape, wanted, init)
         else:
-            self._array = as_array(input_data._array if isinstance(input_data, Tensor) else _unwrapped(input_data), wanted)
+            self._array = as_array(
+                input_data._array if isinstance(input_data, Tensor) else _unwrapped(input_data), wanted)
 
-    # What it is.
+    # Properties.
 
     @property
     def shape(self) -> Tuple[int, ...]:
@@ -87,18 +88,18 @@ class Tensor:
 
     @property
     def H(self) -> "Tensor":
-        """The conjugate of the transposed tensor."""
+        """The conjugate transpose of the tensor."""
         return made(np.conjugate(self._array.T))
 
     @property
     def has_init(self) -> bool:
-        """Whether the tensor waits for its first values; never, since they are computed at once."""
+        """Whether initial values are pending; always False, because they are computed at creation."""
         return False
 
     # Values.
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """The array itself, which shares its memory with the tensor."""
+        """The array itself; it shares memory with the tensor."""
         return self._array
 
     numpy = asnumpy
@@ -108,7 +109,7 @@ class Tensor:
 
     @staticmethod
     def from_numpy(array: np.ndarray[Any, Any]) -> "Tensor":
-        """A tensor that shares its memory with an array.
+        """A tensor that shares memory with an array.
 
         Raises:
             TypeError: `array` is not an array of numbers.
@@ -185,7 +186,7 @@ class Tensor:
         self._array[_index(key)] = value._array if isinstance(value, Tensor) else _unwrapped(value)
 
     def assign_value(self, value: "Tensor") -> "Tensor":
-        """Take over the values of another tensor.
+        """Copy the values of another tensor.
 
         Raises:
             TypeError: `value` is not a tensor.
@@ -322,14 +323,14 @@ class Tensor:
 
 
 def made(array: Any) -> Tensor:
-    """A tensor that holds this array, or the number that NumPy gave in place of an array without dimensions."""
+    """A tensor that holds this array, or the scalar that NumPy returned instead of a 0-d array."""
     tensor = _new(Tensor)
     tensor._array = array if isinstance(array, np.ndarray) else np.asarray(array)
     return tensor
 
 
 def operands(x: Any, y: Any) -> Any:
-    """The arrays of two operands, in the dtype in which an operation of both computes; None if one is no number."""
+    """The operands as arrays of their common dtype; None if one is not numeric."""
     if isinstance(x, Tensor):
         if isinstance(y, Tensor):
             return _two_arrays(x._array, y._array)
@@ -358,18 +359,19 @@ def _array_and_number(a: Any, number: Any) -> Any:
 
 
 def _is_operand(x: Any) -> bool:
-    return isinstance(x, (Tensor, np.ndarray, np.generic)) or isinstance(x, NUMBERS) or isinstance(x, (list, tuple)) and bool(x)
+    return isinstance(x, (Tensor, np.ndarray, np.generic)) or isinstance(x, NUMBERS) or (
+        isinstance(x, (list, tuple)) and bool(x))
 
 
 def array_of(x: Any) -> Any:
-    """The array of a tensor, or what a number, array or list makes."""
+    """The array of a tensor; a number, array or list is converted."""
     if isinstance(x, Tensor):
         return x._array
     return as_array(_unwrapped(x))
 
 
 def binary(ufunc: Any, x: Any, y: Any) -> Any:
-    """An elementwise operation of two operands, at least one of which is a tensor; NotImplemented for others."""
+    """An elementwise operation of two operands, at least one of them a tensor; NotImplemented for others."""
     both = operands(x, y)
     if both is None:
         return NotImplemented
@@ -388,7 +390,7 @@ def divide(x: Any, y: Any) -> Any:
 
 
 def _index(key: Any) -> Any:
-    """An index whose tensors are arrays."""
+    """An index with tensors replaced by arrays."""
     if isinstance(key, (int, slice)):
         return key
     if isinstance(key, Tensor):
@@ -401,7 +403,7 @@ def _index(key: Any) -> Any:
 
 
 def _unwrapped(x: Any) -> Any:
-    """Nested lists whose tensors are arrays."""
+    """Nested lists with tensors replaced by arrays."""
     if isinstance(x, Tensor):
         return x._array
     if isinstance(x, (list, tuple)):
@@ -410,7 +412,7 @@ def _unwrapped(x: Any) -> Any:
 
 
 def _unfilled(shape: Any, dtype: Any, init: Any) -> np.ndarray[Any, Any]:
-    """The values of a tensor that is described by its shape; dimensions of any length have one element."""
+    """The array of a tensor described by its shape; dimensions of unknown length have one element."""
     if shape is None and dtype is None:
         raise TypeError("Tensor: input_data must be a number, an array or a list; or give shape and dtype")
     lengths = (shape,) if isinstance(shape, int) else tuple(1 if one is None or one < 0 else one for one in shape or ())
@@ -423,11 +425,12 @@ def _unfilled(shape: Any, dtype: Any, init: Any) -> np.ndarray[Any, Any]:
 
 
 def _values_text(array: np.ndarray[Any, Any]) -> str:
-    """The values of a tensor as MindSpore writes them in `repr`."""
+    """The values of a tensor in the format of MindSpore's `repr`."""
     return np.array2string(array, separator=", ", formatter={"float_kind": "{: .8e}".format})
 
 
-def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False) -> Tensor:
+def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None,
+           const_arg: bool = False) -> Tensor:
     """A tensor of a number, an array or nested lists; arguments and errors are those of `Tensor`."""
     return Tensor(input_data, dtype, shape, init or None)
 

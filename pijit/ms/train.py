@@ -1,4 +1,4 @@
-"""`mindspore.train`: parameters in files, and `Model`."""
+"""`mindspore.train`: checkpoint files, and `Model`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, **kwargs: Any) -> None:
 
 
 def load_checkpoint(ckpt_file_name: str, net: Any = None, **kwargs: Any) -> Dict[str, Parameter]:
-    """The parameters in a file, by name; those of `net` take over their values. Nothing in the file is run.
+    """The parameters in a file, by name; also copied into `net` if given. No code in the file is executed.
 
     Raises:
-        ValueError: the file has something else than arrays of numbers.
+        ValueError: the file contains objects other than arrays of numbers.
     """
     with np.load(ckpt_file_name, allow_pickle=False) as stored:
         found = {name: Parameter(stored[name], name=name) for name in stored.files}
@@ -41,10 +41,10 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, **kwargs: Any) -> Dict
 
 
 def load_param_into_net(net: Cell, parameter_dict: Dict[str, Parameter], strict_load: bool = False) -> Any:
-    """Give the parameters of a cell the values of parameters of the same names.
+    """Copy values into the parameters of a cell that have the same names.
 
     Returns:
-        (names of the cell that were not found, names that the cell does not have).
+        (names of the cell without a value, names that the cell does not have).
     """
     own = net.parameters_dict()
     for name, one in own.items():
@@ -54,16 +54,17 @@ def load_param_into_net(net: Cell, parameter_dict: Dict[str, Parameter], strict_
 
 
 def export(net: Any, *inputs: Any, file_name: str = "", file_format: str = "") -> None:
-    """Graphs of MindSpore are not written.
+    """Not supported: graphs of MindSpore are not written.
 
     Raises:
         NotImplementedError: always.
     """
-    raise NotImplementedError("export: graphs in the format {!r} are not written; use save_checkpoint for parameters".format(file_format))
+    raise NotImplementedError("export: graphs in the format {!r} are not written; use save_checkpoint for "
+                              "parameters".format(file_format))
 
 
 def load(file_name: str, **kwargs: Any) -> Any:
-    """Graphs of MindSpore are not read.
+    """Not supported: graphs of MindSpore are not read.
 
     Raises:
         NotImplementedError: always.
@@ -72,12 +73,12 @@ def load(file_name: str, **kwargs: Any) -> Any:
 
 
 class Model:
-    """A network with what trains it.
+    """A network with its loss and optimizer.
 
     Args:
         network: a cell.
         loss_fn: a loss; None: the network returns the loss.
-        optimizer: changes the parameters; needed for `train`.
+        optimizer: updates the parameters; required by `train`.
 
     Raises:
         TypeError: `network` is not a cell.
@@ -93,12 +94,12 @@ class Model:
         self._loss_fn, self._optimizer = loss_fn, optimizer
 
     def predict(self, *predict_data: Any) -> Any:
-        """What the network returns."""
+        """The result of the network."""
         self._network.set_train(False)
         return self._network(*predict_data)
 
     def train(self, epoch: int, train_dataset: Iterable[Any], **other: Any) -> Any:
-        """Train for a number of passes over an iterable of tuples of inputs; returns the last loss.
+        """Train for `epoch` passes over an iterable of input tuples; returns the last loss.
 
         Raises:
             ValueError: there is no optimizer.

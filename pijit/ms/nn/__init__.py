@@ -1,4 +1,4 @@
-"""Cells: layers, containers, losses, optimizers."""
+"""Cells: layers, containers, losses and optimizers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ from pijit.ms.nn.losses import (
 )
 from pijit.ms.nn.training import SGD, ForwardValueAndGrad, Momentum, Optimizer, TrainOneStepCell, WithLossCell
 
-__all__ = ["AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict", "CellList", "Conv2d", "CrossEntropyLoss",
-           "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "Identity", "L1Loss",
-           "LayerNorm", "LeakyReLU", "LogSoftmax", "LossBase", "MSELoss", "MaxPool2d", "Momentum", "Optimizer", "ReLU", "ReLU6",
-           "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "SoftmaxCrossEntropyWithLogits", "Tanh",
-           "TrainOneStepCell", "WithLossCell", "get_activation"]
+__all__ = [
+    "AvgPool2d", "BCELoss", "BatchNorm1d", "BatchNorm2d", "Cell", "CellDict", "CellList", "Conv2d", "CrossEntropyLoss",
+    "Dense", "Dropout", "ELU", "Embedding", "Flatten", "ForwardValueAndGrad", "GELU", "GraphCell", "Identity", "L1Loss",
+    "LayerNorm", "LeakyReLU", "LogSoftmax", "LossBase", "MSELoss", "MaxPool2d", "Momentum", "Optimizer", "ReLU",
+    "ReLU6", "SGD", "SequentialCell", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "SoftmaxCrossEntropyWithLogits",
+    "Tanh", "TrainOneStepCell", "WithLossCell", "get_activation"]

@@ -1,4 +1,4 @@
-"""Activations as cells."""
+"""Activation functions as cells."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SiLU = _activation("SiLU", elementwise.silu, "Values times their logistic functi
 
 
 class GELU(Cell):
-    """Values times the normal distribution at them.
+    """Gaussian error linear unit: values times the normal distribution function.
 
     Args:
-        approximate: whether the distribution is approximated by a hyperbolic tangent.
+        approximate: approximate the distribution by a hyperbolic tangent.
     """
 
     def __init__(self, approximate: bool = True) -> None:
@@ -39,7 +39,7 @@ class GELU(Cell):
 
 
 class LeakyReLU(Cell):
-    """Values; negative ones times `alpha`."""
+    """Leaky rectifier: negative values are multiplied by `alpha`."""
 
     def __init__(self, alpha: float = 0.2) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class LeakyReLU(Cell):
 
 
 class ELU(Cell):
-    """Values; negative ones as `alpha * (exp(x) - 1)`."""
+    """Exponential linear unit: negative values become `alpha * (exp(x) - 1)`."""
 
     def __init__(self, alpha: float = 1.0) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ BY_NAME: Dict[str, Any] = {"relu": ReLU, "relu6": ReLU6, "sigmoid": Sigmoid, "ta
 
 
 def get_activation(name: str, prim_name: Any = None) -> Cell:
-    """The activation of a name.
+    """The activation with this name.
 
     Raises:
         KeyError: there is none.

@@ -1,4 +1,4 @@
-"""Cells that hold cells: in order, in a list, by name."""
+"""Cells that contain cells: sequential, in a list, or by name."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pijit.ms.cell import Cell
 
 def _require_cell(name: str, cell: Any) -> None:
     if not isinstance(cell, Cell) or isinstance(cell, CellDict) or name == "CellDict" and isinstance(cell, _Sequence):
-        raise TypeError("{}: each item must be a Cell, and no container that it does not take; not {!r}".format(name, cell))
+        raise TypeError("{}: each item must be a Cell, and no container that it does not take; not {!r}".format(
+            name, cell))
 
 
 class _Sequence(Cell):
-    """What `SequentialCell` and `CellList` have in common."""
+    """Common base of `SequentialCell` and `CellList`."""
 
     def _take(self, cells: Iterable[Any]) -> None:
         listed = list(cells)
@@ -67,11 +68,12 @@ class _Sequence(Cell):
         return self
 
     def insert(self, index: int, cell: Cell) -> None:
-        """Add a cell before a place."""
+        """Insert a cell before an index."""
         _require_cell(type(self).__name__, cell)
         listed = list(self._cells.values())
         if not -len(listed) <= index <= len(listed):
-            raise IndexError("{}: index {} is out of range for {} cells".format(type(self).__name__, index, len(listed)))
+            raise IndexError("{}: index {} is out of range for {} cells".format(
+                type(self).__name__, index, len(listed)))
         listed.insert(index, cell)
         self._take(listed)
 
@@ -83,13 +85,13 @@ class _Sequence(Cell):
 
 
 class SequentialCell(_Sequence):
-    """Cells that are called one after the other, each with the result of the one before.
+    """Cells that are called in order, each with the result of the previous one.
 
     Args:
         *args: the cells, a list of cells, or an `OrderedDict` of cells.
 
     Raises:
-        TypeError: something is not a cell.
+        TypeError: an item is not a cell.
 
     Example:
         >>> SequentialCell(Dense(3, 2), ReLU())
@@ -115,13 +117,13 @@ class SequentialCell(_Sequence):
 
 
 class CellList(_Sequence):
-    """A list of cells, whose parameters belong to the cell that it is an attribute of.
+    """A list of cells; their parameters belong to the cell that has the list as an attribute.
 
     Args:
         *args: the cells, or a list of cells.
 
     Raises:
-        TypeError: something is not a cell.
+        TypeError: an item is not a cell.
 
     Example:
         >>> CellList([Dense(3, 2), ReLU()])[1]
@@ -135,7 +137,7 @@ class CellList(_Sequence):
             self._add(one)
 
     def construct(self, *inputs: Any) -> Any:
-        """A list of cells computes nothing."""
+        """Raises: a list of cells computes nothing."""
         raise NotImplementedError("CellList: call its cells")
 
 
@@ -147,7 +149,7 @@ class CellDict(Cell):
 
     Raises:
         TypeError: a name is not a string, or a value is not a cell.
-        ValueError: a name is empty, has a dot, or is an attribute already.
+        KeyError: a name is empty, contains a dot, or is already an attribute.
 
     Example:
         >>> CellDict({"relu": ReLU()})["relu"]
@@ -192,12 +194,12 @@ class CellDict(Cell):
         return True
 
     def clear(self) -> None:
-        """Take all cells out."""
+        """Remove all cells."""
         for key in list(self._cells):
             del self[key]
 
     def pop(self, key: str) -> Cell:
-        """Take a cell out; returns it."""
+        """Remove a cell; returns it."""
         cell = self[key]
         del self[key]
         return cell
@@ -211,7 +213,7 @@ class CellDict(Cell):
         return self._cells.values()
 
     def items(self) -> Any:
-        """(name, cell) of each."""
+        """(name, cell) pairs."""
         return self._cells.items()
 
     def update(self, cells: Any) -> None:
@@ -224,7 +226,8 @@ class CellDict(Cell):
         if isinstance(cells, (dict, CellDict)):
             cells = cells.items()
         elif isinstance(cells, (str, bytes)) or not hasattr(cells, "__iter__"):
-            raise TypeError("CellDict: cells must be a dict, a CellDict or an iterable of pairs; not {!r}".format(cells))
+            raise TypeError("CellDict: cells must be a dict, a CellDict or an iterable of pairs; not {!r}".format(
+                cells))
         for place, pair in enumerate(cells):
             if not isinstance(pair, (tuple, list)):
                 raise TypeError("CellDict: item {} must be a pair; not {!r}".format(place, pair))
@@ -233,6 +236,6 @@ class CellDict(Cell):
             self[pair[0]] = pair[1]
 
     def construct(self, *inputs: Any) -> Any:
-        """Named cells compute nothing."""
+        """Raises: a dict of cells computes nothing."""
         raise NotImplementedError("CellDict: call its cells")
 

@@ -1,4 +1,4 @@
-"""Layers with parameters, and layers that only compute."""
+"""Layers: cells with parameters, and parameter-free cells such as pooling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _positive(layer: str, name: str, value: Any) -> int:
 
 
 class Dense(Cell):
-    """`x @ weight.T + bias`, over the last dimension.
+    """Fully connected layer: `x @ weight.T + bias` over the last dimension.
 
     Args:
         in_channels, out_channels: the lengths of the last dimension before and after.
@@ -31,7 +31,7 @@ class Dense(Cell):
         dtype: the element type of the parameters.
 
     Raises:
-        TypeError, ValueError: an argument is not what is accepted.
+        TypeError, ValueError: an argument is not accepted.
 
     Example:
         >>> Dense(3, 2)(Tensor([[1.0, 2.0, 3.0]])).shape
@@ -40,8 +40,8 @@ class Dense(Cell):
 
     bias: Optional[Parameter] = None
 
-    def __init__(self, in_channels: int, out_channels: int, weight_init: Any = None, bias_init: Any = None, has_bias: bool = True,
-                 activation: Any = None, dtype: Any = float32) -> None:
+    def __init__(self, in_channels: int, out_channels: int, weight_init: Any = None, bias_init: Any = None,
+                 has_bias: bool = True, activation: Any = None, dtype: Any = float32) -> None:
         super().__init__()
         self.in_channels = _positive("Dense", "in_channels", in_channels)
         self.out_channels = _positive("Dense", "out_channels", out_channels)
@@ -50,7 +50,8 @@ class Dense(Cell):
         self.weight = Parameter(initializer(HeUniform(5 ** 0.5) if weight_init is None else weight_init,
                                             [out_channels, in_channels], dtype), name="weight")
         if has_bias:
-            self.bias = Parameter(initializer(Uniform(bound) if bias_init is None else bias_init, [out_channels], dtype), name="bias")
+            self.bias = Parameter(
+                initializer(Uniform(bound) if bias_init is None else bias_init, [out_channels], dtype), name="bias")
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
 
     def construct(self, x: Any) -> Any:
@@ -59,7 +60,8 @@ class Dense(Cell):
         return x if self.activation is None else self.activation(x)
 
     def extend_repr(self) -> str:
-        return "input_channels={}, output_channels={}, has_bias={}".format(self.in_channels, self.out_channels, self.has_bias)
+        return "input_channels={}, output_channels={}, has_bias={}".format(
+            self.in_channels, self.out_channels, self.has_bias)
 
 
 class Conv2d(Cell):
@@ -70,13 +72,13 @@ class Conv2d(Cell):
         kernel_size, stride, dilation: an int or a tuple of two.
         pad_mode: "same", "valid" or "pad".
         padding: with "pad": an int or (top, bottom, left, right).
-        group: how many groups of channels are convolved apart.
+        group: number of channel groups that are convolved separately.
         has_bias: whether there is a bias.
-        weight_init, bias_init: initializers; by default those of He and others (2015) and uniform.
+        weight_init, bias_init: initializers; by default that of He and others (2015), and uniform.
         data_format: "NCHW".
 
     Raises:
-        TypeError, ValueError: an argument is not what is accepted.
+        TypeError, ValueError: an argument is not accepted.
 
     Example:
         >>> Conv2d(3, 4, 3)(Tensor(np.ones((1, 3, 5, 5), np.float32))).shape
@@ -103,29 +105,34 @@ class Conv2d(Cell):
         self.stride, self.dilation = layers.pair("Conv2d: stride", stride), layers.pair("Conv2d: dilation", dilation)
         self.pad_mode, self.padding, self.has_bias = pad_mode, padding, bool(has_bias)
         shape = (out_channels, in_channels // group) + self.kernel_size
-        self.weight = Parameter(initializer(HeUniform(5 ** 0.5) if weight_init is None else weight_init, shape, dtype), name="weight")
+        self.weight = Parameter(initializer(HeUniform(5 ** 0.5) if weight_init is None else weight_init, shape, dtype),
+                                name="weight")
         bound = 1 / (shape[1] * shape[2] * shape[3]) ** 0.5
         if has_bias:
-            self.bias = Parameter(initializer(Uniform(bound) if bias_init is None else bias_init, [out_channels], dtype), name="bias")
+            self.bias = Parameter(
+                initializer(Uniform(bound) if bias_init is None else bias_init, [out_channels], dtype), name="bias")
 
     def construct(self, x: Any) -> Any:
         """The convolved images."""
-        return layers.conv2d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group)
+        return layers.conv2d(x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation,
+                             self.group)
 
     def extend_repr(self) -> str:
-        return "input_channels={}, output_channels={}, kernel_size={}, stride={}, pad_mode={}, padding={}, dilation={}, " \
-            "group={}, has_bias={}".format(self.in_channels, self.out_channels, self.kernel_size, self.stride, self.pad_mode,
-                                           self.padding, self.dilation, self.group, self.has_bias)
+        return "input_channels={}, output_channels={}, kernel_size={}, stride={}, pad_mode={}, padding={}, " \
+            "dilation={}, group={}, has_bias={}".format(
+                self.in_channels, self.out_channels, self.kernel_size, self.stride, self.pad_mode, self.padding,
+                self.dilation, self.group, self.has_bias)
 
 
 class _BatchNorm(Cell):
-    """What the batch normalisations have in common."""
+    """Common base of the batch normalisations."""
 
     dimensions = 4
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Any = "ones",
-                 beta_init: Any = "zeros", moving_mean_init: Any = "zeros", moving_var_init: Any = "ones",
-                 use_batch_statistics: Optional[bool] = None, data_format: str = "NCHW", dtype: Any = float32) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True,
+                 gamma_init: Any = "ones", beta_init: Any = "zeros", moving_mean_init: Any = "zeros",
+                 moving_var_init: Any = "ones", use_batch_statistics: Optional[bool] = None, data_format: str = "NCHW",
+                 dtype: Any = float32) -> None:
         super().__init__()
         self.num_features = _positive(type(self).__name__, "num_features", num_features)
         if not 0 <= momentum <= 1:
@@ -133,17 +140,19 @@ class _BatchNorm(Cell):
         self.eps, self.momentum, self.use_batch_statistics = eps, momentum, use_batch_statistics
         shape = [num_features]
         self.moving_mean = Parameter(initializer(moving_mean_init, shape, dtype), name="mean", requires_grad=False)
-        self.moving_variance = Parameter(initializer(moving_var_init, shape, dtype), name="variance", requires_grad=False)
+        self.moving_variance = Parameter(initializer(moving_var_init, shape, dtype), name="variance",
+                                         requires_grad=False)
         self.gamma = Parameter(initializer(gamma_init, shape, dtype), name="gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, shape, dtype), name="beta", requires_grad=affine)
 
     def construct(self, x: Any) -> Any:
         """The normalised values."""
         if x.ndim != self.dimensions:
-            raise ValueError("{}: x must have {} dimensions; not {}".format(type(self).__name__, self.dimensions, x.ndim))
+            raise ValueError("{}: x must have {} dimensions; not {}".format(
+                type(self).__name__, self.dimensions, x.ndim))
         batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
-        return layers.batch_norm(x, self.moving_mean, self.moving_variance, self.gamma, self.beta, batch, 1 - self.momentum,
-                                 self.eps)
+        return layers.batch_norm(x, self.moving_mean, self.moving_variance, self.gamma, self.beta, batch,
+                                 1 - self.momentum, self.eps)
 
     def extend_repr(self) -> str:
         return "num_features={}, eps={}, momentum={}, gamma={}, beta={}, moving_mean={}, moving_variance={}".format(
@@ -151,24 +160,25 @@ class _BatchNorm(Cell):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalisation of each of the columns of (batch, features); see `BatchNorm2d`."""
+    """Batch normalisation per column of (batch, features); see `BatchNorm2d`."""
 
     dimensions = 2
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalisation per channel of images (Ioffe and Szegedy, 2015).
+    """Batch normalisation per channel of images (Ioffe and Szegedy, 2015).
 
     Args:
         num_features: the number of channels.
         eps: added to the variance.
-        momentum: how much of the moving statistics stays in a training step.
-        affine: whether the factor and the summand are trained.
+        momentum: the fraction of the moving statistics that a training step keeps.
+        affine: whether factor and summand are trained.
         gamma_init, beta_init, moving_mean_init, moving_var_init: initializers.
-        use_batch_statistics: True: always those of the batch; False: the moving ones; None: those of the batch in training.
+        use_batch_statistics: True: use those of the batch; False: use the moving ones; None: those of the batch in
+            training, otherwise the moving ones.
 
     Raises:
-        TypeError, ValueError: an argument is not what is accepted.
+        TypeError, ValueError: an argument is not accepted.
 
     Example:
         >>> BatchNorm2d(3)(Tensor(np.ones((1, 3, 2, 2), np.float32))).shape
@@ -177,7 +187,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class LayerNorm(Cell):
-    """Normalisation over the last dimensions (Ba and others, 2016).
+    """Layer normalisation over the last dimensions (Ba and others, 2016).
 
     Args:
         normalized_shape: their lengths.
@@ -186,8 +196,9 @@ class LayerNorm(Cell):
         epsilon: added to the variance.
     """
 
-    def __init__(self, normalized_shape: Any, begin_norm_axis: int = -1, begin_params_axis: int = -1, gamma_init: Any = "ones",
-                 beta_init: Any = "zeros", epsilon: float = 1e-7, dtype: Any = float32) -> None:
+    def __init__(self, normalized_shape: Any, begin_norm_axis: int = -1, begin_params_axis: int = -1,
+                 gamma_init: Any = "ones", beta_init: Any = "zeros", epsilon: float = 1e-7,
+                 dtype: Any = float32) -> None:
         super().__init__()
         if not isinstance(normalized_shape, (tuple, list)):
             raise TypeError("LayerNorm: normalized_shape must be a tuple or list; not {!r}".format(normalized_shape))
@@ -204,15 +215,16 @@ class LayerNorm(Cell):
 
 
 class MaxPool2d(Cell):
-    """The greatest element of each window.
+    """Max pooling: the greatest element of each window.
 
     Args:
         kernel_size, stride: an int or a tuple of two.
         pad_mode, padding: as for `Conv2d`.
     """
 
-    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
-                 return_indices: bool = False, ceil_mode: bool = False, data_format: str = "NCHW") -> None:
+    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+                 dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False,
+                 data_format: str = "NCHW") -> None:
         super().__init__()
         if return_indices or ceil_mode:
             raise ValueError("MaxPool2d: return_indices and ceil_mode must be False")
@@ -220,7 +232,8 @@ class MaxPool2d(Cell):
             raise ValueError("MaxPool2d: pad_mode must be 'same', 'valid' or 'pad'; not {!r}".format(pad_mode))
         self.kernel_size = layers.pair("MaxPool2d: kernel_size", kernel_size)
         self.stride = layers.pair("MaxPool2d: stride", stride)
-        self.pad_mode, self.padding, self.dilation = pad_mode.lower(), padding, layers.pair("MaxPool2d: dilation", dilation)
+        self.pad_mode, self.padding, self.dilation = (
+            pad_mode.lower(), padding, layers.pair("MaxPool2d: dilation", dilation))
 
     def construct(self, x: Any) -> Any:
         """The greatest elements."""
@@ -233,7 +246,7 @@ class MaxPool2d(Cell):
 
 
 class AvgPool2d(Cell):
-    """The mean of each window; arguments as for `MaxPool2d`."""
+    """Average pooling: the mean of each window; arguments as for `MaxPool2d`."""
 
     def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
                  data_format: str = "NCHW") -> None:
@@ -251,12 +264,12 @@ class AvgPool2d(Cell):
 
 
 class Flatten(Cell):
-    """The dimensions from `start_dim` to `end_dim` as one."""
+    """Joins the dimensions from `start_dim` to `end_dim` into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
-        self.form = "rows" if (start_dim, end_dim) == (1, -1) else None  # text is a constant of captured code
+        self.form = "rows" if (start_dim, end_dim) == (1, -1) else None  # a str is a constant of captured code
 
     def construct(self, x: Any) -> Any:
         """The tensor with fewer dimensions."""
@@ -266,11 +279,11 @@ class Flatten(Cell):
 
 
 class Dropout(Cell):
-    """In training, elements set to 0 with probability `p`, the others scaled up.
+    """Dropout: in training, sets elements to 0 with probability `p` and scales up the others.
 
     Args:
-        keep_prob: the probability that an element stays; `p` goes first.
-        p: the probability that it does not.
+        keep_prob: the probability that an element is kept; ignored if `p` is given.
+        p: the probability that an element is dropped.
     """
 
     def __init__(self, keep_prob: float = 0.5, p: Optional[float] = None, dtype: Any = float32) -> None:
@@ -280,7 +293,7 @@ class Dropout(Cell):
             raise ValueError("Dropout: p must be from 0 to below 1; not {!r}".format(self.p))
 
     def construct(self, x: Any) -> Any:
-        """The tensor, thinned out in training."""
+        """The tensor; in training with elements dropped."""
         return layers.dropout(x, self.p, self.training) if self.training else x
 
     def extend_repr(self) -> str:
@@ -288,11 +301,11 @@ class Dropout(Cell):
 
 
 class Embedding(Cell):
-    """A row of a table for each integer.
+    """Embedding: looks up a row of a table for each integer.
 
     Args:
         vocab_size: the number of rows.
-        embedding_size: their length.
+        embedding_size: the length of a row.
         embedding_table: the initializer of the table.
     """
 
@@ -312,7 +325,7 @@ class Embedding(Cell):
 
 
 class Identity(Cell):
-    """The input."""
+    """Returns the input."""
 
     def construct(self, x: Any) -> Any:
         """The input."""

@@ -1,4 +1,4 @@
-"""Losses."""
+"""Loss functions as cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pijit.ms.ops import layers
 
 
 class LossBase(Cell):
-    """A loss.
+    """Base class of losses.
 
     Args:
         reduction: "mean", "sum" or "none".
@@ -21,7 +21,8 @@ class LossBase(Cell):
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
         if reduction not in layers.REDUCTIONS:
-            raise ValueError("{}: reduction must be 'mean', 'sum' or 'none'; not {!r}".format(type(self).__name__, reduction))
+            raise ValueError("{}: reduction must be 'mean', 'sum' or 'none'; not {!r}".format(
+                type(self).__name__, reduction))
         self.reduction = reduction
 
 
@@ -42,7 +43,7 @@ class L1Loss(LossBase):
 
 
 class SmoothL1Loss(LossBase):
-    """Absolute differences, squared where they are below `beta`."""
+    """Absolute differences; squared below `beta`."""
 
     def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
         super().__init__(reduction)
@@ -54,22 +55,24 @@ class SmoothL1Loss(LossBase):
 
 
 class CrossEntropyLoss(LossBase):
-    """Cross entropies of logits and classes, or probabilities of classes."""
+    """Cross entropies of logits; the targets are classes, or probabilities of classes."""
 
-    def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
+    def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
+                 label_smoothing: float = 0.0) -> None:
         super().__init__(reduction)
         self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
 
     def construct(self, logits: Any, labels: Any) -> Any:
         """The loss."""
-        return layers.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
+        return layers.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction,
+                                    self.label_smoothing)
 
 
 class SoftmaxCrossEntropyWithLogits(LossBase):
     """Cross entropies of logits and classes.
 
     Args:
-        sparse: labels are classes; else they are probabilities of classes.
+        sparse: labels are classes; otherwise they are probabilities of classes.
         reduction: "mean", "sum" or "none".
     """
 

@@ -1,4 +1,4 @@
-"""Cells that compute gradients, optimizers, and steps of training."""
+"""Training: cells that compute gradients, optimizers, and training steps."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class WithLossCell(Cell):
 
 
 class ForwardValueAndGrad(Cell):
-    """The value of a network and its gradients.
+    """Computes the value of a network and its gradients.
 
     Args:
         network: a cell or a function.
-        weights: parameters that are differentiated.
+        weights: differentiated parameters.
         get_all, get_by_list, sens_param: as for `GradOperation`.
 
     Returns:
@@ -52,15 +52,15 @@ class ForwardValueAndGrad(Cell):
 
 
 class Optimizer(Cell):
-    """What changes parameters by their gradients; a subclass defines `step`.
+    """Base class of optimizers, which update parameters by their gradients; a subclass defines `step`.
 
     Args:
-        learning_rate: how far.
+        learning_rate: the step size.
         parameters: the parameters.
-        weight_decay: a factor of the parameters that is added to their gradients.
+        weight_decay: factor by which the parameters are added to their gradients.
 
     Raises:
-        TypeError: `parameters` has something else.
+        TypeError: an item of `parameters` is not a `Parameter`.
         ValueError: `learning_rate` is negative.
     """
 
@@ -68,23 +68,24 @@ class Optimizer(Cell):
         super().__init__(auto_prefix=False)
         self.parameters: Any = ParameterTuple(parameters)
         if float(learning_rate) < 0:
-            raise ValueError("{}: learning_rate must not be negative; not {!r}".format(type(self).__name__, learning_rate))
+            raise ValueError("{}: learning_rate must not be negative; not {!r}".format(
+                type(self).__name__, learning_rate))
         self.learning_rate, self.weight_decay = float(learning_rate), float(weight_decay)
 
     def construct(self, gradients: Any) -> bool:
-        """Change the parameters by gradients in their order."""
+        """Update the parameters by gradients in the same order."""
         for place, (one, g) in enumerate(zip(self.parameters, gradients)):
             change = g._array + one._array * one._array.dtype.type(self.weight_decay) if self.weight_decay else g._array
             self.step(place, one, change)
         return True
 
     def step(self, place: int, parameter: Parameter, g: Any) -> None:
-        """Change one parameter in place."""
+        """Update one parameter in place."""
         raise NotImplementedError("{}: an Optimizer needs a step method".format(type(self).__name__))
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum if asked for."""
+    """Stochastic gradient descent, optionally with momentum."""
 
     def __init__(self, params: Any, learning_rate: float = 0.1, momentum: float = 0.0, dampening: float = 0.0,
                  weight_decay: float = 0.0, nesterov: bool = False, loss_scale: float = 1.0) -> None:
@@ -106,17 +107,17 @@ class SGD(Optimizer):
 class Momentum(SGD):
     """Stochastic gradient descent with momentum."""
 
-    def __init__(self, params: Any, learning_rate: float, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0,
-                 use_nesterov: bool = False) -> None:
+    def __init__(self, params: Any, learning_rate: float, momentum: float, weight_decay: float = 0.0,
+                 loss_scale: float = 1.0, use_nesterov: bool = False) -> None:
         super().__init__(params, learning_rate, momentum, 0.0, weight_decay, use_nesterov)
 
 
 class TrainOneStepCell(Cell):
-    """One step of training: the loss, its gradients, and the change of the parameters.
+    """One training step: computes the loss and its gradients, and updates the parameters.
 
     Args:
         network: a cell that returns the loss.
-        optimizer: changes the parameters.
+        optimizer: updates the parameters.
         sens: the adjoint of the loss.
     """
 
