@@ -1,4 +1,4 @@
-"""Operations on tensors: functions such as `add`, and classes such as `Add`, from one table."""
+"""Operations on tensors: functions such as `add`, and primitive classes such as `Add` from one table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ from pijit.ms.ops.composite import (  # noqa: F401
     scalar_to_tensor,
 )
 from pijit.ms.ops.methods import OWN
-from pijit.ms.ops.primitive import REQUIRED, Primitive, PrimitiveWithCheck, PrimitiveWithInfer, Row, primitive_class  # noqa: F401
+from pijit.ms.ops.primitive import (  # noqa: F401
+    REQUIRED,
+    Primitive,
+    PrimitiveWithCheck,
+    PrimitiveWithInfer,
+    Row,
+    primitive_class,
+)
 from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
 from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 
@@ -30,7 +37,7 @@ MODULES = (activations, arithmetic, creation, elementwise, layers, movement, pro
 
 HELPERS = frozenset(["as_array", "as_numpy", "as_shape", "array_of", "made", "operands", "binary", "divide", "promoted",
                      "floating", "axes", "rows_of", "pair", "paddings", "reduced", "generator"])
-"""Names in the modules of operations that are none."""
+"""Functions in the modules of operations that are not operations themselves."""
 
 FUNCTIONS: Dict[str, Callable[..., Any]] = {
     name: one for module in MODULES for name, one in vars(module).items()
@@ -47,16 +54,16 @@ globals().update({name: FUNCTIONS[one] for name, one in ALIASES.items()})
 globals().update(CLASSES)
 
 METHODS: Dict[str, str] = {name: name for name in (
-    "abs add sub mul div floor ceil round trunc rint sign square sqrt rsqrt exp log log1p log2 log10 sin cos tan asin acos atan "
-    "sinh cosh tanh neg reciprocal pow maximum minimum less less_equal greater greater_equal equal not_equal logical_and "
-    "logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor isnan isinf isfinite sigmoid sum mean prod argmax "
-    "argmin all any std var norm cumsum cumprod reshape flatten swapaxes expand_dims unsqueeze squeeze broadcast_to tile "
-    "masked_fill masked_select gather gather_elements index_select nonzero sort argsort topk flip roll tril triu diag matmul bmm "
-    "dot outer amax amin median repeat_interleave split chunk unbind clamp erf hypot atan2 fmod floor_div invert conj where "
-    "select unique").split()}
+    "abs add sub mul div floor ceil round trunc rint sign square sqrt rsqrt exp log log1p log2 log10 sin cos tan asin "
+    "acos atan sinh cosh tanh neg reciprocal pow maximum minimum less less_equal greater greater_equal equal not_equal "
+    "logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor isnan isinf isfinite sigmoid "
+    "sum mean prod argmax argmin all any std var norm cumsum cumprod reshape flatten swapaxes expand_dims unsqueeze "
+    "squeeze broadcast_to tile masked_fill masked_select gather gather_elements index_select nonzero sort argsort topk "
+    "flip roll tril triu diag matmul bmm dot outer amax amin median repeat_interleave split chunk unbind clamp erf "
+    "hypot atan2 fmod floor_div invert conj where select unique").split()}
 METHODS.update(clip="clip_by_value", absolute="abs", subtract="sub", multiply="mul", negative="neg", true_divide="div",
                divide="div", mm="matmul", take="gather", relu="relu", ravel="ravel", trace="trace", diagonal="diagonal")
-"""Methods of tensors, and the functions that they are."""
+"""Methods of tensors, and the functions that implement them."""
 
 for _name, _function in METHODS.items():
     setattr(Tensor, _name, FUNCTIONS[_function])
@@ -64,5 +71,5 @@ for _name, _method in OWN.items():
     setattr(Tensor, _name, _method)
 
 __all__ = sorted(set(FUNCTIONS) | set(CLASSES) | set(ALIASES) | {
-    "GradOperation", "HookBackward", "HyperMap", "InsertGradientOf", "Map", "MultitypeFuncGraph", "Primitive", "bprop_getters",
-    "get_grad", "grad", "partial", "stop_gradient", "value_and_grad", "is_tensor"})
+    "GradOperation", "HookBackward", "HyperMap", "InsertGradientOf", "Map", "MultitypeFuncGraph", "Primitive",
+    "bprop_getters", "get_grad", "grad", "partial", "stop_gradient", "value_and_grad", "is_tensor"})

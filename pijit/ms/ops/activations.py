@@ -1,4 +1,4 @@
-"""Further activations on tensors."""
+"""Less common activation functions on tensors; the common ones are in `elementwise`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pijit.ms.tensor import Tensor, array_of, made
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """Values kept between two bounds."""
+    """Values limited to the range between two bounds."""
     x = array_of(input)
     return made(np.minimum(np.maximum(x, x.dtype.type(min_val)), x.dtype.type(max_val)))
 
 
 def hardsigmoid(input: Any) -> Tensor:
-    """`(x + 3) / 6`, kept between 0 and 1."""
+    """`(x + 3) / 6`, limited to the range from 0 to 1."""
     x = floating(array_of(input))
     return made(np.minimum(np.maximum((x + 3) / 6, x.dtype.type(0)), x.dtype.type(1)))
 
@@ -42,7 +42,7 @@ def selu(input_x: Any) -> Tensor:
 
 
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
-    """Values; negative ones as `alpha * (exp(x / alpha) - 1)`."""
+    """`elu` with scaled argument: negative values become `alpha * (exp(x / alpha) - 1)`."""
     a = floating(array_of(x))
     factor = a.dtype.type(alpha)
     return made(np.where(a > 0, a, factor * np.expm1(np.minimum(a, a.dtype.type(0)) / factor)))
@@ -55,14 +55,14 @@ def softsign(x: Any) -> Tensor:
 
 
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
-    """Values moved towards 0 by `lambd`; 0 for those nearer to it."""
+    """Values moved towards 0 by `lambd`; values within `lambd` of 0 become 0."""
     x = array_of(input)
     edge = x.dtype.type(lambd)
     return made(np.where(x > edge, x - edge, np.where(x < -edge, x + edge, x.dtype.type(0))))
 
 
 def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
-    """Values; 0 for those nearer to 0 than `lambd`."""
+    """Values within `lambd` of 0 become 0; the others are unchanged."""
     x = array_of(input)
     return made(np.where(np.absolute(x) > lambd, x, x.dtype.type(0)))
 
@@ -80,19 +80,19 @@ def logsigmoid(x: Any) -> Tensor:
 
 
 def threshold(input: Any, thr: float, value: float) -> Tensor:
-    """Values above a threshold, another value for the rest."""
+    """Values above a threshold; the others are replaced by `value`."""
     x = array_of(input)
     return made(np.where(x > thr, x, x.dtype.type(value)))
 
 
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """One half of the values times the logistic functions of the other half."""
+    """Gated linear unit: the first half of the values times the logistic function of the second half."""
     first, second = np.split(floating(array_of(x)), 2, axis=axis)
     return made(first / (1 + np.exp(-second)))
 
 
 def prelu(input: Any, weight: Any) -> Tensor:
-    """Values; negative ones times a weight per channel, the second dimension."""
+    """Leaky rectifier with a weight per channel, the second dimension, for negative values."""
     x, w = array_of(input), array_of(weight)
     if w.size > 1 and x.ndim > 1:
         w = np.reshape(w, (1, x.shape[1]) + (1,) * (x.ndim - 2))

@@ -1,4 +1,4 @@
-"""Further arithmetic on tensors: combinations of the elementwise operations, products and differences."""
+"""Less common arithmetic on tensors: combined elementwise operations, products and differences."""
 
 from __future__ import annotations
 
@@ -30,33 +30,34 @@ baddbmm = addmm
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
-    """Values between two tensors."""
+    """Linear interpolation between two tensors."""
     return input + (end - input) * weight  # type: ignore[no-any-return]
 
 
 def frac(x: Any) -> Tensor:
-    """Fractions of values."""
+    """Fractional parts of values."""
     a = array_of(x)
     return made(a - np.trunc(a))
 
 
 def deg2rad(x: Any) -> Tensor:
-    """Degrees as radians."""
+    """Degrees converted to radians."""
     return made(np.deg2rad(floating(array_of(x))))
 
 
 def rad2deg(x: Any) -> Tensor:
-    """Radians as degrees."""
+    """Radians converted to degrees."""
     return made(np.rad2deg(floating(array_of(x))))
 
 
-def nan_to_num(input: Any, nan: Optional[float] = None, posinf: Optional[float] = None, neginf: Optional[float] = None) -> Tensor:
-    """Numbers in place of what is not a finite number."""
+def nan_to_num(input: Any, nan: Optional[float] = None, posinf: Optional[float] = None,
+               neginf: Optional[float] = None) -> Tensor:
+    """NaN and infinite values replaced by numbers."""
     return made(np.nan_to_num(array_of(input), nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf))
 
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Where values are equal within tolerances."""
+    """Elementwise: whether values are equal within tolerances."""
     a, b = operands(input, other)
     return made(np.isclose(a, b, rtol, atol, equal_nan))
 
@@ -67,7 +68,7 @@ def diff(x: Any, n: int = 1, axis: int = -1) -> Tensor:
 
 
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
-    """How many values along axes are not 0."""
+    """The number of nonzero values along axes."""
     return made(np.sum(array_of(x) != 0, axis=axes(axis), keepdims=keep_dims, dtype=np.int32))
 
 
@@ -95,17 +96,17 @@ def kron(input: Any, other: Any) -> Tensor:
 
 
 def hstack(tensors: Any) -> Tensor:
-    """Tensors beside each other."""
+    """Tensors joined horizontally, as by `numpy.hstack`."""
     return made(np.hstack([array_of(one) for one in tensors]))
 
 
 def vstack(tensors: Any) -> Tensor:
-    """Tensors one below the other."""
+    """Tensors joined vertically, as by `numpy.vstack`."""
     return made(np.vstack([array_of(one) for one in tensors]))
 
 
 def movedim(x: Any, source: Any, destination: Any) -> Tensor:
-    """Dimensions at other places."""
+    """Dimensions moved to other positions."""
     return made(np.array(np.moveaxis(array_of(x), source, destination), order="C"))
 
 
@@ -115,7 +116,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
 
 
 def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
-    """A part along an axis."""
+    """A range of positions along an axis."""
     return made(np.take(array_of(input), np.arange(start, start + length), axis=axis))
 
 
@@ -125,7 +126,7 @@ def ravel(input: Any) -> Tensor:
 
 
 def meshgrid(*inputs: Any, indexing: str = "xy") -> Tuple[Tensor, ...]:
-    """Coordinates of a grid."""
+    """Coordinate arrays of a grid."""
     if indexing not in ("xy", "ij"):
         raise ValueError("meshgrid: indexing must be 'xy' or 'ij'; not {!r}".format(indexing))
     arrays: Any = [array_of(one) for one in inputs]

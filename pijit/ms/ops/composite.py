@@ -1,4 +1,4 @@
-"""Operations over functions and structures: maps, functions by type, hooks on gradients."""
+"""Operations on functions and nested structures: maps, dispatch by type, gradient hooks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ partial = functools.partial
 
 
 class MultitypeFuncGraph:
-    """A function that is chosen by the types of its arguments.
+    """A function that dispatches on the types of its arguments.
 
     Args:
         name: its name.
-        read_value: accepted, without a meaning here.
+        read_value: accepted without effect.
 
     Example:
         >>> add = MultitypeFuncGraph("add")
@@ -37,7 +37,7 @@ class MultitypeFuncGraph:
         self.entries: List[Tuple[Tuple[Any, ...], Callable[..., Any]]] = []
 
     def register(self, *type_names: Any) -> Callable[[Any], Any]:
-        """Decorate the function for arguments of these types: names as MindSpore writes them, or classes."""
+        """Decorate the function for arguments of these types: MindSpore's type names, or classes."""
         def registered(function: Any) -> Any:
             self.entries.append((type_names, function))
             return function
@@ -47,7 +47,7 @@ class MultitypeFuncGraph:
         """The result of the function that is registered for the types of these arguments.
 
         Raises:
-            ValueError: none is.
+            ValueError: no function is registered for these types.
         """
         for types, function in self.entries:
             if len(types) == len(args) and all(_fits(kind, one) for kind, one in zip(types, args)):
@@ -74,8 +74,8 @@ class HyperMap:
     """Applies an operation to the leaves of nested lists and tuples.
 
     Args:
-        ops: the operation; None: the first argument of calls.
-        reverse: accepted; the order of evaluation is that of the leaves.
+        ops: the operation; None: the first argument of each call.
+        reverse: accepted without effect; the leaves are evaluated in order.
 
     Example:
         >>> HyperMap(square)((Tensor([2.0]), Tensor([3.0])))
@@ -87,7 +87,7 @@ class HyperMap:
         self.ops = ops
 
     def __call__(self, *args: Any) -> Any:
-        """The structure of the results."""
+        """The results in the same structure."""
         function, given = (args[0], args[1:]) if self.ops is None else (self.ops, args)
         return self._map(function, given)
 
@@ -99,7 +99,7 @@ class HyperMap:
 
 
 class Map(HyperMap):
-    """Applies an operation to the items of lists and tuples, without looking into the items."""
+    """Applies an operation to the items of lists and tuples, without descending into the items."""
 
     def _map(self, function: Any, given: Tuple[Any, ...]) -> Any:
         results = [function(*one) for one in zip(*given)]
@@ -107,11 +107,11 @@ class Map(HyperMap):
 
 
 class HookBackward(Primitive):
-    """Shows a function the gradient that comes back, as a tuple; what the function returns replaces it.
+    """Calls a function with the incoming gradient, as a tuple; its result replaces the gradient.
 
     Args:
         hook_fn: the function.
-        cell_id: accepted, without a meaning here.
+        cell_id: accepted without effect.
 
     Raises:
         TypeError: `hook_fn` is not callable.
@@ -130,10 +130,10 @@ class HookBackward(Primitive):
 
 
 class InsertGradientOf(Primitive):
-    """Passes the gradient that comes back through a function.
+    """Replaces the incoming gradient by a function of it.
 
     Args:
-        f: takes the gradient, returns what replaces it.
+        f: takes the gradient and returns its replacement.
 
     Raises:
         TypeError: `f` is not callable.
@@ -151,7 +151,7 @@ class InsertGradientOf(Primitive):
 
 
 class Print(Primitive):
-    """Prints its inputs when it is computed."""
+    """Prints its inputs when it runs."""
 
     def __call__(self, *inputs: Any) -> int:
         """Print, and return 1."""
@@ -165,12 +165,12 @@ def print_(*inputs: Any) -> None:
 
 
 def scalar_to_tensor(input_x: Any, dtype: Any = None) -> Tensor:
-    """A tensor without dimensions."""
+    """A 0-d tensor."""
     return Tensor(input_x, dtype)
 
 
 def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Tuple[Tensor, ...]:
-    """Tensors scaled so that the norm of all together is at most a bound."""
+    """Tensors scaled so that their common norm is at most `clip_norm`."""
     total = np.sqrt(sum(np.sum(np.square(array_of(one))) for one in x)) if use_norm is None else use_norm
     factor = clip_norm / max(float(total), clip_norm)
     return tuple(one * factor for one in x)

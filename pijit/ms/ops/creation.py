@@ -1,4 +1,4 @@
-"""New tensors: filled, in order, random."""
+"""Creation of tensors: constant, sequential and random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pijit.ms.tensor import Tensor, array_of, as_shape, made
 
 
 class _Random:
-    """The generator of random numbers of `pijit.ms`."""
+    """The random number generator of `pijit.ms`, and its seed."""
 
     def __init__(self) -> None:
         self.seed: Optional[int] = None
@@ -24,7 +24,7 @@ _random = _Random()
 
 
 def set_seed(seed: int) -> None:
-    """Start the random numbers of layers and operations from a seed.
+    """Set the seed of the random numbers of layers and operations.
 
     Raises:
         TypeError: `seed` is not an int.
@@ -40,12 +40,12 @@ def set_seed(seed: int) -> None:
 
 
 def get_seed() -> Optional[int]:
-    """The seed that `set_seed` was given, or None."""
+    """The last seed of `set_seed`, or None."""
     return _random.seed
 
 
 def generator() -> np.random.RandomState:
-    """The generator of random numbers."""
+    """The random number generator."""
     return _random.generator
 
 
@@ -64,37 +64,37 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """One number in all elements."""
+    """A tensor with one number in all elements."""
     number = as_array(fill_value) if not isinstance(fill_value, Tensor) else fill_value._array
     return made(np.full(as_shape(size), number, number.dtype if dtype is None else as_numpy(dtype, "full")))
 
 
 def fill(type: Any, shape: Any, value: Any) -> Tensor:
-    """One number in all elements, of an element type."""
+    """A tensor of an element type with one number in all elements."""
     number = value._array if isinstance(value, Tensor) else value
     return made(np.full(as_shape(shape), number, as_numpy(type, "fill")))
 
 
 def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Zeros of a tensor's shape and type."""
+    """Zeros with a tensor's shape and type."""
     x = array_of(input)
     return made(np.zeros(x.shape, x.dtype if dtype is None else as_numpy(dtype, "zeros_like")))
 
 
 def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Ones of a tensor's shape and type."""
+    """Ones with a tensor's shape and type."""
     x = array_of(input)
     return made(np.ones(x.shape, x.dtype if dtype is None else as_numpy(dtype, "ones_like")))
 
 
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """One number in a tensor's shape."""
+    """One number in all elements, with a tensor's shape."""
     x = array_of(input)
     return made(np.full(x.shape, fill_value, x.dtype if dtype is None else as_numpy(dtype, "full_like")))
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
-    """Numbers from `start` to `end` in steps; int64 for integers, float32 else."""
+    """Numbers from `start` to `end` in steps; int64 for integers, otherwise float32."""
     first, last = (0, start) if end is None else (start, end)
     bounds = [one.item() if isinstance(one, Tensor) else one for one in (first, last, step)]
     default = float32 if builtins.any(isinstance(one, float) for one in bounds) else int64
@@ -107,7 +107,7 @@ def range(start: Any, end: Any, step: Any) -> Tensor:
 
 
 def linspace(start: Any, end: Any, steps: int) -> Tensor:
-    """A number of equally spaced numbers, float32."""
+    """`steps` equally spaced numbers, as float32."""
     return made(np.linspace(float(start), float(end), int(steps)).astype(np.float32))
 
 
@@ -117,7 +117,7 @@ def eye(n: int, m: Optional[int] = None, dtype: Any = None) -> Tensor:
 
 
 def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
-    """A new axis that has `on_value` at the place each index names."""
+    """A new axis with `on_value` at the position of each index and `off_value` elsewhere."""
     on, off = [one._array if isinstance(one, Tensor) else one for one in (on_value, off_value)]
     dtype = getattr(on, "dtype", np.dtype(np.int64))
     places = np.expand_dims(array_of(indices), axis)
@@ -153,10 +153,10 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Optional[int] = None, dt
 
 
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
-    """Values; negative ones times random numbers between two bounds.
+    """Rectifier with random slopes: negative values times random numbers between two bounds.
 
     Raises:
-        ValueError: `lower` is above `upper`.
+        ValueError: the bounds are not within 0 <= `lower` <= `upper` <= 1.
     """
     if not 0 <= lower <= upper <= 1:
         raise ValueError("rrelu: 0 <= lower <= upper <= 1 must hold; not lower={!r}, upper={!r}".format(lower, upper))

@@ -15,7 +15,7 @@ Operation = Callable[..., Any]
 
 
 def floating(array: Any) -> Any:
-    """The array itself if it has floats, else float32."""
+    """The array itself if it is floating-point or complex; otherwise converted to float32."""
     return array if array.dtype.kind in "fc" else array.astype(FLOAT)
 
 
@@ -35,7 +35,8 @@ def _binary(name: str, ufunc: Any, text: str) -> Operation:
     def operation(input: Any, other: Any) -> Tensor:
         r = binary(ufunc, input, other)
         if r is NotImplemented:
-            raise TypeError("{}: input and other must be tensors or numbers; not {!r} and {!r}".format(name, input, other))
+            raise TypeError("{}: input and other must be tensors or numbers; not {!r} and {!r}".format(
+                name, input, other))
         return r  # type: ignore[no-any-return]
     return _named(operation, name, text)
 
@@ -112,7 +113,7 @@ bitwise_xor = _binary("bitwise_xor", np.bitwise_xor, "Bits that one alone has.")
 
 
 def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Tensor:
-    """Quotients; "floor" rounds them down, "trunc" cuts the fraction off."""
+    """Quotients; rounded down for "floor", truncated for "trunc"."""
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError("div: rounding_mode must be None, 'floor' or 'trunc'; not {!r}".format(rounding_mode))
     r = divide(input, other)
@@ -134,7 +135,7 @@ def rsqrt(input: Any) -> Tensor:
 
 
 def round(input: Any, decimals: int = 0) -> Tensor:
-    """Values rounded to a number of decimals, halves to even ones."""
+    """Values rounded to a number of decimals, ties to even."""
     return made(np.round(array_of(input), decimals))
 
 
@@ -153,7 +154,7 @@ def addn(x: Any) -> Tensor:
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Tensor:
-    """Values kept between two bounds."""
+    """Values limited to the range between two bounds."""
     if clip_value_min is None and clip_value_max is None:
         raise ValueError("clip_by_value: clip_value_min or clip_value_max must be given")
     if clip_value_min is not None:
@@ -165,13 +166,14 @@ clamp = clip_by_value
 
 
 def cast(input: Any, dtype: Any) -> Tensor:
-    """A tensor of another element type."""
+    """The tensor converted to another element type."""
     return made(array_of(input).astype(as_numpy(dtype, "cast")))
 
 
 def where(condition: Any, input: Any, other: Any) -> Tensor:
-    """Elements of one tensor where a condition holds, of another elsewhere."""
-    a, b = operands(input, other) if isinstance(input, Tensor) or isinstance(other, Tensor) else (array_of(input), array_of(other))
+    """Elements of `input` if a condition holds, otherwise of `other`."""
+    a, b = operands(input, other) if isinstance(input, Tensor) or isinstance(other, Tensor) else (
+        array_of(input), array_of(other))
     return made(np.where(array_of(condition), a, b))
 
 
@@ -181,49 +183,50 @@ def select(condition: Any, input: Any, other: Any) -> Tensor:
 
 
 def relu(input: Any) -> Tensor:
-    """Values, and 0 for negative ones."""
+    """Rectifier: negative values become 0."""
     x = array_of(input)
     return made(np.where(x > 0, x, x.dtype.type(0)))
 
 
 def relu6(x: Any) -> Tensor:
-    """Values kept between 0 and 6."""
+    """Values limited to the range from 0 to 6."""
     return clip_by_value(x, 0, 6)
 
 
 def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
-    """Values; negative ones times `alpha`."""
+    """Leaky rectifier: negative values are multiplied by `alpha`."""
     x = array_of(input)
     return made(np.where(x > 0, x, x * x.dtype.type(alpha)))
 
 
 def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
-    """Values; negative ones as `alpha * (exp(x) - 1)`."""
+    """Exponential linear unit: negative values become `alpha * (exp(x) - 1)`."""
     x = array_of(input_x)
     return made(np.where(x > 0, x, x.dtype.type(alpha) * np.expm1(np.minimum(x, x.dtype.type(0)))))
 
 
 def sigmoid(input: Any) -> Tensor:
-    """Logistic functions."""
+    """Logistic function."""
     x = floating(array_of(input))
     return made(1 / (1 + np.exp(-x)))
 
 
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
-    """Smooth versions of `relu`."""
+    """Smooth approximation of `relu`."""
     x = floating(array_of(input))
     scaled = x * x.dtype.type(beta)
-    return made(np.where(scaled > threshold, x, np.log1p(np.exp(np.minimum(scaled, x.dtype.type(threshold)))) / x.dtype.type(beta)))
+    return made(np.where(scaled > threshold, x, np.log1p(np.exp(np.minimum(
+        scaled, x.dtype.type(threshold)))) / x.dtype.type(beta)))
 
 
 def silu(input: Any) -> Tensor:
-    """Values times their logistic functions."""
+    """Values times their logistic function."""
     x = floating(array_of(input))
     return made(x / (1 + np.exp(-x)))
 
 
 def gelu(input: Any, approximate: str = "none") -> Tensor:
-    """Values times the normal distribution at them; "tanh" approximates it."""
+    """Values times the normal distribution function; "tanh" approximates it."""
     x = floating(array_of(input))
     if approximate not in ("none", "tanh"):
         raise ValueError("gelu: approximate must be 'none' or 'tanh'; not {!r}".format(approximate))
@@ -234,13 +237,13 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
 
 
 def erf(input: Any) -> Tensor:
-    """Error functions."""
+    """Error function."""
     return made(_erf(floating(array_of(input))))
 
 
 
 def _erf(x: Any) -> Any:
-    from pijit.ms.derivatives import erf_of  # a function with a derivative of its own
+    from pijit.ms.derivatives import erf_of  # a function with its own derivative
 
     return erf_of(x)
 

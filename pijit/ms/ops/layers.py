@@ -1,6 +1,7 @@
-"""The computations of layers: convolution, pooling, normalisation, softmax, losses.
+"""Computations of layers: convolution, pooling, normalisation, softmax, losses.
 
-Windows are gathered as columns, one strided view per place of the window; a convolution is then a product of matrices.
+Windows are gathered as columns (im2col), one strided view per position in the window. A convolution is then a matrix
+product.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ REDUCTIONS = ("mean", "sum", "none")
 MOST = 9
 
 LAST = {count: {ndim: tuple(range(ndim - count, ndim)) for ndim in range(count, MOST)} for count in range(1, MOST)}
-"""The last axes, by how many they are and the number of dimensions: captured code folds a look into a dict."""
+"""The last axes, by their number and the number of dimensions; capture folds the dict lookup."""
 
 ALL_BUT_CHANNELS = {ndim: (0,) + tuple(range(2, ndim)) for ndim in range(2, MOST)}
-"""The axes apart from the second one, by the number of dimensions."""
+"""All axes except the second, by the number of dimensions."""
 
 Pair = Tuple[int, int]
 Padding = Tuple[Pair, Pair]
 
 
 def pair(name: str, value: Any) -> Pair:
-    """An integer for both directions, or a tuple of two.
+    """A pair of integers, from an integer, two integers, or the last two of four.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: `value` is none of these.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return value, value
@@ -43,11 +44,13 @@ def pair(name: str, value: Any) -> Pair:
     raise TypeError("{} must be an int or a tuple of two; not {!r}".format(name, value))
 
 
-def paddings(pad_mode: str, padding: Any, lengths: Pair, kernel: Pair, stride: Pair, dilation: Pair = (1, 1)) -> Padding:
-    """How many zeros come before and after each of two axes.
+def paddings(pad_mode: str, padding: Any, lengths: Pair, kernel: Pair, stride: Pair,
+             dilation: Pair = (1, 1)) -> Padding:
+    """The numbers of padding elements before and after each of two axes.
 
     Args:
-        pad_mode: "same": the result has the length divided by the stride, rounded up; "valid": none; "pad": `padding`.
+        pad_mode: "same": the length of the result is the length divided by the stride, rounded up; "valid": no padding;
+            "pad": as `padding` says.
         padding: an int, (top, bottom, left, right), or (vertical, horizontal).
 
     Raises:
@@ -81,7 +84,7 @@ def _padded(x: Any, padding: Padding, value: Any = 0) -> Any:
 
 
 def _windows(x: Any, kernel: Pair, stride: Pair, dilation: Pair) -> Any:
-    """The elements of each window: axes (batch, channel, place in the window, row, column)."""
+    """The elements of each window, with the axes (batch, channel, position in the window, row, column)."""
     rows = (x.shape[2] - dilation[0] * (kernel[0] - 1) - 1) // stride[0] + 1
     columns = (x.shape[3] - dilation[1] * (kernel[1] - 1) - 1) // stride[1] + 1
     parts: List[Any] = []
@@ -103,7 +106,7 @@ def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode:
         bias: a number per out channel, or None.
         stride, dilation: an int or a tuple of two.
         pad_mode, padding: see `paddings`.
-        groups: how many groups of channels are convolved apart.
+        groups: number of channel groups that are convolved separately.
     """
     x, w = operands(input, weight)
     kernel, steps, gaps = (w.shape[2], w.shape[3]), pair("conv2d: stride", stride), pair("conv2d: dilation", dilation)
@@ -116,8 +119,8 @@ def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode:
     return made(r) if bias is None else made(r + np.reshape(array_of(bias), (1, w.shape[0], 1, 1)))
 
 
-def conv2d_of(x: Any, weight: Any, out_channel: int, kernel_size: Any, mode: int = 1, pad_mode: str = "valid", pad: Any = 0,
-              stride: Any = 1, dilation: Any = 1, group: int = 1, data_format: str = "NCHW") -> Tensor:
+def conv2d_of(x: Any, weight: Any, out_channel: int, kernel_size: Any, mode: int = 1, pad_mode: str = "valid",
+              pad: Any = 0, stride: Any = 1, dilation: Any = 1, group: int = 1, data_format: str = "NCHW") -> Tensor:
     """Convolution of images; the sizes are those of the weight."""
     return conv2d(x, weight, None, stride, pad_mode, pad, dilation, group)
 
@@ -127,19 +130,21 @@ def max_pool2d(x: Any, kernel_size: Any = 1, strides: Any = None, pad_mode: str 
     """The greatest element of each window."""
     a = array_of(x)
     kernel = pair("max_pool2d: kernel_size", kernel_size)
-    steps, gaps = kernel if strides is None else pair("max_pool2d: strides", strides), pair("max_pool2d: dilation", dilation)
+    steps, gaps = (kernel if strides is None else pair("max_pool2d: strides", strides),
+                   pair("max_pool2d: dilation", dilation))
     least = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
     around = paddings(pad_mode.lower(), padding, (a.shape[2], a.shape[3]), kernel, steps, gaps)
     return made(np.max(_windows(_padded(a, around, least), kernel, steps, gaps), axis=2))
 
 
-def max_pool(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW") -> Tensor:
+def max_pool(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid",
+             data_format: str = "NCHW") -> Tensor:
     """The greatest element of each window."""
     return max_pool2d(x, kernel_size, strides, pad_mode)
 
 
 def avg_pool2d(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", padding: Any = 0) -> Tensor:
-    """The mean of each window; with "same" only of the elements that are there."""
+    """The mean of each window; with "same", padding does not count."""
     a = floating(array_of(x))
     kernel, steps = pair("avg_pool2d: kernel_size", kernel_size), pair("avg_pool2d: strides", strides)
     around = paddings(pad_mode.lower(), padding, (a.shape[2], a.shape[3]), kernel, steps)
@@ -148,19 +153,20 @@ def avg_pool2d(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "
     return made(total / np.sum(_windows(there, kernel, steps, (1, 1)), axis=2))
 
 
-def avg_pool(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW") -> Tensor:
+def avg_pool(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid",
+             data_format: str = "NCHW") -> Tensor:
     """The mean of each window."""
     return avg_pool2d(x, kernel_size, strides, pad_mode)
 
 
 def batch_norm(input_x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool = False,
                momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
-    """Normalisation per channel, the second dimension.
+    """Batch normalisation per channel, the second dimension.
 
     Args:
-        running_mean, running_var: a number per channel; used without `training`, else moved towards those of the batch.
+        running_mean, running_var: a number per channel; used without `training`, otherwise updated from the batch.
         weight, bias: a factor and a summand per channel.
-        momentum: how far the running numbers move towards the batch's.
+        momentum: weight of the batch in an update of the running numbers.
         eps: added to the variance.
     """
     x = floating(array_of(input_x))
@@ -179,13 +185,13 @@ def batch_norm(input_x: Any, running_mean: Any, running_var: Any, weight: Any, b
 
 
 def _move(running: Any, towards: Any, momentum: float) -> None:
-    """Move a running number in place; gradients do not flow through it."""
+    """Update a running number in place; gradients do not flow through it."""
     a = running._array
     a[...] = a * a.dtype.type(1 - momentum) + np.array(towards) * a.dtype.type(momentum)
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-    """Normalisation over the last dimensions."""
+    """Layer normalisation over the last dimensions."""
     x = floating(array_of(input))
     last = LAST[len(normalized_shape)][x.ndim]
     centred = x - np.mean(x, axis=last, keepdims=True)
@@ -213,7 +219,7 @@ def _log_softmax(x: Any, axis: int) -> Any:
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, seed: Optional[int] = None) -> Tensor:
-    """Elements set to 0 with a probability, the others scaled up; the input without `training`.
+    """Elements set to 0 with probability `p`, the others scaled up; the input if not `training`.
 
     Raises:
         ValueError: `p` is not from 0 to below 1.
@@ -231,7 +237,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, seed: Optional[in
 
 
 def reduced(r: Any, reduction: str, caller: str) -> Tensor:
-    """The mean or the sum of losses, or the losses.
+    """The mean or the sum of losses, or the losses themselves.
 
     Raises:
         ValueError: `reduction` is none of these.
@@ -254,14 +260,14 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
 
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
-    """Absolute differences, squared where they are below `beta`."""
+    """Absolute differences; squared below `beta`."""
     a, b = operands(input, target)
     d, edge = np.absolute(a - b), a.dtype.type(beta)
     return reduced(np.where(d < edge, d * d / (2 * edge), d - edge / 2), reduction, "smooth_l1_loss")
 
 
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """Cross entropies of probabilities, their logarithms not below -100."""
+    """Cross entropies of probabilities; their logarithms are at least -100."""
     p, y = operands(logits, labels)
     least = p.dtype.type(-100)
     r = -(y * np.maximum(np.log(p), least) + (1 - y) * np.maximum(np.log(1 - p), least))
@@ -278,13 +284,13 @@ def binary_cross_entropy_with_logits(logits: Any, label: Any, weight: Any = None
 
 
 def nll_loss(inputs: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
-    """Negative logarithms of probabilities at the targets; the second dimension has the classes."""
+    """Negative log-probabilities of the targets; the second dimension holds the classes."""
     return _at_targets(array_of(inputs), array_of(target), weight, ignore_index, reduction, "nll_loss")
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:
-    """Cross entropies of logits and classes, or probabilities of classes."""
+    """Cross entropies of logits; the targets are classes, or probabilities of classes."""
     x, y = floating(array_of(input)), array_of(target)
     logs = _log_softmax(x, 1 if x.ndim > 1 else 0)
     if y.dtype.kind == "f":
@@ -318,7 +324,7 @@ def softmax_cross_entropy_with_logits(logits: Any, labels: Any) -> Tensor:
 
 def layer_norm_of(input_x: Any, gamma: Any, beta: Any, begin_norm_axis: int = 1, begin_params_axis: int = 1,
                   epsilon: float = 1e-7) -> Any:
-    """Normalisation over the dimensions from one on; also the mean and the variance."""
+    """Layer normalisation over the dimensions from `begin_norm_axis` on; also returns the mean and the variance."""
     x = floating(array_of(input_x))
     last = tuple(range(begin_norm_axis % x.ndim, x.ndim))
     mean = np.mean(x, axis=last, keepdims=True)

@@ -1,4 +1,4 @@
-"""Methods of tensors that are not the same as a function of the same name."""
+"""Methods of tensors that differ from the function of the same name."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pijit.ms.tensor import Tensor, array_of, made
 
 
 def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
-    """The tensor in another element type."""
+    """The tensor converted to another element type."""
     return made(self._array.astype(as_numpy(dtype, "astype")))
 
 
 def to(self: Tensor, dtype: Any, *args: Any) -> Tensor:
-    """The tensor in another element type; the name of the device "CPU" is accepted."""
+    """The tensor converted to another element type; the device name "CPU" is accepted without effect."""
     return self if dtype == "CPU" else astype(self, dtype)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor in the element type of another one."""
+    """The tensor converted to the element type of another one."""
     return made(self._array.astype(other._array.dtype))
 
 
@@ -51,7 +51,7 @@ def reshape(self: Tensor, *shape: Any) -> Tensor:
 
 
 def transpose(self: Tensor, *axes: Any) -> Tensor:
-    """The dimensions in another order, reversed without arguments."""
+    """Permuted dimensions; reversed without arguments."""
     if not axes:
         return self.T
     return movement.transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
@@ -59,7 +59,7 @@ def transpose(self: Tensor, *axes: Any) -> Tensor:
 
 def max(self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
         return_indices: bool = False) -> Any:
-    """The greatest values, and their places if asked for."""
+    """The greatest values; with `return_indices` also their positions."""
     if return_indices:
         return reductions.max(self, axis, keepdims)
     return made(np.max(self._array, axis=reductions.axes(axis), keepdims=keepdims))
@@ -67,7 +67,7 @@ def max(self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any 
 
 def min(self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
         return_indices: bool = False) -> Any:
-    """The smallest values, and their places if asked for."""
+    """The smallest values; with `return_indices` also their positions."""
     if return_indices:
         return reductions.min(self, axis, keepdims)
     return made(np.min(self._array, axis=reductions.axes(axis), keepdims=keepdims))
@@ -109,17 +109,17 @@ def value(self: Tensor) -> Tensor:
 
 
 def init_data(self: Tensor, *args: Any) -> Tensor:
-    """The tensor; its values are there from the beginning."""
+    """The tensor; its initial values are computed at creation."""
     return self
 
 
 def contiguous(self: Tensor) -> Tensor:
-    """The tensor; its elements are in order."""
+    """The tensor; its elements are contiguous."""
     return self
 
 
 def is_contiguous(self: Tensor) -> bool:
-    """Whether the elements are in order."""
+    """Whether the elements are contiguous."""
     return bool(self._array.flags.c_contiguous)
 
 
@@ -148,16 +148,17 @@ def div_(self: Tensor, other: Any) -> Tensor:
 
 
 def itemset(self: Tensor, *args: Any) -> Tensor:
-    """Store a number; the arguments before it say where."""
+    """Store a number; the preceding arguments are its index."""
     self._array[args[0] if len(args) == 2 and isinstance(args[0], tuple) else args[:-1] or ...] = array_of(args[-1])
     return self
 
 
 OWN: Dict[str, Callable[..., Any]] = {one.__name__: one for one in (
-    astype, to, type_as, copy, view, reshape, transpose, max, min, expand_as, broadcast_to, new_zeros, new_ones, dim, numel,
-    value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
+    astype, to, type_as, copy, view, reshape, transpose, max, min, expand_as, broadcast_to, new_zeros, new_ones, dim,
+    numel, value, init_data, contiguous, is_contiguous, add_, sub_, mul_, div_, itemset)}
 OWN.update({name: _conversion(kind, name) for name, kind in (
-    ("float", types.float32), ("half", types.float16), ("double", types.float64), ("int", types.int32), ("long", types.int64),
-    ("short", types.int16), ("bool", types.bool_), ("byte", types.uint8), ("char", types.int8))})
+    ("float", types.float32), ("half", types.float16), ("double", types.float64), ("int", types.int32),
+    ("long", types.int64), ("short", types.int16), ("bool", types.bool_), ("byte", types.uint8),
+    ("char", types.int8))})
 OWN.update(permute=transpose, clone=copy, ndimension=dim, nelement=numel)
 """Methods of tensors, by name."""

@@ -1,4 +1,4 @@
-"""Operations that move elements: shapes, joining, splitting, selecting, sorting."""
+"""Operations that move or select elements: shapes, joining, splitting, indexing, sorting, in-place stores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reshape(input: Any, shape: Any) -> Tensor:
 
 
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """The dimensions from `start_dim` to `end_dim` as one."""
+    """Joins the dimensions from `start_dim` to `end_dim` into one."""
     x = array_of(input)
     if x.ndim == 0:
         return made(np.reshape(x, 1))
@@ -51,14 +51,14 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
 
 
 def rows_of(x: Any) -> Tensor:
-    """An array whose dimensions after the first one are joined."""
+    """An array with all dimensions after the first joined."""
     if x.ndim == 1:
         return made(np.array(x))
     return made(np.array(np.reshape(x, (x.shape[0], -1))))
 
 
 def transpose(input: Any, input_perm: Any) -> Tensor:
-    """The dimensions in another order."""
+    """Permuted dimensions."""
     return made(np.array(np.transpose(array_of(input), as_shape(input_perm)), order="C"))
 
 
@@ -68,17 +68,17 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
 
 
 def expand_dims(input_x: Any, axis: int) -> Tensor:
-    """One more dimension of length 1."""
+    """The tensor with an additional dimension of length 1."""
     return made(np.array(np.expand_dims(array_of(input_x), int(axis))))
 
 
 def unsqueeze(input: Any, dim: int) -> Tensor:
-    """One more dimension of length 1."""
+    """The tensor with an additional dimension of length 1."""
     return expand_dims(input, dim)
 
 
 def squeeze(input: Any, axis: Any = None) -> Tensor:
-    """Without dimensions of length 1."""
+    """The tensor without dimensions of length 1."""
     return made(np.array(np.squeeze(array_of(input), axis=axes(axis))))
 
 
@@ -108,22 +108,22 @@ def _in_one_dtype(tensors: Sequence[Any]) -> List[Any]:
 
 
 def concat(tensors: Sequence[Any], axis: int = 0) -> Tensor:
-    """Tensors one after the other along an axis."""
+    """Tensors joined along an axis."""
     return made(np.concatenate(_in_one_dtype(tensors), axis=axis))
 
 
 def cat(tensors: Sequence[Any], axis: int = 0) -> Tensor:
-    """Tensors one after the other along an axis."""
+    """Tensors joined along an axis."""
     return concat(tensors, axis)
 
 
 def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
-    """Tensors along a new axis."""
+    """Tensors joined along a new axis."""
     return made(np.stack(_in_one_dtype(tensors), axis=axis))
 
 
 def unstack(input_x: Any, axis: int = 0) -> Tuple[Tensor, ...]:
-    """The parts along an axis, without it."""
+    """The parts along an axis, each without this axis."""
     x = array_of(input_x)
     return tuple(made(np.array(np.take(x, k, axis=axis))) for k in range(x.shape[axis]))
 
@@ -132,7 +132,7 @@ unbind = unstack
 
 
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> Tuple[Tensor, ...]:
-    """Parts of a length each, or of the given lengths, along an axis."""
+    """Parts along an axis: of equal length for an int, or of the given lengths."""
     x = array_of(tensor)
     if isinstance(split_size_or_sections, int):
         cuts = list(range(split_size_or_sections, x.shape[axis], split_size_or_sections))
@@ -142,18 +142,18 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> Tuple[Tens
 
 
 def chunk(input: Any, chunks: int, axis: int = 0) -> Tuple[Tensor, ...]:
-    """A number of parts along an axis, the last perhaps shorter."""
+    """`chunks` parts along an axis; the last may be shorter."""
     length = array_of(input).shape[axis]
     return split(input, -(-length // chunks), axis)
 
 
 def equal_split(input_x: Any, axis: int = 0, output_num: int = 1) -> Tuple[Tensor, ...]:
-    """A number of equal parts along an axis."""
+    """`output_num` equal parts along an axis."""
     return tuple(made(np.array(one)) for one in np.split(array_of(input_x), output_num, axis=axis))
 
 
 def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
-    """A block from `begin` on of the lengths `size`; -1 is the rest."""
+    """A block that starts at `begin` and has the lengths `size`; -1 means up to the end."""
     x = array_of(input_x)
     key = tuple(_range(first, length) for first, length in zip(as_shape(begin), as_shape(size)))
     return made(np.array(x[key]))
@@ -174,12 +174,12 @@ _slice = builtins.slice
 
 
 def gather(input_params: Any, input_indices: Any, axis: int = 0, batch_dims: int = 0) -> Tensor:
-    """The parts at the given places along an axis."""
+    """The parts at the given positions along an axis."""
     return made(np.take(array_of(input_params), array_of(input_indices), axis=int(axis)))
 
 
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
-    """An element along an axis for each place of `index`."""
+    """The elements at the positions `index` along an axis, one for each element of `index`."""
     return made(np.take_along_axis(array_of(input), array_of(index), axis=dim))
 
 
@@ -187,56 +187,56 @@ gather_d = gather_elements
 
 
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
-    """The parts at places that the last axis of `indices` describes."""
+    """The parts at the positions in the last axis of `indices`."""
     key = np.moveaxis(array_of(indices), -1, 0)
     return made(np.array(array_of(input_x)[tuple(key)]))
 
 
 def index_select(input: Any, axis: int, index: Any) -> Tensor:
-    """The parts at the given places along an axis."""
+    """The parts at the given positions along an axis."""
     return gather(input, index, axis)
 
 
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
-    """A number where a mask holds, the elements elsewhere."""
+    """Elements replaced by a number if a mask is True."""
     x = array_of(input_x)
     number = value._array.astype(x.dtype) if isinstance(value, Tensor) else x.dtype.type(value)
     return made(np.where(array_of(mask), number, x))
 
 
 def masked_select(input: Any, mask: Any) -> Tensor:
-    """The elements where a mask holds, in one dimension."""
+    """The elements for which a mask is True, in one dimension."""
     x, chosen = np.broadcast_arrays(array_of(input), array_of(mask))
     return made(x[chosen])
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The places of elements other than 0, a row for each; `as_tuple`: a tensor for each dimension."""
+    """The positions of nonzero elements, one per row; with `as_tuple` a tensor per dimension."""
     if as_tuple:
         return tuple(made(one) for one in np.nonzero(array_of(input)))
     return made(np.argwhere(array_of(input)))
 
 
 def unique(input: Any) -> Tuple[Tensor, Tensor]:
-    """Values without repetition, and where each element is among them."""
+    """The distinct values, and for each element its position among them."""
     values, places = np.unique(array_of(input), return_inverse=True)
     return made(values), made(np.reshape(places, np.shape(array_of(input))).astype(np.int32))
 
 
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> Tuple[Tensor, Tensor]:
-    """Sorted values along an axis, and where they were."""
+    """Sorted values along an axis, and their original positions."""
     x = array_of(input_x)
     places = np.argsort(-x if descending else x, axis=axis, kind="stable")
     return made(np.take_along_axis(x, places, axis=axis)), made(places.astype(np.int32))
 
 
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
-    """The places of the values in order."""
+    """The positions that sort the values."""
     return sort(input, axis, descending)[1]
 
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Tuple[Tensor, Tensor]:
-    """The greatest values along an axis, and where they were."""
+    """The `k` greatest values along an axis, or the smallest if not `largest`, and their original positions."""
     values, places = sort(input, dim, largest)
     first = np.arange(k)
     return made(np.take(values._array, first, axis=dim)), made(np.take(places._array, first, axis=dim))
@@ -248,7 +248,7 @@ def flip(input: Any, dims: Any) -> Tensor:
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
-    """Elements shifted along axes, in a circle."""
+    """Elements shifted cyclically along axes."""
     return made(np.roll(array_of(input), shifts, axes(dims)))
 
 
@@ -263,47 +263,49 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
 
 
 def diag(input: Any) -> Tensor:
-    """The diagonal of a matrix, or a matrix with a diagonal."""
+    """The diagonal of a matrix, or a diagonal matrix from a vector."""
     return made(np.array(np.diag(array_of(input))))
 
 
 def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    """Elements added around; `padding` has (before, after) for the last axis first."""
+    """The tensor with padding; `padding` has (before, after) pairs, the last axis first."""
     x, lengths = array_of(input_x), as_shape(padding)
-    widths = [(0, 0)] * (x.ndim - len(lengths) // 2) + [tuple(lengths[k:k + 2]) for k in range(len(lengths) - 2, -1, -2)]
+    widths = [(0, 0)] * (x.ndim - len(lengths) // 2) + [
+        tuple(lengths[k:k + 2]) for k in range(len(lengths) - 2, -1, -2)]
     if mode == "constant":
         return made(np.pad(x, widths, constant_values=0 if value is None else value))
     known = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     if mode not in known:
-        raise ValueError("pad: mode must be 'constant' or one of {}; not {!r}".format(", ".join(map(repr, known)), mode))
+        raise ValueError("pad: mode must be 'constant' or one of {}; not {!r}".format(
+            ", ".join(map(repr, known)), mode))
     return made(np.pad(x, widths, mode=known[mode]))  # type: ignore[call-overload]
 
 
 def depend(value: Any, expr: Any) -> Any:
-    """The value; `expr` was computed before."""
+    """The value; `expr` was already evaluated."""
     return value
 
 
 def tuple_to_array(input_x: Any) -> Tensor:
-    """A tensor of a tuple of numbers."""
+    """A tensor from a tuple of numbers."""
     return Tensor(list(input_x))
 
 
 def scatter_update(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
-    """Store parts at places along the first axis; returns the tensor."""
+    """Store parts at positions along the first axis; returns the tensor."""
     input_x._array[array_of(indices)] = array_of(updates)
     return input_x
 
 
 def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """A copy with parts at places that the last axis of `indices` describes."""
+    """A copy with parts stored at the positions in the last axis of `indices`."""
     r = np.array(array_of(input_x))
     r[tuple(np.moveaxis(array_of(indices), -1, 0))] = array_of(updates)
     return made(r)
 
 
 def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """A copy with parts added at places that the last axis of `indices` describes."""
+    """A copy with parts added at the positions in the last axis of `indices`."""
     r = np.array(array_of(input_x))
     np.add.at(r, tuple(np.moveaxis(array_of(indices), -1, 0)), array_of(updates))
     return made(r)
@@ -314,21 +316,21 @@ def _places(indices: Any) -> Any:
 
 
 def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy with rows added at places along the first axis."""
+    """A copy with rows added at positions along the first axis."""
     r = np.array(array_of(x))
     r[_places(indices)] += array_of(v)
     return made(r)
 
 
 def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy with rows subtracted at places along the first axis."""
+    """A copy with rows subtracted at positions along the first axis."""
     r = np.array(array_of(x))
     r[_places(indices)] -= array_of(v)
     return made(r)
 
 
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy with rows stored at places along the first axis."""
+    """A copy with rows stored at positions along the first axis."""
     r = np.array(array_of(x))
     r[_places(indices)] = array_of(v)
     return made(r)

@@ -1,4 +1,4 @@
-"""`Primitive`: an operation as an object, as `ops.Add()` makes one; its class comes from a row of the table of operations."""
+"""`Primitive`: an operation as an object, such as `ops.Add()`; its class comes from a row of the table."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ class Row(NamedTuple):
 
     Attributes:
         name: the name of its class.
-        function: what it computes, on tensors.
-        attributes: (name, default) of what the class is made with, passed on by name; `REQUIRED` has no default.
+        function: the function on tensors that computes it.
+        attributes: (name, default) of the arguments of the class, which are passed to the function by name; `REQUIRED`
+            means that there is no default.
     """
 
     name: str
@@ -20,7 +21,7 @@ class Row(NamedTuple):
 
 
 REQUIRED = object()
-"""The default of an attribute that has to be given."""
+"""Default of an attribute that must be given."""
 
 
 class Primitive:
@@ -28,7 +29,7 @@ class Primitive:
 
     Attributes:
         name: the name of the class.
-        bprop: a derivative that a program has registered for the class; see `bprop_getters`.
+        bprop_getter: the registered function that returns a derivative, or None; see `bprop_getters`.
 
     Example:
         >>> Add()(Tensor([1.0]), Tensor([2.0]))
@@ -82,14 +83,15 @@ PrimitiveWithInfer = PrimitiveWithCheck = Primitive
 
 
 def primitive_class(row: Row) -> type:
-    """The class of an operation."""
+    """The primitive class of a row."""
     names = tuple(name for name, _ in row.attributes)
     defaults = dict(row.attributes)
     function = row.function
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         if len(args) > len(names):
-            raise TypeError("{}: takes at most {} arguments ({}); got {}".format(row.name, len(names), ", ".join(names), len(args)))
+            raise TypeError("{}: takes at most {} arguments ({}); got {}".format(
+                row.name, len(names), ", ".join(names), len(args)))
         given = dict(zip(names, args), **kwargs)
         for name in given:
             if name not in defaults:
@@ -111,6 +113,7 @@ def primitive_class(row: Row) -> type:
         return function(*inputs, **self.attributes)
 
     body = {"__init__": __init__, "compute": compute_with_attributes if names else compute, "row": row,
-            "__doc__": "`{}` as an object.{}".format(function.__name__, function.__doc__ and "\n\n    " + function.__doc__),
+            "__doc__": "`{}` as an object.{}".format(
+                function.__name__, function.__doc__ and "\n\n    " + function.__doc__),
             "__module__": "pijit.ms.ops"}
     return type(row.name, (Primitive,), body)

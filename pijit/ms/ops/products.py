@@ -1,4 +1,4 @@
-"""Products of matrices and tensors."""
+"""Matrix and tensor products."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pijit.ms.tensor import Tensor, array_of, made, operands
 
 
 def matmul(input: Any, other: Any) -> Tensor:
-    """Products of matrices, over leading dimensions that are broadcast."""
+    """Matrix products; leading dimensions are broadcast."""
     a, b = operands(input, other)
     return made(np.matmul(a, b))
 
 
 def matmul_transposed(x: Any, y: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """Products of matrices, each transposed if asked for."""
+    """Matrix products; each operand is optionally transposed."""
     a, b = operands(x, y)
     if transpose_a:
         a = np.swapaxes(a, -1, -2)
@@ -26,7 +26,7 @@ def matmul_transposed(x: Any, y: Any, transpose_a: bool = False, transpose_b: bo
 
 
 def bmm(input_x: Any, mat2: Any) -> Tensor:
-    """Products of matrices in batches."""
+    """Batched matrix products."""
     return matmul(input_x, mat2)
 
 
@@ -36,7 +36,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
 
 
 def dot(input: Any, other: Any) -> Tensor:
-    """Inner products along the last axis of one and the last but one of the other."""
+    """Inner products along the last axis of `input` and the second-to-last axis of `other`."""
     a, b = operands(input, other)
     return made(np.dot(a, b))
 
@@ -51,13 +51,13 @@ ger = outer
 
 
 def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
-    """Sums of products over axes."""
+    """Tensor contraction: sums of products over axes."""
     a, b = operands(x1, x2)
     return made(np.tensordot(a, b, axes))
 
 
 def einsum(equation: str, *operands_: Any) -> Tensor:
-    """Sums of products by an equation, as `numpy.einsum` has them."""
+    """Sums of products by an equation, as in `numpy.einsum`."""
     return made(np.einsum(equation, *[array_of(one) for one in operands_]))
 
 
@@ -72,11 +72,11 @@ linear = dense
 
 
 def bias_add(input_x: Any, bias: Any) -> Tensor:
-    """A number per channel, the second dimension, added."""
+    """The tensor plus a number per channel, the second dimension."""
     x, b = operands(input_x, bias)
     return made(x + np.reshape(b, (1, x.shape[1]) + (1,) * (x.ndim - 2)))
 
 
 def einsum_of(inputs: Any, equation: str) -> Tensor:
-    """Sums of products by an equation, of a tuple of tensors."""
+    """Sums of products by an equation, for a tuple of tensors."""
     return einsum(equation, *inputs)

@@ -12,7 +12,7 @@ from pijit.ms.tensor import Tensor, array_of, made
 
 
 def axes(axis: Any) -> Any:
-    """An axis as NumPy takes it: None for all; MindSpore writes () for all, and lists."""
+    """An axis in NumPy's form: MindSpore's () means all axes, which is None in NumPy; lists become tuples."""
     if axis is None or isinstance(axis, int):
         return axis
     if isinstance(axis, Tensor):
@@ -24,7 +24,7 @@ def axes(axis: Any) -> Any:
 
 
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Sums along axes, in the element type of the input; truth values are counted."""
+    """Sums along axes, in the element type of the input; booleans are summed as int64."""
     x = array_of(input)
     if dtype is not None:
         x = x.astype(as_numpy(dtype, "sum"))
@@ -75,7 +75,7 @@ def amin(input: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
 
 
 def max(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> Any:
-    """The greatest value and 0; with an axis, the greatest values along it and their places."""
+    """The greatest value and 0; with an axis, the greatest values along it and their positions."""
     x = array_of(input)
     if axis is None:
         return made(np.max(x)), made(np.zeros((), np.int64))
@@ -83,7 +83,7 @@ def max(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> Any:
 
 
 def min(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> Any:
-    """The smallest value and 0; with an axis, the smallest values along it and their places."""
+    """The smallest value and 0; with an axis, the smallest values along it and their positions."""
     x = array_of(input)
     if axis is None:
         return made(np.min(x)), made(np.zeros((), np.int64))
@@ -92,20 +92,20 @@ def min(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> Any:
 
 
 def argmax_with_keep(input: Any, axis: int, keepdims: bool) -> Tensor:
-    """The places of the greatest values along an axis."""
+    """The positions of the greatest values along an axis."""
     places = np.argmax(array_of(input), axis=axis)
     return made(np.expand_dims(places, axis) if keepdims else places)
 
 
 def argmax(input: Any, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
-    """The places of the greatest values."""
+    """The positions of the greatest values."""
     if dim is None:
         return made(np.argmax(array_of(input)))
     return argmax_with_keep(input, dim, keepdim)
 
 
 def argmin(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
-    """The places of the smallest values."""
+    """The positions of the smallest values."""
     places = np.argmin(array_of(input), axis=axis)
     return made(np.expand_dims(places, axis) if keepdims and axis is not None else places)
 
@@ -116,7 +116,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """Whether a value along axes is true."""
+    """Whether any value along axes is true."""
     return made(np.any(array_of(input), axis=axes(axis), keepdims=keep_dims))
 
 
@@ -156,7 +156,7 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 def median(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> Any:
-    """The lower one of the middle values; with an axis, the values along it and their places."""
+    """The lower middle value; with an axis, the values along it and their positions."""
     x = array_of(input)
     if axis is None:
         flat = np.sort(np.reshape(x, -1))
@@ -169,7 +169,7 @@ def median(input: Any, axis: Optional[int] = None, keepdims: bool = False) -> An
 
 
 def median_of(x: Any, global_median: bool = False, axis: int = 0, keep_dims: bool = False) -> Any:
-    """The lower one of the middle values of all, or those along an axis and their places."""
+    """The lower middle value of all elements and 0; or those along an axis and their positions."""
     if global_median:
         return median(x), made(np.zeros((), np.int64))
     return median(x, axis, keep_dims)

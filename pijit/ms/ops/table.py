@@ -1,4 +1,4 @@
-"""The table of operations: a row makes a class, and names the function that computes it."""
+"""The table of operations: each row defines a primitive class and the function that computes it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from pijit.ms.ops.primitive import REQUIRED, Row, primitive_class
 
 _KEEP = (("keep_dims", False),)
 _TRANSPOSE = (("transpose_a", False), ("transpose_b", False))
-_CONV = (("out_channel", REQUIRED), ("kernel_size", REQUIRED), ("mode", 1), ("pad_mode", "valid"), ("pad", 0), ("stride", 1),
-         ("dilation", 1), ("group", 1), ("data_format", "NCHW"))
+_CONV = (
+    ("out_channel", REQUIRED), ("kernel_size", REQUIRED), ("mode", 1), ("pad_mode", "valid"), ("pad", 0), ("stride", 1),
+    ("dilation", 1), ("group", 1), ("data_format", "NCHW"))
 _POOL = (("kernel_size", 1), ("strides", 1), ("pad_mode", "valid"), ("data_format", "NCHW"))
 
 ROWS = (
@@ -26,7 +27,8 @@ ROWS = (
     Row("Real", e.real), Row("Imag", e.imag), Row("LogicalNot", e.logical_not), Row("Invert", e.invert),
     Row("IsNan", e.isnan), Row("IsInf", e.isinf), Row("IsFinite", e.isfinite), Row("Exp", e.exp), Row("Expm1", e.expm1),
     Row("Log", e.log), Row("Log1p", e.log1p), Row("Sqrt", e.sqrt), Row("Rsqrt", e.rsqrt), Row("Sin", e.sin),
-    Row("Cos", e.cos), Row("Tan", e.tan), Row("Asin", e.asin), Row("ACos", e.acos), Row("Atan", e.atan), Row("Sinh", e.sinh),
+    Row("Cos", e.cos), Row("Tan", e.tan), Row("Asin", e.asin), Row("ACos", e.acos), Row("Atan", e.atan),
+    Row("Sinh", e.sinh),
     Row("Cosh", e.cosh), Row("Tanh", e.tanh), Row("Asinh", e.asinh), Row("Acosh", e.acosh), Row("Atanh", e.atanh),
     Row("Reciprocal", e.reciprocal), Row("Inv", e.reciprocal), Row("Erf", e.erf),
     Row("Add", e.add), Row("Sub", e.sub), Row("Mul", e.mul), Row("Div", e.div), Row("RealDiv", e.div),
@@ -43,28 +45,36 @@ ROWS = (
     Row("Softsign", v.softsign), Row("SoftShrink", v.softshrink, (("lambd", 0.5),)),
     Row("HShrink", v.hardshrink, (("lambd", 0.5),)), Row("PReLU", v.prelu), Row("Lerp", a.lerp), Row("Trace", a.trace),
     Row("L2Normalize", a.l2_normalize, (("axis", 0), ("epsilon", 1e-4))),
-    Row("ReduceSum", r.reduce_sum, _KEEP), Row("ReduceMean", r.reduce_mean, _KEEP), Row("ReduceMax", r.reduce_max, _KEEP),
-    Row("ReduceMin", r.reduce_min, _KEEP), Row("ReduceProd", r.prod, _KEEP), Row("ReduceAll", r.all, _KEEP),
+    Row("ReduceSum", r.reduce_sum, _KEEP), Row("ReduceMean", r.reduce_mean, _KEEP),
+    Row("ReduceMax", r.reduce_max, _KEEP), Row("ReduceMin", r.reduce_min, _KEEP), Row("ReduceProd", r.prod, _KEEP),
+    Row("ReduceAll", r.all, _KEEP),
     Row("ReduceAny", r.any, _KEEP), Row("CumSum", r.cumsum), Row("CumProd", r.cumprod),
     Row("Argmax", r.argmax, (("dim", -1),)), Row("Argmin", r.argmin, (("axis", -1),)),
     Row("Median", r.median_of, (("global_median", False), ("axis", 0), ("keep_dims", False))),
-    Row("Shape", m.shape), Row("Rank", m.rank), Row("Size", m.size), Row("DType", m.dtype_of), Row("Reshape", m.reshape),
+    Row("Shape", m.shape), Row("Rank", m.rank), Row("Size", m.size), Row("DType", m.dtype_of),
+    Row("Reshape", m.reshape),
     Row("Flatten", m.flatten), Row("Transpose", m.transpose), Row("ExpandDims", m.expand_dims),
     Row("Squeeze", m.squeeze, (("axis", ()),)), Row("BroadcastTo", m.broadcast_to, (("shape", REQUIRED),)),
     Row("Tile", m.tile), Row("Concat", m.concat, (("axis", 0),)), Row("Stack", m.stack, (("axis", 0),)),
-    Row("Unstack", m.unstack, (("axis", 0), ("num", None))), Row("Split", m.equal_split, (("axis", 0), ("output_num", 1))),
-    Row("Slice", m.slice), Row("StridedSlice", m.strided_slice), Row("Gather", m.gather), Row("GatherD", m.gather_elements),
+    Row("Unstack", m.unstack, (("axis", 0), ("num", None))),
+    Row("Split", m.equal_split, (("axis", 0), ("output_num", 1))),
+    Row("Slice", m.slice), Row("StridedSlice", m.strided_slice), Row("Gather", m.gather),
+    Row("GatherD", m.gather_elements),
     Row("GatherNd", m.gather_nd), Row("MaskedFill", m.masked_fill), Row("MaskedSelect", m.masked_select),
     Row("NonZero", m.nonzero), Row("Unique", m.unique), Row("Sort", m.sort, (("axis", -1), ("descending", False))),
     Row("TopK", m.topk), Row("ReverseV2", m.flip, (("dims", REQUIRED),)), Row("Depend", m.depend),
     Row("TupleToArray", m.tuple_to_array), Row("ScatterUpdate", m.scatter_update),
     Row("TensorScatterUpdate", m.tensor_scatter_update), Row("TensorScatterAdd", m.tensor_scatter_add),
-    Row("InplaceAdd", m.inplace_add, (("indices", REQUIRED),)), Row("InplaceSub", m.inplace_sub, (("indices", REQUIRED),)),
-    Row("InplaceUpdate", m.inplace_update, (("indices", REQUIRED),)), Row("Assign", m.assign), Row("AssignAdd", m.assign_add),
+    Row("InplaceAdd", m.inplace_add, (("indices", REQUIRED),)),
+    Row("InplaceSub", m.inplace_sub, (("indices", REQUIRED),)),
+    Row("InplaceUpdate", m.inplace_update, (("indices", REQUIRED),)), Row("Assign", m.assign),
+    Row("AssignAdd", m.assign_add),
     Row("AssignSub", m.assign_sub),
-    Row("MatMul", p.matmul_transposed, _TRANSPOSE), Row("BatchMatMul", p.matmul_transposed, _TRANSPOSE), Row("Ger", p.outer),
-    Row("BiasAdd", p.bias_add, (("data_format", "NCHW"),)), Row("Dense", p.dense), Row("Einsum", p.einsum_of, (("equation", REQUIRED),)),
-    Row("Zeros", c.zeros), Row("Ones", c.ones), Row("ZerosLike", c.zeros_like), Row("OnesLike", c.ones_like), Row("Fill", c.fill),
+    Row("MatMul", p.matmul_transposed, _TRANSPOSE), Row("BatchMatMul", p.matmul_transposed, _TRANSPOSE),
+    Row("Ger", p.outer), Row("BiasAdd", p.bias_add, (("data_format", "NCHW"),)), Row("Dense", p.dense),
+    Row("Einsum", p.einsum_of, (("equation", REQUIRED),)),
+    Row("Zeros", c.zeros), Row("Ones", c.ones), Row("ZerosLike", c.zeros_like), Row("OnesLike", c.ones_like),
+    Row("Fill", c.fill),
     Row("Range", c.range, (("maxlen", 1000000),)), Row("Eye", c.eye), Row("OneHot", c.one_hot, (("axis", -1),)),
     Row("LinSpace", c.linspace), Row("StandardNormal", c.standard_normal, (("seed", 0), ("seed2", 0))),
     Row("Conv2D", n.conv2d_of, _CONV), Row("MaxPool", n.max_pool, _POOL), Row("AvgPool", n.avg_pool, _POOL),
@@ -76,4 +86,4 @@ ROWS = (
 )
 
 CLASSES: Dict[str, Any] = {row.name: primitive_class(row) for row in ROWS}
-"""The classes, by name."""
+"""The primitive classes by name."""
