@@ -163,7 +163,7 @@ def _sequence_problems(entry: Any, value: Any, name: str, lengths: Dict[int, Tup
 
 
 def acceptance(known: Sequence[Tuple[Any, Any, Any]]) -> Optional[List[Any]]:
-    """Guards that hold only for arguments that match like those of these (source, entry, value) rows, or None.
+    """Guards that accept only calls which match as these (source, entry, value) rows do; None if there are none.
 
     They state no more than the entries, except for dtypes and numbers of dimensions that the entries leave open.
     """

@@ -216,7 +216,7 @@ _CONTENTS: Tuple[Tuple[Any, Callable[[Comparison, str, Any, Any], None]], ...] =
 
 
 def cell_values(function: types.FunctionType) -> Tuple[Any, ...]:
-    """The contents of a function's closure cells; an empty cell gives its own type."""
+    """The contents of a function's closure cells; an empty cell gives the marker `types.CodeType`."""
     values = []
     for cell in function.__closure__ or ():
         try:

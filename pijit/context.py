@@ -31,6 +31,7 @@ def set_context(mode: Optional[int] = None, jit_syntax_level: Optional[str] = No
 
     Raises:
         TypeError, ValueError: an argument is none of these.
+
     Example:
         >>> set_context(mode=GRAPH_MODE)
         >>> set_context(mode=PYNATIVE_MODE)

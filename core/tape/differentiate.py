@@ -160,7 +160,7 @@ def _name_of(function: Callable[..., Any], place: Key) -> str:
 
 def _separate(tape: Tape, function: Callable[..., Any], places: Sequence[Key], values: List[Any],
               named: Dict[str, Any]) -> None:
-    """Copy each differentiated array that shares memory with another argument; both must then not be written."""
+    """Copy each differentiated array that shares memory with another argument; neither may then be written."""
     every: List[Tuple[Key, Any]] = list(enumerate(values)) + list(named.items())
     for place in places:
         holder: Any = named if issubclass(type(place), str) else values

@@ -79,7 +79,7 @@ def bisect(program: List[str], backend: str, write: Write) -> int:
 
 
 def _narrow(names: List[str], differs: Callable[[Sequence[str]], str], write: Write) -> List[str]:
-    """A smallest group of kernels that causes the difference: first by halving, then by dropping single kernels."""
+    """A small group of kernels that causes the difference, found by halving and by dropping single kernels."""
     group = names
     while len(group) > 1:
         middle = len(group) // 2
