@@ -23,7 +23,7 @@ NATIVE_MODULES = frozenset((
 """Packages whose Python functions run without instrumentation: text output, and utilities that compute no values."""
 
 OWN_MODULES = frozenset("pijit." + name for name in (
-    "context", "decorator", "dump", "explain", "hashed", "info", "logs", "options", "report", "signature"))
+    "context", "decorator", "dump", "explain", "hashed", "info", "logs", "options", "reporting.report", "signature"))
 """Modules of pijit whose functions run without instrumentation: they create jitted functions and report on them."""
 
 NATIVE_FUNCTIONS = frozenset((collections.namedtuple,))

@@ -96,7 +96,9 @@ def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespac
 def _show(error: BaseException) -> None:
     """Report an error through `sys.excepthook`, as Python does, without the frames of pijit that ran the program."""
     entry = error.__traceback__
-    here = [os.path.join(os.path.dirname(__file__), name) for name in ("commands.py", "program.py", "progress.py")]
+    package = os.path.dirname(os.path.dirname(__file__))
+    here = [os.path.join(package, *path) for path in (
+        ("cli", "commands.py"), ("cli", "program.py"), ("reporting", "progress.py"))]
     while entry is not None and entry.tb_frame.f_code.co_filename in here:
         entry = entry.tb_next
     sys.stdout.flush()

@@ -45,7 +45,7 @@ def _python() -> Found:
 
 
 def _pijit() -> Found:
-    yield True, "{} in {}".format(__version__, os.path.dirname(__file__))
+    yield True, "{} in {}".format(__version__, os.path.dirname(os.path.dirname(__file__)))
 
 
 def _libraries() -> Found:

@@ -11,29 +11,20 @@
 from __future__ import annotations
 
 from pijit.ms import context, dtype, initializer, nn, numpy, ops  # noqa: F401
-from pijit.ms.compilation import (  # noqa: F401
-    JitConfig,
-    constexpr,
-    jit,
-    jit_class,
-    ms_class,
-    ms_function,
-    ms_memory_recycle,
-    mutable,
-)
+from pijit.ms.compilation import JitConfig, constexpr, jit, jit_class, ms_class, ms_function, ms_memory_recycle, mutable  # noqa: F401
 from pijit.ms.context import (  # noqa: F401
-                                  GRAPH_MODE,
-                                  LAX,
-                                  PYNATIVE_MODE,
-                                  STRICT,
-                                  get_auto_parallel_context,
-                                  get_context,
-                                  reset_auto_parallel_context,
-                                  reset_ps_context,
-                                  set_auto_parallel_context,
-                                  set_context,
-                                  set_device,
-                                  set_ps_context,
+    GRAPH_MODE,
+    LAX,
+    PYNATIVE_MODE,
+    STRICT,
+    get_auto_parallel_context,
+    get_context,
+    reset_auto_parallel_context,
+    reset_ps_context,
+    set_auto_parallel_context,
+    set_context,
+    set_device,
+    set_ps_context,
 )
 from pijit.ms.dtype import *  # noqa: F401,F403
 from pijit.ms.dtype import bool_, dtype_to_nptype, dtype_to_pytype, pytype_to_dtype  # noqa: F401

@@ -25,18 +25,7 @@ from pijit.ms.dtype import (  # noqa: F401
     uint64,
 )
 from pijit.ms.ops.creation import arange as _arange
-from pijit.ms.ops.creation import (  # noqa: F401
-    eye,
-    full,
-    linspace,
-    ones,
-    ones_like,
-    rand,
-    randint,
-    randn,
-    zeros,
-    zeros_like,
-)
+from pijit.ms.ops.creation import eye, full, linspace, ones, ones_like, rand, randint, randn, zeros, zeros_like  # noqa: F401
 from pijit.ms.ops.elementwise import (  # noqa: F401
     abs,
     add,

@@ -22,14 +22,7 @@ from pijit.ms.ops.composite import (  # noqa: F401
     scalar_to_tensor,
 )
 from pijit.ms.ops.methods import OWN
-from pijit.ms.ops.primitive import (  # noqa: F401
-    REQUIRED,
-    Primitive,
-    PrimitiveWithCheck,
-    PrimitiveWithInfer,
-    Row,
-    primitive_class,
-)
+from pijit.ms.ops.primitive import REQUIRED, Primitive, PrimitiveWithCheck, PrimitiveWithInfer, Row, primitive_class  # noqa: F401
 from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
 from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 
