@@ -270,6 +270,8 @@ class Interpreter:
 
     liveness: Liveness
     wrote = False
+    version = 0
+    block: Any = None
 
     def number_value(self, value: Abstract) -> Value:
         raise NotImplementedError

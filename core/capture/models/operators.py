@@ -1,6 +1,6 @@
 """Operators on abstract values: the IR operation that an operator becomes, with exact result types.
 
-The interpreter inherits `Operators`. The result must be exactly CPython's and NumPy's; where that is not certain,
+`Interpreter` binds these functions. The result must be exactly CPython's and NumPy's; where that is not certain,
 the operator raises `Break`.
 """
 

@@ -5,8 +5,7 @@ inside the block hands over the parts of that method. Linked code makes the meth
 inlined callee's continuation does. From then on nothing is known of the manager.
 
 Within ``np.errstate`` kernels do not check flags that are ignored. They exit for the other flags whatever NumPy's
-state is, because kernels do not set that state. Checking more flags than necessary only causes more exits. The
-interpreter inherits `Managers`.
+state is, because kernels do not set that state. Checking more flags than necessary only causes more exits. `Interpreter` binds these functions.
 """
 
 from __future__ import annotations
@@ -76,8 +75,6 @@ class Manager(Bound):
         if ready(self) is None:
             return self.function, self.owner
         return self.owner.items if isinstance(self.owner, Display) else (self.owner,)
-
-version = 0
 
 
 def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:

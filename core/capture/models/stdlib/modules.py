@@ -1,6 +1,6 @@
 """Import statements of loaded modules: modules and names are looked up as the import system would do.
 
-The interpreter inherits `Imports`.
+`Interpreter` binds these functions.
 """
 
 from __future__ import annotations
