@@ -13,17 +13,17 @@
 #include "program.h"
 
 typedef struct {
-    ProgramObject *program;  /* owned */
-    PyObject *payload;       /* owned */
+    ProgramObject *program; /* owned */
+    PyObject *payload;      /* owned */
     Count hits;
 } Entry;
 
 typedef struct {
     PyObject_HEAD
-    Entry *entries;          /* owned, room for `limit` */
+    Entry *entries; /* owned, room for `limit` */
     Py_ssize_t size, limit;
     Count hits, misses, changes;
-    char warned;             /* whether the warning about the limit was issued */
+    char warned; /* whether the warning about the limit was issued */
 } CacheObject;
 
 static PyObject *
@@ -38,7 +38,7 @@ cache_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_Format(PyExc_ValueError, "the limit of an entry cache must be at least 1, not %zd", limit);
         return NULL;
     }
-    CacheObject *self = (CacheObject *)type->tp_alloc(type, 0);  /* owned, zeroed */
+    CacheObject *self = (CacheObject *)type->tp_alloc(type, 0); /* owned, zeroed */
     if (self == NULL) {
         return NULL;
     }
@@ -140,7 +140,7 @@ cache_search(CacheObject *self, const Roots *roots, Fetched *fetched)
 {
     Count changes = self->changes;
     for (Py_ssize_t i = 0; i < self->size; i++) {
-        ProgramObject *program = self->entries[i].program;  /* owned during the evaluation */
+        ProgramObject *program = self->entries[i].program; /* owned during the evaluation */
         Py_INCREF(program);
         Py_ssize_t count = fetched != NULL && program->nresults <= fetched->room ? program->nresults : -1;
         int passed = program_evaluate(program, roots, count >= 0 ? fetched->items : NULL);
@@ -171,13 +171,12 @@ cache_search(CacheObject *self, const Roots *roots, Fetched *fetched)
 static PyObject *
 cache_add(CacheObject *self, PyObject *args)
 {
-    PyObject *program, *payload;  /* borrowed */
+    PyObject *program, *payload; /* borrowed */
     if (!PyArg_ParseTuple(args, "O!O:add", &ProgramType, &program, &payload)) {
         return NULL;
     }
     if (cache_find(self, program) >= 0) {
-        PyErr_SetString(PyExc_ValueError,
-                        "the program is in this cache already: replace() changes its payload");
+        PyErr_SetString(PyExc_ValueError, "the program is in this cache already: replace() changes its payload");
         return NULL;
     }
     cache_evict_dead(self);
@@ -195,7 +194,7 @@ cache_add(CacheObject *self, PyObject *args)
 static PyObject *
 cache_replace(CacheObject *self, PyObject *args)
 {
-    PyObject *program, *payload;  /* borrowed */
+    PyObject *program, *payload; /* borrowed */
     if (!PyArg_ParseTuple(args, "O!O:replace", &ProgramType, &program, &payload)) {
         return NULL;
     }
@@ -203,7 +202,7 @@ cache_replace(CacheObject *self, PyObject *args)
     if (index < 0) {
         Py_RETURN_FALSE;
     }
-    PyObject *old = self->entries[index].payload;  /* owned */
+    PyObject *old = self->entries[index].payload; /* owned */
     Py_INCREF(payload);
     self->entries[index].payload = payload;
     Py_DECREF(old);
@@ -220,14 +219,14 @@ cache_clear(CacheObject *self, PyObject *unused)
 static PyObject *
 cache_entries_get(CacheObject *self, void *unused)
 {
-    PyObject *rows = PyList_New(0);  /* owned */
+    PyObject *rows = PyList_New(0); /* owned */
     Count changes = self->changes;
     for (Py_ssize_t i = 0; rows != NULL && i < self->size && self->changes == changes; i++) {
         /* owned: building the row may run the garbage collector, which may call clear() */
         Entry entry = self->entries[i];
         Py_INCREF(entry.program);
         Py_INCREF(entry.payload);
-        PyObject *row = Py_BuildValue("(NNK)", entry.program, entry.payload, entry.hits);  /* owned */
+        PyObject *row = Py_BuildValue("(NNK)", entry.program, entry.payload, entry.hits); /* owned */
         if (row == NULL || PyList_Append(rows, row) < 0) {
             Py_CLEAR(rows);
         }
@@ -270,8 +269,7 @@ static PyMemberDef cache_members[] = {
 };
 
 static PyGetSetDef cache_getset[] = {
-    {"entries", (getter)cache_entries_get, NULL,
-     "List of (program, payload, hits), most recently hit first.", NULL},
+    {"entries", (getter)cache_entries_get, NULL, "List of (program, payload, hits), most recently hit first.", NULL},
     {"full", (getter)cache_full_get, NULL, "Whether the limit is reached.", NULL},
     {NULL},
 };
@@ -279,8 +277,7 @@ static PyGetSetDef cache_getset[] = {
 static PySequenceMethods cache_as_sequence = {.sq_length = (lenfunc)cache_length};
 
 static PyTypeObject CacheType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.guards._evaluate.EntryCache",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.guards._evaluate.EntryCache",
     .tp_doc = "EntryCache(limit): at most `limit` entries of program and payload, most recently hit first.",
     .tp_basicsize = sizeof(CacheObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,

@@ -14,11 +14,11 @@ static inline const void *
 capsule_import_api(const char *module_name, const char *name, int version)
 {
     /* Not PyCapsule_Import: that imports only the first name and expects submodules as attributes. */
-    PyObject *module = PyImport_ImportModule(module_name);  /* owned */
+    PyObject *module = PyImport_ImportModule(module_name); /* owned */
     if (module == NULL) {
         return NULL;
     }
-    PyObject *capsule = PyObject_GetAttrString(module, "_C_API");  /* owned */
+    PyObject *capsule = PyObject_GetAttrString(module, "_C_API"); /* owned */
     Py_DECREF(module);
     if (capsule == NULL) {
         return NULL;

@@ -31,7 +31,7 @@ dtype_matches(PyArray_Descr *dtype, PyArray_Descr *expected)
     if (dtype == expected) {
         return 1;
     }
-    if (dtype_is_simple(expected->type_num)) {  /* int64 has two numbers, which programs can distinguish */
+    if (dtype_is_simple(expected->type_num)) { /* int64 has two numbers, which programs can distinguish */
         return dtype->type_num == expected->type_num && PyArray_ISNBO(dtype->byteorder);
     }
     return PyArray_EquivTypes(dtype, expected);
@@ -45,19 +45,19 @@ array_matches(PyObject *value, PyObject *dtype, int ndim, int mask, int flags)
     }
     PyArrayObject *array = (PyArrayObject *)value;
     return PyArray_NDIM(array) == ndim && (PyArray_FLAGS(array) & mask) == flags
-        && dtype_matches(PyArray_DESCR(array), (PyArray_Descr *)dtype);
+           && dtype_matches(PyArray_DESCR(array), (PyArray_Descr *)dtype);
 }
 
 /* Equality of two values of the same exact builtin type, by that type's own comparison. */
 static inline int
 builtin_equal(PyObject *expected, PyObject *value)
 {
-    PyObject *answer = Py_TYPE(expected)->tp_richcompare(expected, value, Py_EQ);  /* owned */
+    PyObject *answer = Py_TYPE(expected)->tp_richcompare(expected, value, Py_EQ); /* owned */
     if (answer == NULL) {
         PyErr_Clear();
         return 0;
     }
-    Py_DECREF(answer);  /* True and False are never freed */
+    Py_DECREF(answer); /* True and False are never freed */
     return answer == Py_True;
 }
 
@@ -72,12 +72,10 @@ constant_matches(PyObject *expected, PyObject *value)
         return 0;
     }
     if (PyFloat_CheckExact(expected)) {
-        return memcmp(&((PyFloatObject *)expected)->ob_fval, &((PyFloatObject *)value)->ob_fval,
-                      sizeof(double)) == 0;
+        return memcmp(&((PyFloatObject *)expected)->ob_fval, &((PyFloatObject *)value)->ob_fval, sizeof(double)) == 0;
     }
     if (PyComplex_CheckExact(expected)) {
-        return memcmp(&((PyComplexObject *)expected)->cval, &((PyComplexObject *)value)->cval,
-                      sizeof(Py_complex)) == 0;
+        return memcmp(&((PyComplexObject *)expected)->cval, &((PyComplexObject *)value)->cval, sizeof(Py_complex)) == 0;
     }
     if (PyTuple_CheckExact(expected)) {
         Py_ssize_t size = PyTuple_GET_SIZE(expected);
@@ -87,8 +85,7 @@ constant_matches(PyObject *expected, PyObject *value)
         }
         return equal;
     }
-    int comparable = PyLong_CheckExact(expected) || PyUnicode_CheckExact(expected)
-        || PyBytes_CheckExact(expected);
+    int comparable = PyLong_CheckExact(expected) || PyUnicode_CheckExact(expected) || PyBytes_CheckExact(expected);
     return comparable && builtin_equal(expected, value);
 }
 
@@ -160,8 +157,7 @@ shapes_match(PyObject *first, PyObject *second)
         return 0;
     }
     PyArrayObject *a = (PyArrayObject *)first, *b = (PyArrayObject *)second;
-    return PyArray_NDIM(a) == PyArray_NDIM(b)
-        && PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a));
+    return PyArray_NDIM(a) == PyArray_NDIM(b) && PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a));
 }
 
 /* The length of an axis of an exact array; -1 for other objects. */
@@ -184,7 +180,7 @@ axis_obeys(PyObject *value, Py_ssize_t axis, PyObject *rule)
     }
     memcpy(words, PyBytes_AS_STRING(rule), sizeof(words));
     return length >= words[0] && length <= words[1] && words[2] > 0 && length >= words[3]
-        && (length - words[3]) % words[2] == 0;
+           && (length - words[3]) % words[2] == 0;
 }
 
 static inline int

@@ -21,7 +21,7 @@ typedef struct {
     char indices[];
 } KeyTable;
 
-enum { KEYS_OF_ANY_TYPE = 0 };  /* the kind of a table that has hashes */
+enum { KEYS_OF_ANY_TYPE = 0 }; /* the kind of a table that has hashes */
 
 typedef struct {
     Py_hash_t hash;
@@ -70,7 +70,7 @@ entry_key(const KeyTable *table, Py_ssize_t at, Py_hash_t hash)
         const KeyEntry *entry = (const KeyEntry *)table_entries(table) + at;
         return entry->hash == hash ? entry->key : NULL;
     }
-    PyObject *key = ((const TextEntry *)table_entries(table))[at].key;  /* borrowed */
+    PyObject *key = ((const TextEntry *)table_entries(table))[at].key; /* borrowed */
     return ((PyASCIIObject *)key)->hash == hash ? key : NULL;
 }
 
@@ -81,12 +81,12 @@ table_lookup(const KeyTable *table, PyObject *key, Py_hash_t hash, Py_ssize_t *f
     size_t mask = ((size_t)1 << table->log2_size) - 1, rest = (size_t)hash, slot = rest & mask;
     const TextEntry *texts = table->kind == KEYS_OF_ANY_TYPE ? NULL : table_entries(table);
     Py_ssize_t at = table_entry(table, slot);
-    if (at >= 0 && texts != NULL && texts[at].key == key) {  /* nearly always */
+    if (at >= 0 && texts != NULL && texts[at].key == key) { /* nearly always */
         *found = at;
         return LOOKUP_FOUND;
     }
     for (; (at = table_entry(table, slot)) != NO_ENTRY; slot = (slot * 5 + (rest >>= PERTURB_BITS) + 1) & mask) {
-        PyObject *held = at < 0 ? NULL : entry_key(table, at, hash);  /* borrowed */
+        PyObject *held = at < 0 ? NULL : entry_key(table, at, hash); /* borrowed */
         int status = held == NULL ? LOOKUP_ABSENT : lookup_compare(held, key);
         if (status != LOOKUP_ABSENT) {
             *found = at;
@@ -108,9 +108,9 @@ dict_lookup(PyObject *dict, PyObject *key, Py_hash_t hash, PyObject **value)
     if (status != LOOKUP_FOUND) {
         return status;
     }
-    *value = split != NULL ? split_values(split)[at]
-        : table->kind == KEYS_OF_ANY_TYPE ? ((const KeyEntry *)table_entries(table))[at].value
-                                          : ((const TextEntry *)table_entries(table))[at].value;
+    *value = split != NULL                     ? split_values(split)[at]
+             : table->kind == KEYS_OF_ANY_TYPE ? ((const KeyEntry *)table_entries(table))[at].value
+                                               : ((const TextEntry *)table_entries(table))[at].value;
     return *value != NULL ? LOOKUP_FOUND : LOOKUP_ABSENT;
 }
 
@@ -129,7 +129,7 @@ dict_set(PyObject *dict, PyObject *key, PyObject *value, Py_hash_t hash)
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  /* deprecated from 3.12 on; both exist up to 3.13 */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated from 3.12 on; both exist up to 3.13 */
 
 /* A number that changes with each change of the dict, and from 3.12 on when a watcher is added or removed. */
 static inline uint64_t

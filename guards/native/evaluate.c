@@ -31,26 +31,25 @@ unbound_repr(PyObject *self)
 }
 
 static PyTypeObject UnboundType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.guards._evaluate.Unbound",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.guards._evaluate.Unbound",
     .tp_doc = "The type of UNBOUND, which stands for an unbound local in a list of values.",
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_repr = unbound_repr,
 };
 
-static PyObject *unbound = NULL;  /* owned, the only instance; the module's init makes it */
+static PyObject *unbound = NULL; /* owned, the only instance; the module's init makes it */
 
 /* Parse the arguments (values, globals, builtins) of a Python call as roots. Returns the tuple that owns the values,
  * NEW. The caller frees the array in roots->values. */
 static PyObject *
 roots_parse(PyObject *args, Roots *roots)
 {
-    PyObject *values;  /* borrowed */
+    PyObject *values; /* borrowed */
     if (!PyArg_ParseTuple(args, "OOO", &values, &roots->globals, &roots->builtins)) {
         return NULL;
     }
-    PyObject *holder = PySequence_Tuple(values);  /* owned */
+    PyObject *holder = PySequence_Tuple(values); /* owned */
     if (holder == NULL) {
         return NULL;
     }
@@ -83,11 +82,11 @@ static PyObject *
 program_check(ProgramObject *self, PyObject *args)
 {
     Roots roots;
-    PyObject *holder = roots_parse(args, &roots);  /* owned */
+    PyObject *holder = roots_parse(args, &roots); /* owned */
     if (holder == NULL) {
         return NULL;
     }
-    PyObject *result = NULL;  /* owned */
+    PyObject *result = NULL; /* owned */
     /* items owned after a pass */
     PyObject **fetched = PyMem_Calloc((size_t)self->nresults + 1, sizeof(PyObject *));
     if (fetched == NULL) {
@@ -115,9 +114,9 @@ static PyObject *
 program_failures_get(ProgramObject *self, void *unused)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(self->guards);
-    PyObject *list = PyList_New(count);  /* owned */
+    PyObject *list = PyList_New(count); /* owned */
     for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
-        PyObject *number = PyLong_FromUnsignedLongLong(self->failures[i]);  /* owned, given to the list */
+        PyObject *number = PyLong_FromUnsignedLongLong(self->failures[i]); /* owned, given to the list */
         if (number == NULL) {
             Py_CLEAR(list);
             break;
@@ -159,25 +158,21 @@ static PyMemberDef program_members[] = {
     {"guards", T_OBJECT_EX, offsetof(ProgramObject, guards), READONLY, "The guards, in the given order."},
     {"fetch", T_OBJECT_EX, offsetof(ProgramObject, fetch), READONLY, "The sources fetched for the caller."},
     {"hits", T_ULONGLONG, offsetof(ProgramObject, hits), READONLY, "Evaluations in which all guards held."},
-    {"misses", T_ULONGLONG, offsetof(ProgramObject, misses), READONLY,
-     "Evaluations in which a guard failed."},
+    {"misses", T_ULONGLONG, offsetof(ProgramObject, misses), READONLY, "Evaluations in which a guard failed."},
     {"retired", T_BOOL, offsetof(ProgramObject, retired), READONLY, "Whether retire() was called."},
     {NULL},
 };
 
 static PyGetSetDef program_getset[] = {
-    {"failures", (getter)program_failures_get, NULL, "How often each guard failed, in the order of guards.",
-     NULL},
+    {"failures", (getter)program_failures_get, NULL, "How often each guard failed, in the order of guards.", NULL},
     {"last_failed", (getter)program_last_failed_get, NULL,
-     "The guard that failed last; None if none did, or if it was a fetch source that was absent.",
-     NULL},
+     "The guard that failed last; None if none did, or if it was a fetch source that was absent.", NULL},
     {"dead", (getter)program_dead_get, NULL, "Whether a guarded object is gone: the guards never hold again.", NULL},
     {NULL},
 };
 
 static PyTypeObject ProgramType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.guards._evaluate.Program",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.guards._evaluate.Program",
     .tp_doc = "Program(guards, fetch, steps, results, borrowed, registers): what GuardProgram compiles to.",
     .tp_basicsize = sizeof(ProgramObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
@@ -193,11 +188,11 @@ static PyObject *
 cache_lookup(CacheObject *self, PyObject *args)
 {
     Roots roots;
-    PyObject *holder = roots_parse(args, &roots);  /* owned */
+    PyObject *holder = roots_parse(args, &roots); /* owned */
     if (holder == NULL) {
         return NULL;
     }
-    PyObject *payload = cache_search(self, &roots, NULL);  /* owned */
+    PyObject *payload = cache_search(self, &roots, NULL); /* owned */
     if (payload == NULL && !PyErr_Occurred()) {
         Py_INCREF(Py_None);
         payload = Py_None;
@@ -209,8 +204,8 @@ cache_lookup(CacheObject *self, PyObject *args)
 /* ---- the C API ----------------------------------------------------------------------------------------- */
 
 static int
-api_program_check(PyObject *program, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
-                  PyObject *builtins, PyObject **fetched)
+api_program_check(PyObject *program, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals, PyObject *builtins,
+                  PyObject **fetched)
 {
     Roots roots = {values, nvalues, globals, builtins};
     int passed = program_evaluate((ProgramObject *)program, &roots, fetched);
@@ -233,7 +228,7 @@ api_program_has_code(PyObject *program, int (*ask)(PyCodeObject *code))
     ProgramObject *self = (ProgramObject *)program;
     int found = 0;
     for (Py_ssize_t i = 0; i < self->nsteps && !found; i++) {
-        PyObject *code = self->steps[i].operation == CHECK_CODE ? referent(self->steps[i].object) : NULL;  /* owned */
+        PyObject *code = self->steps[i].operation == CHECK_CODE ? referent(self->steps[i].object) : NULL; /* owned */
         found = code != NULL && PyCode_Check(code) && ask((PyCodeObject *)code);
         Py_XDECREF(code);
     }
@@ -241,11 +236,11 @@ api_program_has_code(PyObject *program, int (*ask)(PyCodeObject *code))
 }
 
 static PyObject *
-api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
-                 PyObject *builtins, Fetched *fetched)
+api_cache_lookup(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals, PyObject *builtins,
+                 Fetched *fetched)
 {
     Roots roots = {values, nvalues, globals, builtins};
-    PyObject *payload = cache_search((CacheObject *)cache, &roots, fetched);  /* owned, given to the caller */
+    PyObject *payload = cache_search((CacheObject *)cache, &roots, fetched); /* owned, given to the caller */
     if (payload == NULL && PyErr_Occurred()) {
         PyErr_WriteUnraisable(cache);
     }
@@ -272,8 +267,8 @@ api_is_cache(PyObject *object)
 }
 
 static GuardsAPI api = {
-    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_program_has_code, api_cache_lookup,
-    api_cache_payload, api_is_program, api_is_cache,
+    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_program_has_code,
+    api_cache_lookup,   api_cache_payload, api_is_program,          api_is_cache,
 };
 
 /* ---- the module ---------------------------------------------------------------------------------------- */
@@ -282,7 +277,9 @@ static PyObject *
 module_attribute_rule(PyObject *module, PyObject *object)
 {
     static const char *const names[] = {
-        [ATTRIBUTES_BY_CODE] = "code", [ATTRIBUTES_OF_INSTANCE] = "instance", [ATTRIBUTES_OF_TYPE] = "type",
+        [ATTRIBUTES_BY_CODE] = "code",
+        [ATTRIBUTES_OF_INSTANCE] = "instance",
+        [ATTRIBUTES_OF_TYPE] = "type",
     };
     return PyUnicode_FromString(names[attribute_rule(object)]);
 }
@@ -290,12 +287,13 @@ module_attribute_rule(PyObject *module, PyObject *object)
 static PyObject *
 module_find(PyObject *module, PyObject *args)
 {
-    PyObject *container, *key, *value = NULL;  /* borrowed */
+    PyObject *container, *key, *value = NULL; /* borrowed */
     if (!PyArg_ParseTuple(args, "OO:find", &container, &key)) {
         return NULL;
     }
-    int found = PyDict_Check(container) ? dict_find(container, key, &value)
-        : PyAnySet_Check(container) ? set_find(container, key) : LOOKUP_RUNS_CODE;
+    int found = PyDict_Check(container)     ? dict_find(container, key, &value)
+                : PyAnySet_Check(container) ? set_find(container, key)
+                                            : LOOKUP_RUNS_CODE;
     if (found == LOOKUP_RUNS_CODE) {
         PyErr_SetString(PyExc_LookupError, "a key that is compared runs code of its own");
         return NULL;
@@ -308,7 +306,7 @@ module_find(PyObject *module, PyObject *args)
 static PyObject *
 module_find_own(PyObject *module, PyObject *args)
 {
-    PyObject *object, *name, *value;  /* borrowed */
+    PyObject *object, *name, *value; /* borrowed */
     if (!PyArg_ParseTuple(args, "OU:find_own", &object, &name)) {
         return NULL;
     }
@@ -327,7 +325,7 @@ module_find_own(PyObject *module, PyObject *args)
 static PyObject *
 module_present_dict(PyObject *Py_UNUSED(module), PyObject *object)
 {
-    PyObject *dict = present_dict_fetch(object);  /* new: the result */
+    PyObject *dict = present_dict_fetch(object); /* new: the result */
     if (dict == NULL) {
         PyErr_SetString(PyExc_TypeError, "a class, or an object that never has a dict of its own");
     }
@@ -403,9 +401,9 @@ module_add(PyObject *module, const char *name, PyObject *object)
 static PyObject *
 operations_as_dict(void)
 {
-    PyObject *numbers = PyDict_New();  /* owned */
+    PyObject *numbers = PyDict_New(); /* owned */
     for (long i = 0; numbers != NULL && i < OPERATION_COUNT; i++) {
-        PyObject *number = PyLong_FromLong(i);  /* owned */
+        PyObject *number = PyLong_FromLong(i); /* owned */
         if (number == NULL || PyDict_SetItemString(numbers, operation_table[i].name, number) < 0) {
             Py_CLEAR(numbers);
         }
@@ -426,13 +424,13 @@ PyInit__evaluate(void)
 {
     import_array();
     if (tuple_getter_find() < 0 || PyType_Ready(&UnboundType) < 0 || PyType_Ready(&ProgramType) < 0
-            || PyType_Ready(&CacheType) < 0) {
+        || PyType_Ready(&CacheType) < 0) {
         return NULL;
     }
     if (unbound == NULL) {
         unbound = PyObject_New(PyObject, &UnboundType);
     }
-    PyObject *module = unbound != NULL ? PyModule_Create(&module_definition) : NULL;  /* owned */
+    PyObject *module = unbound != NULL ? PyModule_Create(&module_definition) : NULL; /* owned */
     if (module == NULL) {
         return NULL;
     }

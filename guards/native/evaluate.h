@@ -35,8 +35,8 @@ typedef struct {
     /* 1: all guards hold; fetched[i] is a NEW reference for each of the program's fetch sources, in order.
      * 0: a guard failed or a source was absent; nothing was stored in `fetched`.
      * `fetched` has room for program_fetch_count(program) items; it may be NULL if that is 0. */
-    int (*program_check)(PyObject *program, PyObject *const *values, Py_ssize_t nvalues,
-                         PyObject *globals, PyObject *builtins, PyObject **fetched);
+    int (*program_check)(PyObject *program, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals, PyObject *builtins,
+                         PyObject **fetched);
 
     /* The number of fetch sources of a program. */
     Py_ssize_t (*program_fetch_count)(PyObject *program);
@@ -46,8 +46,8 @@ typedef struct {
 
     /* A NEW reference to the payload of the first entry whose guards hold; NULL (no exception) on a miss. `fetched` may
      * be NULL. */
-    PyObject *(*cache_lookup)(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues,
-                              PyObject *globals, PyObject *builtins, Fetched *fetched);
+    PyObject *(*cache_lookup)(PyObject *cache, PyObject *const *values, Py_ssize_t nvalues, PyObject *globals,
+                              PyObject *builtins, Fetched *fetched);
 
     /* The payload of entry `index`, borrowed, most recently hit first; NULL (no exception) after the last. */
     PyObject *(*cache_payload)(PyObject *cache, Py_ssize_t index);

@@ -44,7 +44,7 @@ root_get(const Roots *roots, Py_ssize_t index)
 static inline int
 dict_item_find(PyObject *dict, PyObject *key, PyObject **value)
 {
-    int found = dict_find(dict, key, value);  /* borrowed until the next line */
+    int found = dict_find(dict, key, value); /* borrowed until the next line */
     Py_XINCREF(*value);
     return found;
 }
@@ -52,7 +52,7 @@ dict_item_find(PyObject *dict, PyObject *key, PyObject **value)
 static inline PyObject *
 dict_item_fetch(PyObject *dict, PyObject *key)
 {
-    PyObject *value;  /* owned */
+    PyObject *value; /* owned */
     (void)dict_item_find(dict, key, &value);
     return value;
 }
@@ -60,7 +60,7 @@ dict_item_fetch(PyObject *dict, PyObject *key)
 static inline PyObject *
 cell_fetch(const Roots *roots, Py_ssize_t index)
 {
-    PyObject *cell = root_get(roots, index);  /* borrowed */
+    PyObject *cell = root_get(roots, index); /* borrowed */
     return cell != NULL && PyCell_Check(cell) ? PyCell_Get(cell) : NULL;
 }
 
@@ -85,7 +85,7 @@ global_find(const Roots *roots, PyObject *name, PyObject **value)
 static inline PyObject *
 global_fetch(const Roots *roots, PyObject *name)
 {
-    PyObject *value;  /* owned */
+    PyObject *value; /* owned */
     (void)global_find(roots, name, &value);
     return value;
 }
@@ -99,8 +99,8 @@ is_plain_tuple(PyObject *value)
     }
     PyTypeObject *type = Py_TYPE(value);
     return type->tp_as_mapping->mp_subscript == PyTuple_Type.tp_as_mapping->mp_subscript
-        && type->tp_as_sequence->sq_length == PyTuple_Type.tp_as_sequence->sq_length
-        && type->tp_iter == PyTuple_Type.tp_iter;
+           && type->tp_as_sequence->sq_length == PyTuple_Type.tp_as_sequence->sq_length
+           && type->tp_iter == PyTuple_Type.tp_iter;
 }
 
 /* Item of a plain tuple or exact list by position (counted from the end if negative), or of a dict by key. */
@@ -120,7 +120,7 @@ item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
         return NULL;
     }
     PyObject *item = PyList_CheckExact(base) ? PyList_GET_ITEM(base, position)
-                                             : PyTuple_GET_ITEM(base, position);  /* borrowed */
+                                             : PyTuple_GET_ITEM(base, position); /* borrowed */
     Py_XINCREF(item);
     return item;
 }
@@ -129,7 +129,7 @@ item_fetch(PyObject *base, PyObject *key, Py_ssize_t position)
 static inline PyObject *
 key_fetch(PyObject *base, Py_ssize_t position)
 {
-    PyObject *key;  /* borrowed */
+    PyObject *key; /* borrowed */
     Py_ssize_t place = 0;
     if (!PyDict_CheckExact(base)) {
         return NULL;
@@ -148,7 +148,7 @@ static inline int
 item_is_absent(PyObject *base, PyObject *key, Py_ssize_t position)
 {
     if (PyDict_CheckExact(base)) {
-        PyObject *value;  /* owned */
+        PyObject *value; /* owned */
         int found = dict_item_find(base, key, &value);
         Py_XDECREF(value);
         return found == 0;
@@ -163,7 +163,7 @@ item_is_absent(PyObject *base, PyObject *key, Py_ssize_t position)
 static inline PyObject *
 descriptor_fetch(PyObject *descriptor, PyObject *instance, PyTypeObject *type)
 {
-    PyObject *value = Py_TYPE(descriptor)->tp_descr_get(descriptor, instance, (PyObject *)type);  /* owned */
+    PyObject *value = Py_TYPE(descriptor)->tp_descr_get(descriptor, instance, (PyObject *)type); /* owned */
     if (value == NULL) {
         PyErr_Clear();
     }
@@ -177,8 +177,8 @@ static PyTypeObject *tuple_getter_type;
 static int
 tuple_getter_find(void)
 {
-    PyObject *module = PyImport_ImportModule("_collections");  /* owned */
-    PyObject *found = module != NULL ? PyObject_GetAttrString(module, "_tuplegetter") : NULL;  /* owned, kept */
+    PyObject *module = PyImport_ImportModule("_collections");                                 /* owned */
+    PyObject *found = module != NULL ? PyObject_GetAttrString(module, "_tuplegetter") : NULL; /* owned, kept */
     if (module == NULL) {
         return -1;
     }
@@ -190,7 +190,7 @@ tuple_getter_find(void)
     return 0;
 }
 
-static descrgetfunc trusted_getter;  /* see trust_getter; NULL: none */
+static descrgetfunc trusted_getter; /* see trust_getter; NULL: none */
 
 /* Whether descriptor.__get__(None, type) runs no user code: it is code of CPython, or trust_getter was called for
  * it. */
@@ -199,23 +199,23 @@ descriptor_is_plain_on_types(PyObject *descriptor)
 {
     PyTypeObject *kind = Py_TYPE(descriptor);
     return (trusted_getter != NULL && kind->tp_descr_get == trusted_getter) || kind == &PyFunction_Type
-        || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type
-        || kind == &PyMemberDescr_Type || kind == &PyGetSetDescr_Type || kind == &PyWrapperDescr_Type
-        || kind == &PyProperty_Type || kind == tuple_getter_type;
+           || kind == &PyStaticMethod_Type || kind == &PyMethodDescr_Type || kind == &PyMemberDescr_Type
+           || kind == &PyGetSetDescr_Type || kind == &PyWrapperDescr_Type || kind == &PyProperty_Type
+           || kind == tuple_getter_type;
 }
 
 static inline PyObject *
 instance_attribute_fetch(PyObject *object, PyObject *name)
 {
     PyTypeObject *type = Py_TYPE(object);
-    PyObject *class_value = _PyType_Lookup(type, name);  /* borrowed */
+    PyObject *class_value = _PyType_Lookup(type, name); /* borrowed */
     descrgetfunc getter = class_value != NULL ? Py_TYPE(class_value)->tp_descr_get : NULL;
     if (getter != NULL && Py_TYPE(class_value)->tp_descr_set != NULL) {
         int is_slot = Py_TYPE(class_value) == &PyMemberDescr_Type;
         return is_slot ? descriptor_fetch(class_value, object, type) : NULL;
     }
-    Py_XINCREF(class_value);  /* owned from here */
-    PyObject *value;  /* borrowed after the next line, owned after the one that follows */
+    Py_XINCREF(class_value); /* owned from here */
+    PyObject *value;         /* borrowed after the next line, owned after the one that follows */
     int found = instance_find(object, name, &value);
     Py_XINCREF(value);
     if (found == 0 && class_value != NULL) {
@@ -233,12 +233,12 @@ instance_attribute_fetch(PyObject *object, PyObject *name)
 static inline PyObject *
 type_attribute_fetch(PyTypeObject *type, PyObject *name)
 {
-    PyObject *meta_value = _PyType_Lookup(Py_TYPE(type), name);  /* borrowed */
+    PyObject *meta_value = _PyType_Lookup(Py_TYPE(type), name); /* borrowed */
     descrgetfunc meta_getter = meta_value != NULL ? Py_TYPE(meta_value)->tp_descr_get : NULL;
     if (meta_getter != NULL && Py_TYPE(meta_value)->tp_descr_set != NULL) {
         return NULL;
     }
-    PyObject *value = _PyType_Lookup(type, name);  /* borrowed */
+    PyObject *value = _PyType_Lookup(type, name); /* borrowed */
     if (value != NULL && Py_TYPE(value)->tp_descr_get != NULL) {
         return descriptor_is_plain_on_types(value) ? descriptor_fetch(value, NULL, type) : NULL;
     }
@@ -257,14 +257,13 @@ attribute_rule(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     if (!type_is_ready(type)) {
-        return ATTRIBUTES_BY_CODE;  /* a static type that PyType_Ready never saw: a lookup would crash */
+        return ATTRIBUTES_BY_CODE; /* a static type that PyType_Ready never saw: a lookup would crash */
     }
     if (PyType_Check(object)) {
         int plain = type->tp_getattro == PyType_Type.tp_getattro && type_is_ready((PyTypeObject *)object);
         return plain ? ATTRIBUTES_OF_TYPE : ATTRIBUTES_BY_CODE;
     }
-    int plain = type->tp_getattro == PyObject_GenericGetAttr
-        || type->tp_getattro == PyModule_Type.tp_getattro;
+    int plain = type->tp_getattro == PyObject_GenericGetAttr || type->tp_getattro == PyModule_Type.tp_getattro;
     return plain ? ATTRIBUTES_OF_INSTANCE : ATTRIBUTES_BY_CODE;
 }
 
@@ -272,7 +271,7 @@ attribute_rule(PyObject *object)
 static inline int
 instance_dict_lacks(PyObject *object, PyObject *name)
 {
-    PyObject *value;  /* borrowed */
+    PyObject *value; /* borrowed */
     return instance_find(object, name, &value) == LOOKUP_ABSENT;
 }
 
@@ -282,12 +281,10 @@ attribute_is_absent(PyObject *object, PyObject *name)
 {
     switch (attribute_rule(object)) {
     case ATTRIBUTES_OF_INSTANCE:
-        return !PyModule_Check(object) && _PyType_Lookup(Py_TYPE(object), name) == NULL
-            && instance_dict_lacks(object, name);
+        return !PyModule_Check(object) && _PyType_Lookup(Py_TYPE(object), name) == NULL && instance_dict_lacks(object, name);
     case ATTRIBUTES_OF_TYPE:
         return _PyType_Lookup(Py_TYPE(object), name) == NULL && _PyType_Lookup((PyTypeObject *)object, name) == NULL;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
@@ -295,12 +292,9 @@ static inline PyObject *
 attribute_fetch(PyObject *object, PyObject *name)
 {
     switch (attribute_rule(object)) {
-    case ATTRIBUTES_OF_INSTANCE:
-        return instance_attribute_fetch(object, name);
-    case ATTRIBUTES_OF_TYPE:
-        return type_attribute_fetch((PyTypeObject *)object, name);
-    default:
-        return NULL;
+    case ATTRIBUTES_OF_INSTANCE: return instance_attribute_fetch(object, name);
+    case ATTRIBUTES_OF_TYPE: return type_attribute_fetch((PyTypeObject *)object, name);
+    default: return NULL;
     }
 }
 
@@ -313,14 +307,14 @@ raw_attribute_fetch(PyObject *object, PyObject *name)
     if (rule == ATTRIBUTES_BY_CODE) {
         return NULL;
     }
-    PyObject *on_type = _PyType_Lookup(Py_TYPE(object), name);  /* borrowed */
+    PyObject *on_type = _PyType_Lookup(Py_TYPE(object), name); /* borrowed */
     int is_data = on_type != NULL && Py_TYPE(on_type)->tp_descr_get != NULL && Py_TYPE(on_type)->tp_descr_set != NULL;
     if (rule == ATTRIBUTES_OF_TYPE) {
-        PyObject *value = is_data ? NULL : _PyType_Lookup((PyTypeObject *)object, name);  /* borrowed */
+        PyObject *value = is_data ? NULL : _PyType_Lookup((PyTypeObject *)object, name); /* borrowed */
         Py_XINCREF(value);
         return value;
     }
-    Py_XINCREF(on_type);  /* owned from here */
+    Py_XINCREF(on_type); /* owned from here */
     if (on_type != NULL && !is_data && !instance_dict_lacks(object, name)) {
         Py_DECREF(on_type);
         return NULL;
@@ -336,7 +330,7 @@ shape_fetch(PyObject *object)
         return NULL;
     }
     PyArrayObject *array = (PyArrayObject *)object;
-    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_DIMS(array));  /* owned, given away */
+    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_DIMS(array)); /* owned, given away */
     if (shape == NULL) {
         PyErr_Clear();
     }
@@ -350,7 +344,7 @@ instance_dict_fetch(PyObject *object)
     if (PyType_Check(object) || Py_TYPE(object)->tp_dictoffset == 0) {
         return NULL;
     }
-    PyObject *dict = PyObject_GenericGetDict(object, NULL);  /* new: the result */
+    PyObject *dict = PyObject_GenericGetDict(object, NULL); /* new: the result */
     if (dict == NULL) {
         PyErr_Clear();
     }
@@ -365,7 +359,7 @@ present_dict_fetch(PyObject *object)
     if (PyType_Check(object) || Py_TYPE(object)->tp_dictoffset == 0) {
         return NULL;
     }
-    PyObject *dict = instance_dict(object);  /* borrowed, owned below */
+    PyObject *dict = instance_dict(object); /* borrowed, owned below */
     dict = dict != NULL ? dict : Py_None;
     Py_INCREF(dict);
     return dict;
@@ -379,7 +373,7 @@ own_count(PyObject *object)
     if (PyType_Check(object) || Py_TYPE(object)->tp_dictoffset == 0) {
         return -1;
     }
-    PyObject *dict = instance_dict(object);  /* borrowed */
+    PyObject *dict = instance_dict(object); /* borrowed */
     if (dict == NULL) {
         return instance_values_count(object);
     }
@@ -391,7 +385,7 @@ own_count(PyObject *object)
 static inline PyObject *
 name_fetch(PyObject *object)
 {
-    PyObject *known = NULL;  /* borrowed */
+    PyObject *known = NULL; /* borrowed */
     if (Py_TYPE(object) == &PyFunction_Type) {
         known = ((PyFunctionObject *)object)->func_name;
     }
@@ -405,7 +399,7 @@ name_fetch(PyObject *object)
     if (Py_TYPE(object) != &PyCFunction_Type) {
         return NULL;
     }
-    PyObject *name = PyUnicode_FromString(((PyCFunctionObject *)object)->m_ml->ml_name);  /* owned, given away */
+    PyObject *name = PyUnicode_FromString(((PyCFunctionObject *)object)->m_ml->ml_name); /* owned, given away */
     if (name == NULL) {
         PyErr_Clear();
     }
@@ -432,7 +426,7 @@ referent_fetch(PyObject *object)
 static inline PyObject *
 inner_fetch(PyObject *object, Py_ssize_t part)
 {
-    PyObject *value;  /* borrowed; NULL: none */
+    PyObject *value; /* borrowed; NULL: none */
     if (part == 7) {
         return shape_fetch(object);
     }

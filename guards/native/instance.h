@@ -27,9 +27,9 @@ type_is_ready(PyTypeObject *type)
 static inline PyObject *
 referent(PyObject *reference)
 {
-    PyObject *value = NULL;  /* owned, given away */
+    PyObject *value = NULL; /* owned, given away */
 #if PY_VERSION_HEX >= 0x030D0000
-    (void)PyWeakref_GetRef(reference, &value);  /* fails only for objects that are no weak references */
+    (void)PyWeakref_GetRef(reference, &value); /* fails only for objects that are no weak references */
 #else
     value = PyWeakref_GET_OBJECT(reference) != Py_None ? PyWeakref_GET_OBJECT(reference) : NULL;
     Py_XINCREF(value);

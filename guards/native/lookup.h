@@ -32,17 +32,16 @@ compares_quietly(PyObject *key)
         return i == PyTuple_GET_SIZE(key);
     }
     return compare == PyUnicode_Type.tp_richcompare || compare == PyLong_Type.tp_richcompare
-        || compare == PyFloat_Type.tp_richcompare || compare == PyComplex_Type.tp_richcompare
-        || compare == PyBaseObject_Type.tp_richcompare
-        || (compare == PyBytes_Type.tp_richcompare && bytes_are_quiet())
-        || (PyArray_IsScalar(key, Generic) && !PyArray_IsScalar(key, Void) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE));
+           || compare == PyFloat_Type.tp_richcompare || compare == PyComplex_Type.tp_richcompare
+           || compare == PyBaseObject_Type.tp_richcompare || (compare == PyBytes_Type.tp_richcompare && bytes_are_quiet())
+           || (PyArray_IsScalar(key, Generic) && !PyArray_IsScalar(key, Void) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE));
 }
 
 static inline int
 texts_equal(PyObject *one, PyObject *other)
 {
     return PyUnicode_KIND(one) == PyUnicode_KIND(other) && PyUnicode_GET_LENGTH(one) == PyUnicode_GET_LENGTH(other)
-        && memcmp(PyUnicode_DATA(one), PyUnicode_DATA(other), PyUnicode_GET_LENGTH(one) * PyUnicode_KIND(one)) == 0;
+           && memcmp(PyUnicode_DATA(one), PyUnicode_DATA(other), PyUnicode_GET_LENGTH(one) * PyUnicode_KIND(one)) == 0;
 }
 
 /* Compare a key of equal hash with the wanted one: FOUND, ABSENT, RUNS_CODE, or ERROR with an exception set. */
@@ -52,7 +51,7 @@ lookup_compare(PyObject *key, PyObject *wanted)
     if (key == wanted) {
         return LOOKUP_FOUND;
     }
-    if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(wanted)) {  /* a string with a hash is ready */
+    if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(wanted)) { /* a string with a hash is ready */
         return texts_equal(key, wanted) ? LOOKUP_FOUND : LOOKUP_ABSENT;
     }
     if (!compares_quietly(key)) {
@@ -91,7 +90,7 @@ set_next(PyObject *set, Py_ssize_t *place, PyObject **key)
 {
     const PySetObject *self = (const PySetObject *)set;
     Py_ssize_t at = *place;
-    while (at <= self->mask && (self->table[at].key == NULL || self->table[at].hash == -1)) {  /* -1: a deleted entry */
+    while (at <= self->mask && (self->table[at].key == NULL || self->table[at].hash == -1)) { /* -1: a deleted entry */
         at++;
     }
     *place = at + 1;

@@ -8,7 +8,7 @@ static Count mirror_disagreements = 0;
 static PyObject *
 roots_as_list(const Roots *roots)
 {
-    PyObject *list = PyList_New(roots->nvalues);  /* owned */
+    PyObject *list = PyList_New(roots->nvalues); /* owned */
     for (Py_ssize_t i = 0; list != NULL && i < roots->nvalues; i++) {
         PyObject *value = roots->values[i] != NULL ? roots->values[i] : unbound;
         Py_INCREF(value);
@@ -24,7 +24,7 @@ objects_as_list(PyObject *const *objects, Py_ssize_t count)
     if (objects == NULL) {
         Py_RETURN_NONE;
     }
-    PyObject *list = PyList_New(count);  /* owned */
+    PyObject *list = PyList_New(count); /* owned */
     for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
         Py_INCREF(objects[i]);
         PyList_SET_ITEM(list, i, objects[i]);
@@ -36,14 +36,13 @@ static int
 program_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched)
 {
     int passed = failed == PASSED;
-    PyObject *answer = NULL;                                                                /* owned */
-    PyObject *values = roots_as_list(roots);                                                /* owned */
-    PyObject *found = objects_as_list(passed ? fetched : NULL, self->nresults);             /* owned */
+    PyObject *answer = NULL;                                                    /* owned */
+    PyObject *values = roots_as_list(roots);                                    /* owned */
+    PyObject *found = objects_as_list(passed ? fetched : NULL, self->nresults); /* owned */
     if (values != NULL && found != NULL) {
-        answer = PyObject_CallMethod((PyObject *)self, "compare_with_twin", "OOOOnO", values,
-                                     roots->globals != NULL ? roots->globals : Py_None,
-                                     roots->builtins != NULL ? roots->builtins : Py_None,
-                                     passed ? Py_True : Py_False, failed, found);
+        answer = PyObject_CallMethod(
+            (PyObject *)self, "compare_with_twin", "OOOOnO", values, roots->globals != NULL ? roots->globals : Py_None,
+            roots->builtins != NULL ? roots->builtins : Py_None, passed ? Py_True : Py_False, failed, found);
     }
     Py_XDECREF(values);
     Py_XDECREF(found);
@@ -65,7 +64,7 @@ module_set_mirror(PyObject *module, PyObject *flag)
     if (enabled < 0) {
         return NULL;
     }
-    PyObject *before = PyBool_FromLong(mirror_enabled);  /* owned */
+    PyObject *before = PyBool_FromLong(mirror_enabled); /* owned */
     mirror_enabled = enabled;
     return before;
 }

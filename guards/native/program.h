@@ -22,13 +22,41 @@
 #include "structmember.h"
 
 enum {
-    FETCH_LOCAL, FETCH_CONSTANT, LAST_BORROWED = FETCH_CONSTANT,
-    FETCH_CELL, FETCH_GLOBAL, FETCH_SCOPE, FETCH_ATTR, FETCH_ITEM, FETCH_KEY, FETCH_TYPE, FETCH_CLASS_ATTR, FETCH_INNER,
+    FETCH_LOCAL,
+    FETCH_CONSTANT,
+    LAST_BORROWED = FETCH_CONSTANT,
+    FETCH_CELL,
+    FETCH_GLOBAL,
+    FETCH_SCOPE,
+    FETCH_ATTR,
+    FETCH_ITEM,
+    FETCH_KEY,
+    FETCH_TYPE,
+    FETCH_CLASS_ATTR,
+    FETCH_INNER,
     LAST_FETCH = FETCH_INNER,
-    CHECK_TYPE, CHECK_WEAK_TYPE, CHECK_ARRAY, CHECK_IDENTICAL, CHECK_WEAK_IDENTICAL, CHECK_EQUAL, CHECK_INT64,
-    CHECK_LENGTH, CHECK_OWN_COUNT, CHECK_CODE,
-    CHECK_LOCAL_UNBOUND, CHECK_CELL_EMPTY, CHECK_GLOBAL_ABSENT, CHECK_ATTR_ABSENT, CHECK_ITEM_ABSENT,
-    CHECK_APART, CHECK_SHAPES, CHECK_AXIS, CHECK_SAME_AXIS, CHECK_SAME, CHECK_DISTINCT, OPERATION_COUNT
+    CHECK_TYPE,
+    CHECK_WEAK_TYPE,
+    CHECK_ARRAY,
+    CHECK_IDENTICAL,
+    CHECK_WEAK_IDENTICAL,
+    CHECK_EQUAL,
+    CHECK_INT64,
+    CHECK_LENGTH,
+    CHECK_OWN_COUNT,
+    CHECK_CODE,
+    CHECK_LOCAL_UNBOUND,
+    CHECK_CELL_EMPTY,
+    CHECK_GLOBAL_ABSENT,
+    CHECK_ATTR_ABSENT,
+    CHECK_ITEM_ABSENT,
+    CHECK_APART,
+    CHECK_SHAPES,
+    CHECK_AXIS,
+    CHECK_SAME_AXIS,
+    CHECK_SAME,
+    CHECK_DISTINCT,
+    OPERATION_COUNT
 };
 
 typedef enum { NO_OBJECT, ANY_OBJECT, A_TYPE, A_REFERENCE, A_DTYPE, A_NAME, A_KEY } ObjectRule;
@@ -75,29 +103,29 @@ static const struct {
 
 typedef struct {
     int operation;
-    int mask, flags;       /* CHECK_ARRAY: (array flags & mask) == flags; CHECK_SAME_AXIS: mask is the second axis */
-    Py_ssize_t guard;      /* index of the guard it serves, -1 for a fetch that serves only the caller */
-    Py_ssize_t out;        /* register that a fetch fills */
-    Py_ssize_t a, b;       /* registers that it reads */
-    Py_ssize_t number;     /* root index, position, length, axis or ndim */
-    PyObject *object;      /* owned: name, key, type, dtype, constant or weak reference; NULL if it has none */
+    int mask, flags;   /* CHECK_ARRAY: (array flags & mask) == flags; CHECK_SAME_AXIS: mask is the second axis */
+    Py_ssize_t guard;  /* index of the guard it serves, -1 for a fetch that serves only the caller */
+    Py_ssize_t out;    /* register that a fetch fills */
+    Py_ssize_t a, b;   /* registers that it reads */
+    Py_ssize_t number; /* root index, position, length, axis or ndim */
+    PyObject *object;  /* owned: name, key, type, dtype, constant or weak reference; NULL if it has none */
 } Step;
 
 typedef unsigned long long Count;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *guards;            /* owned: tuple of Guard, in the given order */
-    PyObject *fetch;             /* owned: tuple of Source */
-    Step *steps;                 /* owned, with the objects in it */
+    PyObject *guards; /* owned: tuple of Guard, in the given order */
+    PyObject *fetch;  /* owned: tuple of Source */
+    Step *steps;      /* owned, with the objects in it */
     Py_ssize_t nsteps;
-    Py_ssize_t *results;         /* owned: the register of each fetch source */
+    Py_ssize_t *results; /* owned: the register of each fetch source */
     Py_ssize_t nresults;
     Py_ssize_t nborrowed, nregisters;
-    Count *failures;             /* owned: per guard */
-    Py_ssize_t last_failed;      /* index of the guard that failed last, or -1 */
+    Count *failures;        /* owned: per guard */
+    Py_ssize_t last_failed; /* index of the guard that failed last, or -1 */
     Count hits, misses;
-    char retired;                /* whether retire() was called */
+    char retired; /* whether retire() was called */
 } ProgramObject;
 
 static PyTypeObject ProgramType;
@@ -113,28 +141,20 @@ static int
 object_obeys(PyObject *object, ObjectRule rule)
 {
     switch (rule) {
-    case NO_OBJECT:
-        return object == Py_None;
-    case A_TYPE:
-        return PyType_Check(object);
-    case A_REFERENCE:
-        return PyWeakref_CheckRefExact(object);
-    case A_DTYPE:
-        return PyArray_DescrCheck(object);
-    case A_NAME:
-        return PyUnicode_CheckExact(object);
-    case A_KEY:
-        return PyUnicode_CheckExact(object) || PyLong_CheckExact(object);
-    default:
-        return 1;
+    case NO_OBJECT: return object == Py_None;
+    case A_TYPE: return PyType_Check(object);
+    case A_REFERENCE: return PyWeakref_CheckRefExact(object);
+    case A_DTYPE: return PyArray_DescrCheck(object);
+    case A_NAME: return PyUnicode_CheckExact(object);
+    case A_KEY: return PyUnicode_CheckExact(object) || PyLong_CheckExact(object);
+    default: return 1;
     }
 }
 
 /* Whether a step is valid. `borrowed` and `owned`: the number of filled registers of each kind; a fetch step adds
  * one. */
 static int
-step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_ssize_t *borrowed,
-              Py_ssize_t *owned)
+step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_ssize_t *borrowed, Py_ssize_t *owned)
 {
     if (step->operation < 0 || step->operation >= OPERATION_COUNT) {
         return 0;
@@ -154,9 +174,8 @@ step_is_sound(const Step *step, PyObject *object, const ProgramObject *self, Py_
         }
     }
     int needs_index = step->operation != FETCH_ITEM && step->operation != CHECK_ITEM_ABSENT;
-    return step->guard >= -1 && step->guard < PyTuple_GET_SIZE(self->guards)
-        && (!needs_index || step->number >= 0)
-        && object_obeys(object, operation_table[step->operation].object);
+    return step->guard >= -1 && step->guard < PyTuple_GET_SIZE(self->guards) && (!needs_index || step->number >= 0)
+           && object_obeys(object, operation_table[step->operation].object);
 }
 
 static int
@@ -165,14 +184,14 @@ steps_fill(ProgramObject *self, PyObject *rows)
     Py_ssize_t borrowed = 0, owned = 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows); i++) {
         Step *step = &self->steps[i];
-        PyObject *row = PyTuple_GET_ITEM(rows, i);  /* borrowed */
-        PyObject *object;                           /* borrowed */
+        PyObject *row = PyTuple_GET_ITEM(rows, i); /* borrowed */
+        PyObject *object;                          /* borrowed */
         if (!PyTuple_Check(row)) {
             PyErr_SetString(PyExc_TypeError, "a step is a tuple");
             return -1;
         }
-        if (!PyArg_ParseTuple(row, "innnnnOii", &step->operation, &step->guard, &step->out, &step->a,
-                              &step->b, &step->number, &object, &step->mask, &step->flags)) {
+        if (!PyArg_ParseTuple(row, "innnnnOii", &step->operation, &step->guard, &step->out, &step->a, &step->b, &step->number,
+                              &object, &step->mask, &step->flags)) {
             return -1;
         }
         if (!step_is_sound(step, object, self, &borrowed, &owned)) {
@@ -201,8 +220,7 @@ results_fill(ProgramObject *self, PyObject *registers)
             return -1;
         }
         if (number < 0 || number >= self->nregisters) {
-            PyErr_Format(PyExc_ValueError, "fetch source %zd names register %zd, which no step fills", i,
-                         number);
+            PyErr_Format(PyExc_ValueError, "fetch source %zd names register %zd, which no step fills", i, number);
             return -1;
         }
         self->results[i] = number;
@@ -215,18 +233,17 @@ static PyObject *
 program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"guards", "fetch", "steps", "results", "borrowed", "registers", NULL};
-    PyObject *guards, *fetch, *steps, *results;  /* borrowed */
+    PyObject *guards, *fetch, *steps, *results; /* borrowed */
     Py_ssize_t nborrowed, nregisters;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!O!nn:Program", names, &PyTuple_Type, &guards,
-                                     &PyTuple_Type, &fetch, &PyTuple_Type, &steps, &PyTuple_Type, &results,
-                                     &nborrowed, &nregisters)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!O!O!nn:Program", names, &PyTuple_Type, &guards, &PyTuple_Type, &fetch,
+                                     &PyTuple_Type, &steps, &PyTuple_Type, &results, &nborrowed, &nregisters)) {
         return NULL;
     }
     if (PyTuple_GET_SIZE(results) != PyTuple_GET_SIZE(fetch)) {
         PyErr_SetString(PyExc_ValueError, "fetch and results differ in length");
         return NULL;
     }
-    ProgramObject *self = (ProgramObject *)type->tp_alloc(type, 0);  /* owned, zeroed */
+    ProgramObject *self = (ProgramObject *)type->tp_alloc(type, 0); /* owned, zeroed */
     if (self == NULL) {
         return NULL;
     }
@@ -291,7 +308,7 @@ program_is_dead(const ProgramObject *self)
         if (operation_table[step->operation].object != A_REFERENCE) {
             continue;
         }
-        PyObject *value = referent(step->object);  /* owned */
+        PyObject *value = referent(step->object); /* owned */
         Py_XDECREF(value);
         if (value == NULL) {
             return 1;

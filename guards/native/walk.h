@@ -5,26 +5,17 @@
 static inline PyObject *
 step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
 {
-    PyObject *type;  /* owned */
+    PyObject *type; /* owned */
     switch (step->operation) {
-    case FETCH_CELL:
-        return cell_fetch(roots, step->number);
-    case FETCH_GLOBAL:
-        return global_fetch(roots, step->object);
-    case FETCH_SCOPE:
-        Py_XINCREF(roots->globals);
-        return roots->globals;
-    case FETCH_ATTR:
-        return attribute_fetch(registers[step->a], step->object);
-    case FETCH_ITEM:
-        return item_fetch(registers[step->a], step->object, step->number);
-    case FETCH_KEY:
-        return key_fetch(registers[step->a], step->number);
-    case FETCH_CLASS_ATTR:
-        return raw_attribute_fetch(registers[step->a], step->object);
-    case FETCH_INNER:
-        return inner_fetch(registers[step->a], step->number);
-    default:  /* FETCH_TYPE */
+    case FETCH_CELL: return cell_fetch(roots, step->number);
+    case FETCH_GLOBAL: return global_fetch(roots, step->object);
+    case FETCH_SCOPE: Py_XINCREF(roots->globals); return roots->globals;
+    case FETCH_ATTR: return attribute_fetch(registers[step->a], step->object);
+    case FETCH_ITEM: return item_fetch(registers[step->a], step->object, step->number);
+    case FETCH_KEY: return key_fetch(registers[step->a], step->number);
+    case FETCH_CLASS_ATTR: return raw_attribute_fetch(registers[step->a], step->object);
+    case FETCH_INNER: return inner_fetch(registers[step->a], step->number);
+    default: /* FETCH_TYPE */
         type = (PyObject *)Py_TYPE(registers[step->a]);
         Py_INCREF(type);
         return type;
@@ -34,7 +25,7 @@ step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
 static inline int
 global_is_absent(const Roots *roots, PyObject *name)
 {
-    PyObject *value;  /* owned */
+    PyObject *value; /* owned */
     int found = global_find(roots, name, &value);
     Py_XDECREF(value);
     return found == 0;
@@ -43,7 +34,7 @@ global_is_absent(const Roots *roots, PyObject *name)
 static inline int
 cell_is_empty(const Roots *roots, Py_ssize_t index)
 {
-    PyObject *cell = root_get(roots, index);  /* borrowed */
+    PyObject *cell = root_get(roots, index); /* borrowed */
     return cell != NULL && PyCell_Check(cell) && PyCell_GET(cell) == NULL;
 }
 
@@ -60,48 +51,27 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
 {
     PyObject *const *a = registers + step->a;
     switch (step->operation) {
-    case CHECK_TYPE:
-        return Py_TYPE(*a) == (PyTypeObject *)step->object;
-    case CHECK_WEAK_TYPE:
-        return Py_TYPE(*a) == (PyTypeObject *)step_referent(step);
-    case CHECK_ARRAY:
-        return array_matches(*a, step->object, (int)step->number, step->mask, step->flags);
-    case CHECK_IDENTICAL:
-        return *a == step->object;
-    case CHECK_WEAK_IDENTICAL:
-        return *a == step_referent(step) && *a != Py_None;
-    case CHECK_EQUAL:
-        return constant_matches(step->object, *a);
-    case CHECK_INT64:
-        return int_fits_64(*a);
-    case CHECK_LENGTH:
-        return length_matches(*a, step->number);
-    case CHECK_OWN_COUNT:
-        return own_count(*a) == step->number;
-    case CHECK_CODE:
-        return function_has_code(*a, step_referent(step));
-    case CHECK_LOCAL_UNBOUND:
-        return step->number < roots->nvalues && roots->values[step->number] == NULL;
-    case CHECK_CELL_EMPTY:
-        return cell_is_empty(roots, step->number);
-    case CHECK_GLOBAL_ABSENT:
-        return global_is_absent(roots, step->object);
-    case CHECK_ATTR_ABSENT:
-        return attribute_is_absent(*a, step->object);
-    case CHECK_ITEM_ABSENT:
-        return item_is_absent(*a, step->object, step->number);
-    case CHECK_APART:
-        return arrays_are_apart(*a, registers[step->b]);
-    case CHECK_SHAPES:
-        return shapes_match(*a, registers[step->b]);
-    case CHECK_AXIS:
-        return axis_obeys(*a, step->number, step->object);
-    case CHECK_SAME_AXIS:
-        return axes_match(*a, step->number, registers[step->b], step->mask);
-    case CHECK_SAME:
-        return *a == registers[step->b];
-    default:  /* CHECK_DISTINCT */
-        return *a != registers[step->b];
+    case CHECK_TYPE: return Py_TYPE(*a) == (PyTypeObject *)step->object;
+    case CHECK_WEAK_TYPE: return Py_TYPE(*a) == (PyTypeObject *)step_referent(step);
+    case CHECK_ARRAY: return array_matches(*a, step->object, (int)step->number, step->mask, step->flags);
+    case CHECK_IDENTICAL: return *a == step->object;
+    case CHECK_WEAK_IDENTICAL: return *a == step_referent(step) && *a != Py_None;
+    case CHECK_EQUAL: return constant_matches(step->object, *a);
+    case CHECK_INT64: return int_fits_64(*a);
+    case CHECK_LENGTH: return length_matches(*a, step->number);
+    case CHECK_OWN_COUNT: return own_count(*a) == step->number;
+    case CHECK_CODE: return function_has_code(*a, step_referent(step));
+    case CHECK_LOCAL_UNBOUND: return step->number < roots->nvalues && roots->values[step->number] == NULL;
+    case CHECK_CELL_EMPTY: return cell_is_empty(roots, step->number);
+    case CHECK_GLOBAL_ABSENT: return global_is_absent(roots, step->object);
+    case CHECK_ATTR_ABSENT: return attribute_is_absent(*a, step->object);
+    case CHECK_ITEM_ABSENT: return item_is_absent(*a, step->object, step->number);
+    case CHECK_APART: return arrays_are_apart(*a, registers[step->b]);
+    case CHECK_SHAPES: return shapes_match(*a, registers[step->b]);
+    case CHECK_AXIS: return axis_obeys(*a, step->number, step->object);
+    case CHECK_SAME_AXIS: return axes_match(*a, step->number, registers[step->b], step->mask);
+    case CHECK_SAME: return *a == registers[step->b];
+    default: /* CHECK_DISTINCT */ return *a != registers[step->b];
     }
 }
 
@@ -111,7 +81,7 @@ program_walk(const ProgramObject *self, const Roots *roots, PyObject **registers
 {
     const Step *step = self->steps, *last = self->steps + self->nsteps;
     for (; step < last; step++) {
-        PyObject *value;  /* owned, except from FETCH_LOCAL and FETCH_CONSTANT */
+        PyObject *value; /* owned, except from FETCH_LOCAL and FETCH_CONSTANT */
         if (step->operation > LAST_FETCH) {
             if (!step_holds(step, roots, registers)) {
                 return step;
@@ -153,7 +123,7 @@ program_evaluate(ProgramObject *self, const Roots *roots, PyObject **fetched)
         return 0;
     }
     PyObject *on_stack[REGISTERS_ON_STACK];
-    PyObject **registers = on_stack;  /* items below nborrowed borrowed, the rest owned */
+    PyObject **registers = on_stack; /* items below nborrowed borrowed, the rest owned */
     if (self->nregisters > REGISTERS_ON_STACK) {
         registers = PyMem_Malloc((size_t)self->nregisters * sizeof(PyObject *));
         if (registers == NULL) {

@@ -8,7 +8,7 @@
 static PyObject *
 globals_builtins(PyThreadState *tstate, PyObject *globals)
 {
-    static PyObject *name = NULL;  /* owned; never released */
+    static PyObject *name = NULL; /* owned; never released */
     if (tstate->frame != NULL && tstate->frame->f_globals == globals) {
         return tstate->frame->f_builtins;
     }
@@ -16,7 +16,7 @@ globals_builtins(PyThreadState *tstate, PyObject *globals)
         PyErr_Clear();
         return NULL;
     }
-    PyObject *builtins = PyDict_GetItem(globals, name);  /* borrowed */
+    PyObject *builtins = PyDict_GetItem(globals, name); /* borrowed */
     if (builtins != NULL && PyModule_Check(builtins)) {
         builtins = PyModule_GetDict(builtins);
     }

@@ -14,8 +14,7 @@ extern const void *(*running_record)(void);
 static inline int
 thread_is_traced(PyThreadState *tstate)
 {
-    return tstate->tracing == 0
-        && (tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL || monitoring_listens());
+    return tstate->tracing == 0 && (tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL || monitoring_listens());
 }
 
 /* The identity of the run of linked code that is calling; NULL: none. Never dereferenced. */
@@ -42,11 +41,11 @@ static inline PyObject *
 frame_variable(PyFrameObject *frame, PyObject *name)
 {
 #if PY_VERSION_HEX < 0x030C0000
-    PyObject *locals = PyFrame_GetLocals(frame);  /* owned */
-    PyObject *value = locals != NULL ? PyObject_GetItem(locals, name) : NULL;  /* new: the result */
+    PyObject *locals = PyFrame_GetLocals(frame);                              /* owned */
+    PyObject *value = locals != NULL ? PyObject_GetItem(locals, name) : NULL; /* new: the result */
     Py_XDECREF(locals);
 #else
-    PyObject *value = PyFrame_GetVar(frame, name);  /* new: the result */
+    PyObject *value = PyFrame_GetVar(frame, name); /* new: the result */
 #endif
     if (value == NULL) {
         PyErr_Clear();
@@ -66,12 +65,12 @@ caller_locals_end(PyObject **values, Py_ssize_t count)
 static inline int
 caller_locals(PyThreadState *tstate, const Py_ssize_t *slots, Py_ssize_t count, PyObject **values)
 {
-    PyFrameObject *frame = PyEval_GetFrame();  /* borrowed */
-    PyCodeObject *code = frame != NULL ? PyFrame_GetCode(frame) : NULL;  /* owned */
-    PyObject *names = code != NULL ? PyCode_GetVarnames(code) : NULL;    /* owned */
+    PyFrameObject *frame = PyEval_GetFrame();                           /* borrowed */
+    PyCodeObject *code = frame != NULL ? PyFrame_GetCode(frame) : NULL; /* owned */
+    PyObject *names = code != NULL ? PyCode_GetVarnames(code) : NULL;   /* owned */
     Py_ssize_t found = 0;
     while (names != NULL && found < count && slots[found] < PyTuple_GET_SIZE(names)) {
-        values[found] = frame_variable(frame, PyTuple_GET_ITEM(names, slots[found]));  /* owned by the caller */
+        values[found] = frame_variable(frame, PyTuple_GET_ITEM(names, slots[found])); /* owned by the caller */
         if (values[found] == NULL) {
             break;
         }
@@ -96,7 +95,7 @@ untraced_call(PyObject *callable, PyObject *arguments)
 {
     PyThreadState *tstate = PyThreadState_Get();
     PyThreadState_EnterTracing(tstate);
-    PyObject *result = PyObject_Call(callable, arguments, NULL);  /* owned, given away */
+    PyObject *result = PyObject_Call(callable, arguments, NULL); /* owned, given away */
     PyThreadState_LeaveTracing(tstate);
     return result;
 }

@@ -41,10 +41,10 @@ caller_builtins(PyThreadState *tstate)
 static inline int
 caller_locals(PyThreadState *tstate, const Py_ssize_t *slots, Py_ssize_t count, PyObject **values)
 {
-    PyFrameObject *frame = tstate->frame;  /* borrowed */
+    PyFrameObject *frame = tstate->frame; /* borrowed */
     int bound = frame != NULL;
     for (Py_ssize_t i = 0; bound && i < count; i++) {
-        values[i] = slots[i] < frame->f_code->co_nlocals ? frame->f_localsplus[slots[i]] : NULL;  /* borrowed */
+        values[i] = slots[i] < frame->f_code->co_nlocals ? frame->f_localsplus[slots[i]] : NULL; /* borrowed */
         bound = values[i] != NULL;
     }
     return bound;

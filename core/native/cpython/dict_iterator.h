@@ -11,8 +11,8 @@
 /* An iterator over a dict or one of its views. */
 typedef struct {
     PyObject_HEAD
-    PyObject *dict;             /* NULL when it has ended */
-    Py_ssize_t used;            /* the size of the dict when iteration began */
+    PyObject *dict;  /* NULL when it has ended */
+    Py_ssize_t used; /* the size of the dict when iteration began */
     Py_ssize_t position;
     PyObject *result;
     Py_ssize_t left;
@@ -20,8 +20,8 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *set;              /* NULL when it has ended */
-    Py_ssize_t used;            /* the size of the set when iteration began; -1 once its size has changed */
+    PyObject *set;   /* NULL when it has ended */
+    Py_ssize_t used; /* the size of the set when iteration began; -1 once its size has changed */
     Py_ssize_t position;
     Py_ssize_t left;
 } SetIterator;

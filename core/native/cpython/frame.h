@@ -113,9 +113,9 @@ PyObject *hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwfl
 
 /* A call of a JitFunction that is under way and whose frame the hook has not seen yet. It is on the C stack. */
 typedef struct HookCall {
-    PyCodeObject *code;      /* borrowed from the function being called */
-    struct HookCall *outer;  /* the thread's calls under way, innermost first */
-    int asked;               /* the outcome of the cache lookup for its frame: an Asked of dispatch.h */
+    PyCodeObject *code;     /* borrowed from the function being called */
+    struct HookCall *outer; /* the thread's calls under way, innermost first */
+    int asked;              /* the outcome of the cache lookup for its frame: an Asked of dispatch.h */
 } HookCall;
 
 /* hook.c: announce a call on this thread and hold the hook for it. Never fails. */

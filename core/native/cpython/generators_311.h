@@ -19,8 +19,8 @@
 static int
 generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
 {
-    PyCodeObject *code = (PyCodeObject *)PyTuple_GET_ITEM(plan, PLAN_CODE);  /* borrowed */
-    PyObject *slots = PyTuple_GET_ITEM(plan, PLAN_SLOTS);  /* borrowed */
+    PyCodeObject *code = (PyCodeObject *)PyTuple_GET_ITEM(plan, PLAN_CODE); /* borrowed */
+    PyObject *slots = PyTuple_GET_ITEM(plan, PLAN_SLOTS);                   /* borrowed */
     if (Py_TYPE(function) != &PyFunction_Type || PyTuple_GET_SIZE(slots) != count) {
         return 0;
     }
@@ -31,7 +31,7 @@ generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
             return 0;
         }
     }
-    PyObject *closure = PyFunction_GET_CLOSURE(function);  /* borrowed */
+    PyObject *closure = PyFunction_GET_CLOSURE(function); /* borrowed */
     return (closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) == PyCode_GetNumFree(code);
 }
 
@@ -41,7 +41,7 @@ static PyObject *
 generator_call(PyFunctionObject *function, PyObject *slots, PyObject *const *values)
 {
     Py_ssize_t count = ((PyCodeObject *)function->func_code)->co_argcount;
-    PyObject **arguments = PyMem_New(PyObject *, count + 1);  /* owned; the items are borrowed */
+    PyObject **arguments = PyMem_New(PyObject *, count + 1); /* owned; the items are borrowed */
     if (arguments == NULL) {
         return PyErr_NoMemory();
     }
@@ -51,7 +51,7 @@ generator_call(PyFunctionObject *function, PyObject *slots, PyObject *const *val
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots); i++) {
         arguments[PyLong_AsSsize_t(PyTuple_GET_ITEM(slots, i))] = values[i];
     }
-    PyObject *generator = PyObject_Vectorcall((PyObject *)function, arguments, count, NULL);  /* owned, given away */
+    PyObject *generator = PyObject_Vectorcall((PyObject *)function, arguments, count, NULL); /* owned, given away */
     PyMem_Free(arguments);
     return generator;
 }
@@ -61,7 +61,7 @@ static int
 generator_begin(PyObject *generator)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    PyObject *yielded;  /* owned */
+    PyObject *yielded; /* owned */
     PyThreadState_EnterTracing(tstate);
     thread_refund_entry(tstate);
     PySendResult status = PyIter_Send(generator, Py_None, &yielded);
@@ -78,18 +78,18 @@ generator_begin(PyObject *generator)
 static PyObject *
 generator_make(PyObject *plan, PyObject *values)
 {
-    PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(values, 0);  /* borrowed */
+    PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(values, 0); /* borrowed */
     if (!generator_fits((PyObject *)function, plan, PyTuple_GET_SIZE(values) - 1)) {
         PyErr_SetString(PyExc_SystemError, "a generator's function is not the one that it was compiled for");
         return NULL;
     }
-    PyFunctionObject *hidden = hidden_make(function, (PyCodeObject *)PyTuple_GET_ITEM(plan, PLAN_CODE));  /* owned */
+    PyFunctionObject *hidden = hidden_make(function, (PyCodeObject *)PyTuple_GET_ITEM(plan, PLAN_CODE)); /* owned */
     if (hidden == NULL) {
         return NULL;
     }
     Py_SETREF(hidden->func_name, Py_NewRef(function->func_name));
     PyObject *generator = generator_call(hidden, PyTuple_GET_ITEM(plan, PLAN_SLOTS),
-                                         &PyTuple_GET_ITEM(values, 1));  /* owned, given away */
+                                         &PyTuple_GET_ITEM(values, 1)); /* owned, given away */
     if (generator != NULL && PyTuple_GET_ITEM(plan, PLAN_BEGUN) == Py_True && generator_begin(generator) < 0) {
         Py_CLEAR(generator);
     }

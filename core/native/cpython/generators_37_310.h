@@ -32,7 +32,7 @@ generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
         return 0;
     }
     PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(function);
-    PyObject *closure = PyFunction_GET_CLOSURE(function), *slots = PyTuple_GET_ITEM(plan, PLAN_SLOTS);  /* borrowed */
+    PyObject *closure = PyFunction_GET_CLOSURE(function), *slots = PyTuple_GET_ITEM(plan, PLAN_SLOTS); /* borrowed */
     Py_ssize_t stack = count - PyTuple_GET_SIZE(slots);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots); i++) {
         if (plan_number(slots, i) < 0 || plan_number(slots, i) >= code->co_nlocals) {
@@ -40,8 +40,8 @@ generator_fits(PyObject *function, PyObject *plan, Py_ssize_t count)
         }
     }
     return (code->co_flags & CO_GENERATOR) && PyTuple_GET_SIZE(code->co_cellvars) == 0 && stack >= 0
-        && stack < code->co_stacksize && plan_number(plan, PLAN_LAST) < PyBytes_GET_SIZE(code->co_code)
-        && (closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) == PyTuple_GET_SIZE(code->co_freevars);
+           && stack < code->co_stacksize && plan_number(plan, PLAN_LAST) < PyBytes_GET_SIZE(code->co_code)
+           && (closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) == PyTuple_GET_SIZE(code->co_freevars);
 }
 
 /* Suspend the frame after the instruction at offset `last`, with `count` items on the operand stack. */
@@ -70,14 +70,14 @@ generator_stop(PyFrameObject *frame, Py_ssize_t last, PyObject *const *stack, Py
 static PyObject *
 generator_make(PyObject *plan, PyObject *values)
 {
-    PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(values, 0);  /* borrowed */
-    PyObject *slots = PyTuple_GET_ITEM(plan, PLAN_SLOTS);  /* borrowed */
+    PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(values, 0); /* borrowed */
+    PyObject *slots = PyTuple_GET_ITEM(plan, PLAN_SLOTS);                         /* borrowed */
     Py_ssize_t count = PyTuple_GET_SIZE(values) - 1, nslots = PyTuple_GET_SIZE(slots);
     if (!generator_fits((PyObject *)function, plan, count)) {
         PyErr_SetString(PyExc_SystemError, "a generator's function is not the one that it was compiled for");
         return NULL;
     }
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* borrowed */
+    PyCodeObject *code = (PyCodeObject *)function->func_code; /* borrowed */
     /* owned, then the generator's */
     PyFrameObject *frame = PyFrame_New(PyThreadState_Get(), code, function->func_globals, NULL);
     if (frame == NULL) {

@@ -7,13 +7,13 @@
 
 #define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
 
-static PyObject *spare_int;  /* owned, or NULL: an int without other references */
+static PyObject *spare_int; /* owned, or NULL: an int without other references */
 
 /* An int to use as a lookup key, which must not be stored: a new reference, or NULL with MemoryError set. */
 static PyObject *
 lookup_int(int64_t number)
 {
-    PyLongObject *key = (PyLongObject *)spare_int;  /* owned, given away */
+    PyLongObject *key = (PyLongObject *)spare_int; /* owned, given away */
     uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     Py_ssize_t digits = 0;
     spare_int = NULL;

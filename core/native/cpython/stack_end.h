@@ -16,9 +16,9 @@
 
 /* The bounds of a thread's stack. A library may run code on another stack, whose bounds are unknown. */
 typedef struct {
-    uintptr_t low;               /* 0: not determined yet */
-    uintptr_t limit;             /* addresses from `low` to below `limit` are close to the end */
-    uintptr_t room;              /* from this address on there is room for a capture */
+    uintptr_t low;   /* 0: not determined yet */
+    uintptr_t limit; /* addresses from `low` to below `limit` are close to the end */
+    uintptr_t room;  /* from this address on there is room for a capture */
 } StackBounds;
 
 #define STACK_UNKNOWN {0, UINTPTR_MAX, 0}
@@ -35,7 +35,7 @@ stack_bounds_set(StackBounds *bounds, uintptr_t low, size_t size)
 static void
 stack_bounds_find(StackBounds *bounds)
 {
-    stack_bounds_set(bounds, 1, 0);  /* unknown stack: no address is close to its end */
+    stack_bounds_set(bounds, 1, 0); /* unknown stack: no address is close to its end */
 #if defined(__APPLE__)
     size_t size = pthread_get_stacksize_np(pthread_self());
     stack_bounds_set(bounds, (uintptr_t)pthread_get_stackaddr_np(pthread_self()) - size, size);

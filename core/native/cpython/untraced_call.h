@@ -25,8 +25,8 @@ untraced_call(PyObject *callable, PyObject *arguments)
     PyThreadState *tstate = PyThreadState_Get();
     int traced = *thread_tracing(tstate);
     *thread_tracing(tstate) = 0;
-    tstate->tracing++;  /* up to CPython 3.9 line events test only this */
-    PyObject *result = PyObject_Call(callable, arguments, NULL);  /* owned, given away */
+    tstate->tracing++;                                           /* up to CPython 3.9 line events test only this */
+    PyObject *result = PyObject_Call(callable, arguments, NULL); /* owned, given away */
     tstate->tracing--;
     *thread_tracing(tstate) = traced;
     return result;

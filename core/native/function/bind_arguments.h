@@ -45,13 +45,13 @@ slot_fill(PyObject **slots, Py_ssize_t index, PyObject *value)
 static int
 defaults_bind(const PyFunctionObject *function, const PyCodeObject *code, PyObject *varnames, PyObject **slots)
 {
-    PyObject *defaults = function->func_defaults, *keyword = function->func_kwdefaults;  /* borrowed */
+    PyObject *defaults = function->func_defaults, *keyword = function->func_kwdefaults; /* borrowed */
     Py_ssize_t count = defaults != NULL ? PyTuple_GET_SIZE(defaults) : 0;
     for (Py_ssize_t i = 0; i < code->co_argcount + code->co_kwonlyargcount; i++) {
         if (slots[i] != NULL) {
             continue;
         }
-        PyObject *value = NULL;  /* borrowed */
+        PyObject *value = NULL; /* borrowed */
         if (i < code->co_argcount) {
             Py_ssize_t number = i - (code->co_argcount - count);
             value = number >= 0 && number < count ? PyTuple_GET_ITEM(defaults, number) : NULL;

@@ -5,9 +5,9 @@
 #include "function/dispatch.h"
 
 typedef struct {
-    PyObject *before;    /* owned; called without arguments, returns whether entries were dropped; may be NULL */
-    PyObject *accepted;  /* owned; an entry cache: calls that it serves need no check; NULL if `check` is */
-    PyObject *check;     /* owned; called with the arguments of other calls, a tuple and a dict; may be NULL */
+    PyObject *before;   /* owned; called without arguments, returns whether entries were dropped; may be NULL */
+    PyObject *accepted; /* owned; an entry cache: calls that it serves need no check; NULL if `check` is */
+    PyObject *check;    /* owned; called with the arguments of other calls, a tuple and a dict; may be NULL */
     const GuardsAPI *guards;
 } Watch;
 
@@ -21,7 +21,7 @@ watch_is_on(const Watch *watch)
 static PyObject *
 watch_arguments(const Arguments *arguments)
 {
-    PyObject *args = PyTuple_New(arguments->npositional), *kwargs = PyDict_New(), *both = NULL;  /* owned */
+    PyObject *args = PyTuple_New(arguments->npositional), *kwargs = PyDict_New(), *both = NULL; /* owned */
     if (args == NULL || kwargs == NULL) {
         goto error;
     }
@@ -46,9 +46,9 @@ static int
 watch_call(const Watch *watch, Pace *pace, PyFunctionObject *function, const Arguments *arguments)
 {
     if (watch->before != NULL) {
-        PyObject *before = watch->before;  /* owned: the call may replace it */
+        PyObject *before = watch->before; /* owned: the call may replace it */
         Py_INCREF(before);
-        PyObject *forgotten = PyObject_CallObject(before, NULL);  /* owned */
+        PyObject *forgotten = PyObject_CallObject(before, NULL); /* owned */
         Py_DECREF(before);
         if (forgotten == NULL) {
             return -1;
@@ -61,8 +61,8 @@ watch_call(const Watch *watch, Pace *pace, PyFunctionObject *function, const Arg
     if (watch->check == NULL || dispatch_accepted(watch->guards, watch->accepted, function, arguments)) {
         return 0;
     }
-    PyObject *check = watch->check;  /* owned: the call may replace it */
-    PyObject *given = watch_arguments(arguments), *passed = NULL;  /* owned */
+    PyObject *check = watch->check;                               /* owned: the call may replace it */
+    PyObject *given = watch_arguments(arguments), *passed = NULL; /* owned */
     Py_INCREF(check);
     if (given != NULL) {
         passed = PyObject_CallObject(check, given);

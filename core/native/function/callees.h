@@ -12,15 +12,15 @@
 #define PIJIT_CORE_CALLEES_H
 
 #define IDLE_LIMIT 64
-#define OPEN_LIMIT 4      /* the number of functions that an open site asks about */
+#define OPEN_LIMIT 4 /* the number of functions that an open site asks about */
 
 typedef struct {
     PyObject_HEAD
-    unsigned long long serial;           /* of the code object */
-    PyObject *cache;                     /* owned */
-    PyObject *on_miss;                   /* owned */
-    PyObject *on_idle;                   /* owned; called without arguments when `idle` reaches the limit */
-    int idle;                            /* the number of runs of the original in a row; final at IDLE_LIMIT */
+    unsigned long long serial; /* of the code object */
+    PyObject *cache;           /* owned */
+    PyObject *on_miss;         /* owned */
+    PyObject *on_idle;         /* owned; called without arguments when `idle` reaches the limit */
+    int idle;                  /* the number of runs of the original in a row; final at IDLE_LIMIT */
 } Callee;
 
 typedef struct {
@@ -28,10 +28,10 @@ typedef struct {
 #if PY_VERSION_HEX >= 0x03080000
     vectorcallfunc vectorcall;
 #endif
-    PyObject *callees;                   /* owned; a tuple of Callees */
-    PyObject *find;                      /* owned; find(code, globals) returns a Callee or None; NULL: not open */
-    int asked;                           /* the number of calls of `find` */
-    int in_vain;                         /* the number of calls in a row that started no frame from the caller */
+    PyObject *callees; /* owned; a tuple of Callees */
+    PyObject *find;    /* owned; find(code, globals) returns a Callee or None; NULL: not open */
+    int asked;         /* the number of calls of `find` */
+    int in_vain;       /* the number of calls in a row that started no frame from the caller */
 } CallSite;
 
 static PyTypeObject Callee_Type;
@@ -59,7 +59,7 @@ site_know(CallSite *site, const CodeExtra *extra, int *is_known)
 {
     *is_known = 0;
     for (Py_ssize_t i = 0; extra != NULL && i < PyTuple_GET_SIZE(site->callees); i++) {
-        Callee *callee = (Callee *)PyTuple_GET_ITEM(site->callees, i);  /* borrowed */
+        Callee *callee = (Callee *)PyTuple_GET_ITEM(site->callees, i); /* borrowed */
         if (callee->serial != extra->serial) {
             continue;
         }
@@ -77,28 +77,27 @@ site_know(CallSite *site, const CodeExtra *extra, int *is_known)
 static int
 site_may_ask(CallSite *site)
 {
-    return site->find != NULL && !thread_is_off()
-        && thread_has_room(PyThreadState_Get());
+    return site->find != NULL && !thread_is_off() && thread_has_room(PyThreadState_Get());
 }
 
 /* Call `find` with a function's code and globals: the Callee that the site knows from now on, owned; NULL: none. */
 static Callee *
 site_ask(CallSite *site, PyCodeObject *code, PyObject *globals)
 {
-    PyObject *find = site->find;  /* owned */
+    PyObject *find = site->find; /* owned */
     Py_INCREF(find);
     pause_begin();
-    PyObject *answer = PyObject_CallFunctionObjArgs(find, (PyObject *)code, globals, NULL);  /* owned */
+    PyObject *answer = PyObject_CallFunctionObjArgs(find, (PyObject *)code, globals, NULL); /* owned */
     pause_end();
     Py_DECREF(find);
     if (++site->asked >= OPEN_LIMIT) {
         Py_CLEAR(site->find);
     }
     Py_ssize_t size = PyTuple_GET_SIZE(site->callees);
-    PyObject *callees = NULL;  /* owned, given away */
+    PyObject *callees = NULL; /* owned, given away */
     if (answer != NULL && Py_TYPE(answer) == &Callee_Type && (callees = PyTuple_New(size + 1)) != NULL) {
         for (Py_ssize_t i = 0; i <= size; i++) {
-            PyObject *callee = i < size ? PyTuple_GET_ITEM(site->callees, i) : answer;  /* borrowed */
+            PyObject *callee = i < size ? PyTuple_GET_ITEM(site->callees, i) : answer; /* borrowed */
             Py_INCREF(callee);
             PyTuple_SET_ITEM(callees, i, callee);
         }
@@ -118,13 +117,13 @@ static PyObject *
 callee_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"code", "cache", "on_miss", "on_idle", NULL};
-    PyObject *code, *cache, *on_miss, *on_idle;  /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOO:Callee", keywords, &PyCode_Type, &code, &cache, &on_miss,
-                                     &on_idle) || !mark_is_valid(cache, on_miss)) {
+    PyObject *code, *cache, *on_miss, *on_idle; /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OOO:Callee", keywords, &PyCode_Type, &code, &cache, &on_miss, &on_idle)
+        || !mark_is_valid(cache, on_miss)) {
         return NULL;
     }
-    CodeExtra *extra = code_extra_ensure((PyCodeObject *)code);  /* the code object's */
-    Callee *self = extra == NULL ? NULL : (Callee *)type->tp_alloc(type, 0);  /* owned, given away */
+    CodeExtra *extra = code_extra_ensure((PyCodeObject *)code);              /* the code object's */
+    Callee *self = extra == NULL ? NULL : (Callee *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         self->serial = extra->serial;
         slot_set(&self->cache, cache == Py_None ? NULL : cache);
@@ -155,8 +154,7 @@ static PyGetSetDef callee_getset[] = {
 };
 
 static PyTypeObject Callee_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Callee",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Callee",
     .tp_basicsize = sizeof(Callee),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "Callee(code, cache, on_miss, on_idle)\n--\n\n"
@@ -174,7 +172,7 @@ static PyObject *
 site_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"callees", "find", NULL};
-    PyObject *callees, *find = Py_None;  /* borrowed */
+    PyObject *callees, *find = Py_None; /* borrowed */
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:CallSite", keywords, &PyTuple_Type, &callees, &find)) {
         return NULL;
     }
@@ -182,12 +180,12 @@ site_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return PyErr_Format(PyExc_TypeError, "find must be callable or None, not %.200s", Py_TYPE(find)->tp_name);
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(callees); i++) {
-        PyObject *callee = PyTuple_GET_ITEM(callees, i);  /* borrowed */
+        PyObject *callee = PyTuple_GET_ITEM(callees, i); /* borrowed */
         if (Py_TYPE(callee) != &Callee_Type) {
             return PyErr_Format(PyExc_TypeError, "callees must be Callees, not %.200s", Py_TYPE(callee)->tp_name);
         }
     }
-    CallSite *self = (CallSite *)type->tp_alloc(type, 0);  /* owned, given away */
+    CallSite *self = (CallSite *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         slot_set(&self->callees, callees);
         slot_set(&self->find, find == Py_None ? NULL : find);

@@ -5,12 +5,12 @@
 #define PIJIT_CORE_CODE_EXTRA_H
 
 typedef struct {
-    unsigned long long serial;           /* identifies the code object; unlike its address it is never reused */
-    PyObject *cache;                     /* owned; NULL: none */
-    PyObject *on_miss;                   /* owned; NULL: not marked */
-    unsigned long long partner_serial;   /* as a payload: the code that it was last compared with; 0: none */
-    int partner_fits;                    /* the result of that comparison */
-    FamilyExtra family;                  /* further data of the CPython family */
+    unsigned long long serial;         /* identifies the code object; unlike its address it is never reused */
+    PyObject *cache;                   /* owned; NULL: none */
+    PyObject *on_miss;                 /* owned; NULL: not marked */
+    unsigned long long partner_serial; /* as a payload: the code that it was last compared with; 0: none */
+    int partner_fits;                  /* the result of that comparison */
+    FamilyExtra family;                /* further data of the CPython family */
 } CodeExtra;
 
 static void

@@ -16,15 +16,15 @@
 static struct {
     Py_ssize_t extra_index;
     unsigned long long last_serial;
-    const GuardsAPI *guards;             /* NULL until the first mark with a cache */
-    PyObject *error_handler;             /* owned; NULL: sys.unraisablehook */
-    int plain;                           /* all threads run all code unchanged */
-    Py_ssize_t pauses;                   /* the sum of all threads' `disabled`; while it is 0, `paused` is not read */
+    const GuardsAPI *guards; /* NULL until the first mark with a cache */
+    PyObject *error_handler; /* owned; NULL: sys.unraisablehook */
+    int plain;               /* all threads run all code unchanged */
+    Py_ssize_t pauses;       /* the sum of all threads' `disabled`; while it is 0, `paused` is not read */
     Py_ssize_t shadow_frames, hits, misses;
 } marks;
 
 static __thread struct {
-    Py_ssize_t disabled;                 /* nesting depth of disable() */
+    Py_ssize_t disabled; /* nesting depth of disable() */
 } paused;
 
 /* Run all code on this thread as if nothing were marked, until pause_end. */
@@ -70,7 +70,7 @@ names_start_with(PyObject *names, PyObject *prefix, int exact)
         return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *name = PyTuple_GET_ITEM(names, i), *wanted = PyTuple_GET_ITEM(prefix, i);  /* borrowed */
+        PyObject *name = PyTuple_GET_ITEM(names, i), *wanted = PyTuple_GET_ITEM(prefix, i); /* borrowed */
         if (name != wanted && PyUnicode_Compare(name, wanted) != 0) {
             return 0;
         }
@@ -89,8 +89,7 @@ mark_is_valid(PyObject *cache, PyObject *on_miss)
             return 0;
         }
         if (!marks.guards->is_cache(cache)) {
-            PyErr_Format(PyExc_TypeError, "cache must be an EntryCache or None, not %.200s",
-                         Py_TYPE(cache)->tp_name);
+            PyErr_Format(PyExc_TypeError, "cache must be an EntryCache or None, not %.200s", Py_TYPE(cache)->tp_name);
             return 0;
         }
     }
@@ -111,16 +110,16 @@ error_report(PyCodeObject *code)
         PyErr_WriteUnraisable((PyObject *)code);
         return;
     }
-    PyObject *type, *value, *traceback;  /* owned */
+    PyObject *type, *value, *traceback; /* owned */
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     if (traceback != NULL) {
         PyException_SetTraceback(value, traceback);
     }
-    PyObject *handler = marks.error_handler;  /* owned: the handler may replace itself */
+    PyObject *handler = marks.error_handler; /* owned: the handler may replace itself */
     Py_INCREF(handler);
     pause_begin();
-    PyObject *result = PyObject_CallFunctionObjArgs(handler, (PyObject *)code, value, NULL);  /* owned */
+    PyObject *result = PyObject_CallFunctionObjArgs(handler, (PyObject *)code, value, NULL); /* owned */
     pause_end();
     if (result == NULL) {
         PyErr_WriteUnraisable(handler);
@@ -136,7 +135,7 @@ PyObject *
 paused_call(PyObject *callable, PyObject *args, PyObject *code)
 {
     pause_begin();
-    PyObject *answer = args != NULL ? PyObject_Call(callable, args, NULL) : NULL;  /* owned, given away */
+    PyObject *answer = args != NULL ? PyObject_Call(callable, args, NULL) : NULL; /* owned, given away */
     pause_end();
     if (answer == NULL) {
         error_report((PyCodeObject *)code);
@@ -157,18 +156,18 @@ static PyTypeObject Unbound_Type;
 static struct {
     PyObject_HEAD
 } unbound_object = {PyObject_HEAD_INIT(&Unbound_Type)};
-static PyObject *const unbound = (PyObject *)&unbound_object;  /* immortal: UNBOUND of the module */
+static PyObject *const unbound = (PyObject *)&unbound_object; /* immortal: UNBOUND of the module */
 
 /* A NEW list of a frame's locals, cells and free variables, UNBOUND for those without a value. */
 static PyObject *
 slots_list(PyObject *const *slots, Py_ssize_t count)
 {
-    PyObject *list = PyList_New(count);  /* owned, given away */
+    PyObject *list = PyList_New(count); /* owned, given away */
     if (list == NULL) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *value = slots[i] != NULL ? slots[i] : unbound;  /* borrowed */
+        PyObject *value = slots[i] != NULL ? slots[i] : unbound; /* borrowed */
         Py_INCREF(value);
         PyList_SET_ITEM(list, i, value);
     }
@@ -186,13 +185,12 @@ marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssiz
     if (!thread_has_room(PyThreadState_Get())) {
         Py_RETURN_NONE;
     }
-    PyObject *list = slots_list(slots, nslots);  /* owned */
+    PyObject *list = slots_list(slots, nslots); /* owned */
     if (list == NULL) {
         return NULL;
     }
     pause_begin();
-    PyObject *answer = PyObject_CallFunctionObjArgs(on_miss, (PyObject *)code, list, globals, builtins,
-                                                    NULL);  /* owned */
+    PyObject *answer = PyObject_CallFunctionObjArgs(on_miss, (PyObject *)code, list, globals, builtins, NULL); /* owned */
     pause_end();
     Py_DECREF(list);
     /* Compiling has exceeded the recursion limit, but the function itself may not. */
@@ -231,8 +229,7 @@ marks_fit(PyCodeObject *code, PyCodeObject *payload)
     extra->partner_serial = own->serial;
     extra->partner_fits = why_not == NULL;
     if (why_not != NULL) {
-        PyErr_Format(PyExc_ValueError, "the code object to run in place of %U was refused: %s",
-                     code->co_name, why_not);
+        PyErr_Format(PyExc_ValueError, "the code object to run in place of %U was refused: %s", code->co_name, why_not);
         error_report(code);
     }
     return why_not == NULL;
@@ -241,10 +238,10 @@ marks_fit(PyCodeObject *code, PyCodeObject *payload)
 PyCodeObject *
 marks_accept(PyCodeObject *code, PyObject *payload)
 {
-    PyObject *linked = payload_code(payload);  /* borrowed, then the result */
+    PyObject *linked = payload_code(payload); /* borrowed, then the result */
     if (linked != Py_None && !PyCode_Check(linked)) {
-        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s",
-                     code->co_name, Py_TYPE(linked)->tp_name);
+        PyErr_Format(PyExc_TypeError, "a code object or None is to run in place of %U, not %.200s", code->co_name,
+                     Py_TYPE(linked)->tp_name);
         error_report(code);
     }
     else if (linked != Py_None && linked != (PyObject *)code && marks_fit(code, (PyCodeObject *)linked)) {

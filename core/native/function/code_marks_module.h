@@ -11,8 +11,7 @@ unbound_repr(PyObject *Py_UNUSED(self))
 }
 
 static PyTypeObject Unbound_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Unbound",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Unbound",
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "The type of UNBOUND, which stands for a local, cell or free variable without a value.",
@@ -22,8 +21,8 @@ static PyTypeObject Unbound_Type = {
 static PyObject *
 code_mark(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyCodeObject *code;            /* borrowed */
-    PyObject *cache, *on_miss;     /* borrowed */
+    PyCodeObject *code;        /* borrowed */
+    PyObject *cache, *on_miss; /* borrowed */
     if (!PyArg_ParseTuple(args, "O!OO:mark", &PyCode_Type, &code, &cache, &on_miss)) {
         return NULL;
     }
@@ -96,7 +95,7 @@ marks_set_plain(PyObject *Py_UNUSED(module), PyObject *on)
     if (plain < 0) {
         return NULL;
     }
-    PyObject *previous = PyBool_FromLong(marks.plain);  /* owned, given away */
+    PyObject *previous = PyBool_FromLong(marks.plain); /* owned, given away */
     marks.plain = plain;
     return previous;
 }
@@ -108,8 +107,7 @@ static PyMethodDef disabled_methods[] = {
 };
 
 static PyTypeObject Disabled_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.disabled",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.disabled",
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "disabled()\n--\n\nContext manager: disable() on entry, enable() on exit, on the same thread.",
@@ -143,8 +141,7 @@ static PyMethodDef marks_methods[] = {
      "mark(code, cache, on_miss)\n--\n\nSend the frames of a code object through a cache and on_miss."},
     {"unmark", code_unmark, METH_O, "unmark(code)\n--\n\nUndo mark."},
     {"marked", code_marked, METH_O, "marked(code)\n--\n\nWhether a code object is marked."},
-    {"disable", thread_disable, METH_NOARGS,
-     "disable()\n--\n\nRun everything on this thread as it is; nests."},
+    {"disable", thread_disable, METH_NOARGS, "disable()\n--\n\nRun everything on this thread as it is; nests."},
     {"enable", thread_enable, METH_NOARGS, "enable()\n--\n\nUndo one disable() of this thread."},
     {"set_plain", marks_set_plain, METH_O,
      "set_plain(on)\n--\n\nRun everything on all threads as it is, or no longer; returns the previous setting."},
@@ -206,12 +203,12 @@ marks_module(struct PyModuleDef *definition, const ModuleType *more)
         PyErr_SetString(PyExc_ImportError, "this interpreter has no code-extra slot left for pijit");
         return NULL;
     }
-    PyObject *module = PyModule_Create(definition);  /* owned, given away */
+    PyObject *module = PyModule_Create(definition); /* owned, given away */
     if (module == NULL) {
         return NULL;
     }
     if (PyModule_AddFunctions(module, marks_methods) < 0 || module_add(module, "UNBOUND", unbound) < 0
-            || module_add_types(module, marks_types) < 0 || module_add_types(module, more) < 0) {
+        || module_add_types(module, marks_types) < 0 || module_add_types(module, more) < 0) {
         Py_CLEAR(module);
     }
     return module;

@@ -10,17 +10,17 @@
 #include "launcher/clock.h"
 #include "function/dispatch.h"
 
-#define HEAT_EARLY 32        /* the number of first calls that are timed one by one */
-#define HEAT_STRIDE 16       /* of later calls, every 16th is timed */
-#define HEAT_NESTED 1024     /* of recursive calls, every 1024th reads the clock */
+#define HEAT_EARLY 32    /* the number of first calls that are timed one by one */
+#define HEAT_STRIDE 16   /* of later calls, every 16th is timed */
+#define HEAT_NESTED 1024 /* of recursive calls, every 1024th reads the clock */
 
 typedef struct {
-    PyObject *ask;           /* owned; NULL: the function is not cold */
-    int64_t spent, next;     /* ns so far; ns at which to ask */
-    int64_t start;           /* when the outermost current call began; 0: none, or it is not timed */
-    Py_ssize_t depth;        /* the number of current calls */
+    PyObject *ask;       /* owned; NULL: the function is not cold */
+    int64_t spent, next; /* ns so far; ns at which to ask */
+    int64_t start;       /* when the outermost current call began; 0: none, or it is not timed */
+    Py_ssize_t depth;    /* the number of current calls */
     unsigned long calls, nested;
-    char looping;            /* the cache has code that asks at loop headers */
+    char looping; /* the cache has code that asks at loop headers */
 } Heat;
 
 /* The nanoseconds in calls of a function so far, including the current one. */
@@ -34,12 +34,12 @@ heat_so_far(const Heat *heat)
 static void
 heat_ask(Heat *heat, PyObject *code)
 {
-    PyObject *type, *value, *traceback;  /* owned: the call may have raised */
+    PyObject *type, *value, *traceback; /* owned: the call may have raised */
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *ask = heat->ask;  /* owned: the call may replace it */
+    PyObject *ask = heat->ask; /* owned: the call may replace it */
     Py_INCREF(ask);
-    heat->next = INT64_MAX;  /* on an error it stays cold */
-    PyObject *answer = paused_call(ask, Py_BuildValue("(L)", (long long)heat_so_far(heat)), code);  /* owned */
+    heat->next = INT64_MAX; /* on an error it stays cold */
+    PyObject *answer = paused_call(ask, Py_BuildValue("(L)", (long long)heat_so_far(heat)), code); /* owned */
     Py_DECREF(ask);
     if (answer == Py_None) {
         Py_CLEAR(heat->ask);
@@ -58,9 +58,9 @@ heat_ask(Heat *heat, PyObject *code)
 
 /* A call of a cold function; heat_end releases its references. */
 typedef struct {
-    PyObject *function;      /* owned: the JitFunction, which has the Heat */
-    PyObject *code;          /* owned */
-    int64_t weight;          /* the number of calls that its time stands for; 0: not timed */
+    PyObject *function; /* owned: the JitFunction, which has the Heat */
+    PyObject *code;     /* owned */
+    int64_t weight;     /* the number of calls that its time stands for; 0: not timed */
 } ColdCall;
 
 static void

@@ -17,7 +17,7 @@ function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
 static PyObject *
 global_find(PyObject *module_name, PyObject *qualname)
 {
-    PyObject *found = NULL, *dot = NULL, *parts = NULL;  /* owned; `found` is given away */
+    PyObject *found = NULL, *dot = NULL, *parts = NULL; /* owned; `found` is given away */
     dot = PyUnicode_FromString(".");
     if (dot == NULL || (parts = PyUnicode_Split(qualname, dot, -1)) == NULL) {
         goto error;
@@ -36,11 +36,11 @@ error:
 static PyObject *
 function_reduce(JitFunction *self, PyObject *Py_UNUSED(args))
 {
-    PyFunctionObject *py_func = (PyFunctionObject *)function_of(self);  /* borrowed */
+    PyFunctionObject *py_func = (PyFunctionObject *)function_of(self); /* borrowed */
     if (py_func == NULL) {
         return NULL;
     }
-    PyObject *global = NULL;  /* owned; only its identity is used */
+    PyObject *global = NULL; /* owned; only its identity is used */
     if (py_func->func_module != NULL) {
         global = global_find(py_func->func_module, py_func->func_qualname);
     }
@@ -49,7 +49,7 @@ function_reduce(JitFunction *self, PyObject *Py_UNUSED(args))
         Py_INCREF(py_func->func_qualname);
         return py_func->func_qualname;
     }
-    PyObject *make = rebuild != NULL ? rebuild : (PyObject *)Py_TYPE(self);  /* borrowed */
+    PyObject *make = rebuild != NULL ? rebuild : (PyObject *)Py_TYPE(self); /* borrowed */
     return Py_BuildValue("O(O)O", make, py_func, self->dict != NULL ? self->dict : Py_None);
 }
 

@@ -13,8 +13,8 @@
 typedef struct {
     PyObject *const *positional;
     Py_ssize_t npositional;
-    PyObject *const *names;      /* the names of the keyword arguments */
-    PyObject *const *values;     /* and their values */
+    PyObject *const *names;  /* the names of the keyword arguments */
+    PyObject *const *values; /* and their values */
     Py_ssize_t nkeywords;
 } Arguments;
 
@@ -26,9 +26,9 @@ typedef struct {
 
 /* The rate at which calls of a function ask the cache. */
 typedef struct {
-    int in_vain;                 /* the number of calls in a row that found nothing compiled */
-    int rest;                    /* the number of next calls that need not ask */
-    int doublings;               /* the number of times that the interval has doubled */
+    int in_vain;   /* the number of calls in a row that found nothing compiled */
+    int rest;      /* the number of next calls that need not ask */
+    int doublings; /* the number of times that the interval has doubled */
 } Pace;
 
 /* serve.h: whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a
@@ -37,9 +37,9 @@ int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload
 
 /* The outcome of asking the cache for a call. */
 typedef enum {
-    ASKED_WELL,                  /* compiled code serves the call */
-    ASKED_IN_VAIN,               /* the entry that serves says that nothing is worth a kernel */
-    ASKED_FOR_NOTHING            /* no entry serves, and none was made */
+    ASKED_WELL,       /* compiled code serves the call */
+    ASKED_IN_VAIN,    /* the entry that serves says that nothing is worth a kernel */
+    ASKED_FOR_NOTHING /* no entry serves, and none was made */
 } Asked;
 
 /* Record the outcome for a call that has asked the cache. */
@@ -72,24 +72,24 @@ extern PyTypeObject Entrance_Type;
 
 /* A call whose arguments are bound. */
 typedef struct {
-    PyFunctionObject *function;  /* borrowed */
-    PyCodeObject *code;          /* borrowed: the caller owns it, because the function may get other code */
-    PyObject *builtins;          /* borrowed from what the function refers to */
-    PyObject **slots;            /* the items are owned */
+    PyFunctionObject *function; /* borrowed */
+    PyCodeObject *code;         /* borrowed: the caller owns it, because the function may get other code */
+    PyObject *builtins;         /* borrowed from what the function refers to */
+    PyObject **slots;           /* the items are owned */
     Py_ssize_t nslots;
 } BoundCall;
 
 /* The cache and on_miss of a marked code object, all borrowed. */
 typedef struct {
     const GuardsAPI *guards;
-    PyObject *cache;             /* NULL: none */
+    PyObject *cache; /* NULL: none */
     PyObject *on_miss;
 } Mark;
 
 /* code_marks.h: the answer of on_miss for the slots of a frame (locals, cells, free variables): a NEW reference, or
  * NULL with the exception of on_miss set. *asked is the outcome. */
-PyObject *marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots,
-                    PyObject *globals, PyObject *builtins, Asked *asked);
+PyObject *marks_ask(PyObject *on_miss, PyCodeObject *code, PyObject *const *slots, Py_ssize_t nslots, PyObject *globals,
+                    PyObject *builtins, Asked *asked);
 
 /* code_marks.h: a NEW reference to the code object to run for `payload`; NULL for the original. A payload that does
  * not fit `code` is reported and replaced by the original. */

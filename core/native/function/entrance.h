@@ -10,10 +10,10 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *code;              /* owned: the linked code */
-    PyObject *launcher;          /* owned: the launcher that runs first, before any frame; NULL: begin in a frame */
-    PyCodeObject *fits;          /* the code object that the linked code was found to fit; only its identity is used */
-    Ways ways;                   /* entry into the linked code for this CPython family */
+    PyObject *code;     /* owned: the linked code */
+    PyObject *launcher; /* owned: the launcher that runs first, before any frame; NULL: begin in a frame */
+    PyCodeObject *fits; /* the code object that the linked code was found to fit; only its identity is used */
+    Ways ways;          /* entry into the linked code for this CPython family */
 } Entrance;
 
 const LaunchAPI *launch_api;
@@ -47,19 +47,18 @@ static PyObject *
 entrance_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"code", "launcher", "landings", NULL};
-    PyObject *code, *launcher, *landings;  /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!:Entrance", names, &PyCode_Type, &code, &launcher,
-                                     &PyTuple_Type, &landings)) {
+    PyObject *code, *launcher, *landings; /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!:Entrance", names, &PyCode_Type, &code, &launcher, &PyTuple_Type,
+                                     &landings)) {
         return NULL;
     }
     if (launch_ready() < 0) {
         return NULL;
     }
     if (launcher != Py_None && !launch_api->is_launcher(launcher)) {
-        return PyErr_Format(PyExc_TypeError, "launcher must be a Launcher or None, not %.200s",
-                            Py_TYPE(launcher)->tp_name);
+        return PyErr_Format(PyExc_TypeError, "launcher must be a Launcher or None, not %.200s", Py_TYPE(launcher)->tp_name);
     }
-    Entrance *self = (Entrance *)type->tp_alloc(type, 0);  /* owned, given away */
+    Entrance *self = (Entrance *)type->tp_alloc(type, 0); /* owned, given away */
     if (self == NULL) {
         return NULL;
     }
@@ -102,8 +101,7 @@ static PyMemberDef entrance_members[] = {
 
 /* Like a tuple it has all its references from construction on, so it needs no tp_clear. */
 PyTypeObject Entrance_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Entrance",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Entrance",
     .tp_doc = "Entrance(code, launcher, landings)\n--\n\n"
               "What an entry cache holds for linked code: how calls get into it.",
     .tp_basicsize = sizeof(Entrance),

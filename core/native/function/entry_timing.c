@@ -14,29 +14,29 @@
 #include <string.h>
 
 #define WARM_RUNS 16
-#define LONGER 4                 /* a run of a lost trial is far longer if it takes more than 4 times the median */
-#define LONGER_RUNS 3            /* runs in a row: an interrupt makes one run longer */
+#define LONGER 4      /* a run of a lost trial is far longer if it takes more than 4 times the median */
+#define LONGER_RUNS 3 /* runs in a row: an interrupt makes one run longer */
 #define NEW_STARTS 3
-#define SMALL_PART 100           /* a part below 1/100 is small; bytecode may take 1000 times as long as a kernel */
+#define SMALL_PART 100 /* a part below 1/100 is small; bytecode may take 1000 times as long as a kernel */
 
 typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *payload;           /* owned: the code that is measured */
-    PyObject *on_verdict;        /* owned */
-    int64_t limit;               /* ns; a longer payload is not measured; 0: no limit */
+    PyObject *payload;    /* owned: the code that is measured */
+    PyObject *on_verdict; /* owned */
+    int64_t limit;        /* ns; a longer payload is not measured; 0: no limit */
     TrialState state;
     TrialSide next;
-    enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part;  /* the share of kernels in a run */
-    int64_t kernels_before;      /* the kernels' clock when the run began that measures this share */
-    int busy;                    /* a warm-up or measured call is running; calls inside it are not counted */
-    TrialSide inside;            /* the side of calls inside it, so that recursive calls are measured as well */
+    enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part; /* the share of kernels in a run */
+    int64_t kernels_before; /* the kernels' clock when the run began that measures this share */
+    int busy;               /* a warm-up or measured call is running; calls inside it are not counted */
+    TrialSide inside;       /* the side of calls inside it, so that recursive calls are measured as well */
     int warm;
-    int longer;                  /* the number of far longer runs of a lost trial in a row */
+    int longer; /* the number of far longer runs of a lost trial in a row */
     int new_starts;
-    int64_t plain_median;        /* of a lost trial, ns */
-    int64_t windows;             /* LaunchAPI.loop_windows when the measured call began */
+    int64_t plain_median; /* of a lost trial, ns */
+    int64_t windows;      /* LaunchAPI.loop_windows when the measured call began */
     Comparison runs;
 } Trial;
 
@@ -130,7 +130,7 @@ void
 trial_finish(TrialRun *run, int succeeded)
 {
     int64_t ns = now_ns() - run->start;
-    Trial *self = (Trial *)run->trial;  /* owned; also at the end of a warm-up call */
+    Trial *self = (Trial *)run->trial; /* owned; also at the end of a warm-up call */
     run->trial = NULL;
     self->busy = 0;
     if (self->part == PART_ASKED) {
@@ -144,7 +144,7 @@ trial_finish(TrialRun *run, int succeeded)
         }
     }
     else if (succeeded && self->state == MEASURING && run->side != TRIAL_UNTIMED
-                && self->windows == *launch_api->loop_windows) {
+             && self->windows == *launch_api->loop_windows) {
         comparison_add(&self->runs, run->side == TRIAL_PLAIN, ns);
         measuring_judge(self);
     }
@@ -157,7 +157,7 @@ static PyObject *
 trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"payload", "on_verdict", "limit", NULL};
-    PyObject *payload, *on_verdict;  /* borrowed */
+    PyObject *payload, *on_verdict; /* borrowed */
     long long limit;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOL:Trial", names, &payload, &on_verdict, &limit)) {
         return NULL;
@@ -172,7 +172,7 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (launch_ready() < 0) {
         return NULL;
     }
-    Trial *self = (Trial *)type->tp_alloc(type, 0);  /* owned, given away */
+    Trial *self = (Trial *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         Py_INCREF(payload);
         self->payload = payload;
@@ -223,8 +223,7 @@ static PyGetSetDef trial_getset[] = {
 
 /* Like a tuple it has all its references from construction on, so it needs no tp_clear. */
 PyTypeObject Trial_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Trial",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Trial",
     .tp_doc = "Trial(payload, on_verdict, limit)\n--\n\nA payload that is measured against the function as it is.",
     .tp_basicsize = sizeof(Trial),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,

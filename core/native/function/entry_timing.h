@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 typedef enum {
-    TRIAL_UNTIMED,               /* the payload runs, and the run is not measured */
-    TRIAL_KERNELS,               /* the payload runs, and is measured */
-    TRIAL_PLAIN                  /* the original function runs, and is measured */
+    TRIAL_UNTIMED, /* the payload runs, and the run is not measured */
+    TRIAL_KERNELS, /* the payload runs, and is measured */
+    TRIAL_PLAIN    /* the original function runs, and is measured */
 } TrialSide;
 
 /* A call that goes through a Trial. */
 typedef struct {
-    PyObject *trial;             /* owned from trial_begin to trial_end; NULL: nothing is measured */
+    PyObject *trial; /* owned from trial_begin to trial_end; NULL: nothing is measured */
     TrialSide side;
-    int64_t start;               /* in ns */
+    int64_t start; /* in ns */
 } TrialRun;
 
 extern PyTypeObject Trial_Type;

@@ -9,16 +9,16 @@
 
 typedef struct {
     Py_ssize_t nexits;
-    Landing *landings;           /* owned: one for each exit, unset where `lands` is 0 */
-    char *lands;                 /* owned: which exits have one, see Left */
-    PyFrameObject *spare;        /* owned: an empty frame of the linked code, or NULL */
+    Landing *landings;    /* owned: one for each exit, unset where `lands` is 0 */
+    char *lands;          /* owned: which exits have one, see Left */
+    PyFrameObject *spare; /* owned: an empty frame of the linked code, or NULL */
 } Ways;
 
 /* Read a landing in a code object, given as None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
 static int
 landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
 {
-    PyObject *slots;  /* borrowed */
+    PyObject *slots; /* borrowed */
     if (given == Py_None) {
         return 0;
     }
@@ -31,8 +31,8 @@ landing_read(PyObject *given, PyCodeObject *code, Landing *landing)
     }
     landing->nslots = PyTuple_GET_SIZE(slots);
     int fits = landing->last >= 0 && landing->last % (Py_ssize_t)sizeof(_Py_CODEUNIT) == 0
-               && landing->last + (Py_ssize_t)sizeof(_Py_CODEUNIT) < PyBytes_GET_SIZE(code->co_code)
-               && landing->stack >= 0 && landing->stack <= code->co_stacksize;
+               && landing->last + (Py_ssize_t)sizeof(_Py_CODEUNIT) < PyBytes_GET_SIZE(code->co_code) && landing->stack >= 0
+               && landing->stack <= code->co_stacksize;
     if (landing->nslots + landing->stack > MOST_LEFT) {
         return 0;
     }

@@ -22,14 +22,14 @@
 #endif
 
 static const char *const delegated[] = {
-    "__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__",
-    "__code__", "__globals__", "__closure__",
+    "__name__",        "__qualname__",    "__module__", "__doc__",     "__defaults__",
+    "__kwdefaults__",  "__annotations__", "__code__",   "__globals__", "__closure__",
 #if PY_VERSION_HEX >= 0x030c0000
     "__type_params__",
 #endif
 };
-static PyObject *delegated_names;  /* owned; the same names as a frozenset */
-static PyObject *rebuild;          /* owned; see set_rebuild; may be NULL */
+static PyObject *delegated_names; /* owned; the same names as a frozenset */
+static PyObject *rebuild;         /* owned; see set_rebuild; may be NULL */
 
 static PyObject *
 function_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
@@ -66,7 +66,7 @@ function_getattro(PyObject *self, PyObject *name)
     if (!found) {
         return PyObject_GenericGetAttr(self, name);
     }
-    PyObject *py_func = function_of((JitFunction *)self);  /* borrowed */
+    PyObject *py_func = function_of((JitFunction *)self); /* borrowed */
     return py_func == NULL ? NULL : PyObject_GetAttr(py_func, name);
 }
 
@@ -80,19 +80,18 @@ function_setattro(PyObject *self, PyObject *name, PyObject *value)
     if (!found) {
         return PyObject_GenericSetAttr(self, name, value);
     }
-    PyObject *py_func = function_of((JitFunction *)self);  /* borrowed */
+    PyObject *py_func = function_of((JitFunction *)self); /* borrowed */
     return py_func == NULL ? -1 : PyObject_SetAttr(py_func, name, value);
 }
 
 static PyObject *
 function_repr(JitFunction *self)
 {
-    PyObject *py_func = function_of(self);  /* borrowed */
+    PyObject *py_func = function_of(self); /* borrowed */
     if (py_func == NULL) {
         return NULL;
     }
-    return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname,
-                                self);
+    return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname, self);
 }
 
 #include "function/copies.h"
@@ -116,7 +115,7 @@ type_set_call_flags(PyTypeObject *type)
 static PyObject *
 function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
-    JitFunction *self = (JitFunction *)type->tp_alloc(type, 0);  /* owned, given away */
+    JitFunction *self = (JitFunction *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         self->enabled = 1;
 #if PY_VERSION_HEX >= 0x03080000
@@ -131,8 +130,8 @@ function_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(
 static PyObject *
 function_dict(PyObject *py_func)
 {
-    PyObject *own = ((PyFunctionObject *)py_func)->func_dict;  /* borrowed */
-    PyObject *dict = own != NULL ? PyDict_Copy(own) : PyDict_New();  /* owned, given away */
+    PyObject *own = ((PyFunctionObject *)py_func)->func_dict;       /* borrowed */
+    PyObject *dict = own != NULL ? PyDict_Copy(own) : PyDict_New(); /* owned, given away */
     if (dict != NULL && PyDict_SetItemString(dict, "__wrapped__", py_func) < 0) {
         Py_CLEAR(dict);
     }
@@ -143,12 +142,11 @@ static int
 function_init(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"py_func", "state", NULL};
-    PyObject *py_func, *state = Py_None;  /* borrowed */
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:JitFunction", keywords, &PyFunction_Type, &py_func,
-                                     &state)) {
+    PyObject *py_func, *state = Py_None; /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|O:JitFunction", keywords, &PyFunction_Type, &py_func, &state)) {
         return -1;
     }
-    PyObject *dict = function_dict(py_func);  /* owned, given away */
+    PyObject *dict = function_dict(py_func); /* owned, given away */
     if (dict == NULL) {
         return -1;
     }
@@ -164,9 +162,9 @@ function_init(JitFunction *self, PyObject *args, PyObject *kwargs)
 static PyObject *
 function_watch(JitFunction *self, PyObject *args)
 {
-    PyObject *before, *accepted, *check;  /* borrowed */
+    PyObject *before, *accepted, *check; /* borrowed */
     if (!PyArg_ParseTuple(args, "OOO:watch", &before, &accepted, &check)
-            || watch_set(&self->watch, before, accepted, check) < 0) {
+        || watch_set(&self->watch, before, accepted, check) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -175,7 +173,7 @@ function_watch(JitFunction *self, PyObject *args)
 static PyObject *
 function_chill(JitFunction *self, PyObject *args)
 {
-    PyObject *ask;  /* borrowed */
+    PyObject *ask; /* borrowed */
     int looping = 0;
     if (!PyArg_ParseTuple(args, "O|p:chill", &ask, &looping) || heat_set(&self->heat, ask, looping) < 0) {
         return NULL;
@@ -263,17 +261,16 @@ static PyGetSetDef function_getset[] = {
 };
 
 PyTypeObject JitFunction_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.JitFunction",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.JitFunction",
     .tp_basicsize = sizeof(JitFunction),
     .tp_doc = "JitFunction(py_func, state=None)\n--\n\n"
               "A Python function whose calls run linked code where there is some.",
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC
 #if PY_VERSION_HEX >= 0x03080000
-        | _Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                | _Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .tp_vectorcall_offset = offsetof(JitFunction, vectorcall)
 #endif
-    ,
+        ,
     .tp_new = function_new,
     .tp_init = (initproc)function_init,
     .tp_dealloc = (destructor)function_dealloc,
@@ -294,12 +291,12 @@ PyTypeObject JitFunction_Type = {
 int
 function_type_ready(void)
 {
-    PyObject *names = PyList_New(0);  /* owned */
+    PyObject *names = PyList_New(0); /* owned */
     if (names == NULL) {
         return -1;
     }
     for (size_t i = 0; i < sizeof(delegated) / sizeof(delegated[0]); i++) {
-        PyObject *name = PyUnicode_InternFromString(delegated[i]);  /* owned */
+        PyObject *name = PyUnicode_InternFromString(delegated[i]); /* owned */
         if (name == NULL || PyList_Append(names, name) < 0) {
             Py_XDECREF(name);
             Py_DECREF(names);

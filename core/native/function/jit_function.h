@@ -10,15 +10,15 @@ typedef struct {
 #if PY_VERSION_HEX >= 0x03080000
     vectorcallfunc vectorcall;
 #endif
-    PyObject *py_func;   /* owned; a function; NULL before __init__ and after clear */
-    PyObject *state;     /* owned; may be NULL; for the pipeline */
-    PyObject *dict;      /* owned; may be NULL */
+    PyObject *py_func; /* owned; a function; NULL before __init__ and after clear */
+    PyObject *state;   /* owned; may be NULL; for the pipeline */
+    PyObject *dict;    /* owned; may be NULL */
     PyObject *weakrefs;
     Pace pace;
     Watch watch;
     Heat heat;
     char enabled;
-    PyObject *kept;      /* owned; a list of hidden functions, from CPython 3.11 on; may be NULL */
+    PyObject *kept; /* owned; a list of hidden functions, from CPython 3.11 on; may be NULL */
 } JitFunction;
 
 /* The wrapped function, borrowed; NULL with an exception set before __init__. */

@@ -19,7 +19,7 @@ int
 dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
 {
     int in_vain = payload != NULL && trial_payload(payload) == Py_None;
-    PyObject *other;  /* borrowed */
+    PyObject *other; /* borrowed */
     for (Py_ssize_t i = 0; in_vain && (other = guards->cache_payload(cache, i)) != NULL; i++) {
         in_vain = trial_payload(other) == Py_None;
     }
@@ -30,8 +30,8 @@ dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
 static PyObject *
 payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fetched)
 {
-    PyObject *globals = call->function->func_globals;  /* borrowed */
-    PyObject *payload = NULL;  /* owned */
+    PyObject *globals = call->function->func_globals; /* borrowed */
+    PyObject *payload = NULL;                         /* owned */
     if (mark->cache != NULL) {
         payload = mark->guards->cache_lookup(mark->cache, call->slots, call->nslots, globals, call->builtins, fetched);
     }

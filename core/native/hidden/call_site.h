@@ -12,7 +12,7 @@
 
 #include "function/callees.h"
 
-static PyObject *name_init, *name_call, *no_arguments;  /* owned: "__init__", "__call__", (); set by site_names */
+static PyObject *name_init, *name_call, *no_arguments; /* owned: "__init__", "__call__", (); set by site_names */
 
 /* 0, or -1 with an exception set. */
 static int
@@ -28,13 +28,13 @@ site_names(void)
 static Callee *
 site_callee(CallSite *site, PyFunctionObject *function)
 {
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* borrowed from the function */
+    PyCodeObject *code = (PyCodeObject *)function->func_code; /* borrowed from the function */
     PyThreadState *tstate = PyThreadState_Get();
     if (thread_is_off() || thread_is_traced(tstate) || (code->co_flags & GENERATOR_FLAGS)) {
         return NULL;
     }
     int is_known;
-    Callee *callee = site_know(site, code_extra_get(code), &is_known);  /* owned, given away */
+    Callee *callee = site_know(site, code_extra_get(code), &is_known); /* owned, given away */
     if (!is_known && site_may_ask(site)) {
         callee = site_ask(site, code, function->func_globals);
     }
@@ -46,15 +46,14 @@ site_callee(CallSite *site, PyFunctionObject *function)
 
 /* Select how a call runs; `served` is filled. */
 static Py_NO_INLINE Dispatched
-site_begin(CallSite *site, PyFunctionObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames,
-           Served *served)
+site_begin(CallSite *site, PyFunctionObject *function, PyObject *const *args, size_t nargsf, PyObject *kwnames, Served *served)
 {
     served_begin(served);
     site->in_vain = 0;
     if (!site_is_live(site)) {
         return DISPATCH_PLAIN;
     }
-    Callee *callee = site_callee(site, function);  /* owned */
+    Callee *callee = site_callee(site, function); /* owned */
     if (callee == NULL) {
         return DISPATCH_PLAIN;
     }
@@ -77,7 +76,7 @@ site_function(CallSite *site, PyObject *function, PyObject *const *args, size_t 
 {
     Served served;
     Dispatched how = site_begin(site, (PyFunctionObject *)function, args, nargsf, kwnames, &served);
-    PyObject *result = served.result;  /* owned, given away */
+    PyObject *result = served.result; /* owned, given away */
     if (how == DISPATCH_LINKED) {
         result = record_run(served.record, NULL, (PyFunctionObject *)function, args, nargsf, kwnames);
     }
@@ -93,13 +92,13 @@ static PyObject *
 site_prepend(CallSite *site, PyObject *function, PyObject *owner, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     Py_ssize_t count = nargs + (kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0);
-    PyObject **given = PyMem_New(PyObject *, count);  /* owned; the items are borrowed: the caller has all of them */
+    PyObject **given = PyMem_New(PyObject *, count); /* owned; the items are borrowed: the caller has all of them */
     if (given == NULL) {
         return PyErr_NoMemory();
     }
     memcpy(given, args, count * sizeof(PyObject *));
     given[0] = owner;
-    PyObject *result = site_function(site, function, given, nargs, kwnames);  /* owned, given away */
+    PyObject *result = site_function(site, function, given, nargs, kwnames); /* owned, given away */
     PyMem_Free(given);
     return result;
 }
@@ -115,7 +114,7 @@ site_method(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *k
 static PyObject *
 class_function(PyTypeObject *type, PyObject *name)
 {
-    PyObject *found = _PyType_Lookup(type, name);  /* borrowed */
+    PyObject *found = _PyType_Lookup(type, name); /* borrowed */
     return found != NULL && Py_TYPE(found) == &PyFunction_Type ? Py_NewRef(found) : NULL;
 }
 
@@ -135,11 +134,11 @@ static PyObject *
 site_make(CallSite *site, PyObject *init, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyTypeObject *kind = (PyTypeObject *)args[0];
-    PyObject *made = kind->tp_new(kind, no_arguments, NULL);  /* owned, given away */
+    PyObject *made = kind->tp_new(kind, no_arguments, NULL); /* owned, given away */
     if (made == NULL) {
         return NULL;
     }
-    PyObject *result = site_prepend(site, init, made, args, nargs, kwnames);  /* owned */
+    PyObject *result = site_prepend(site, init, made, args, nargs, kwnames); /* owned */
     if (result != NULL && result != Py_None) {
         PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(result)->tp_name);
     }
@@ -164,7 +163,7 @@ site_other(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
 static PyObject *
 site_object(CallSite *site, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *init = class_init(args[0]), *call = NULL, *result;  /* all owned; NULL: none */
+    PyObject *init = class_init(args[0]), *call = NULL, *result; /* all owned; NULL: none */
     if (init == NULL && !PyType_HasFeature(Py_TYPE(args[0]), Py_TPFLAGS_HAVE_VECTORCALL)) {
         call = class_function(Py_TYPE(args[0]), name_call);
     }
@@ -196,7 +195,7 @@ site_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
         return NULL;
     }
     PyThreadState *tstate = PyThreadState_Get();
-    PyObject *callable = args[0], *result;  /* borrowed; owned, given away */
+    PyObject *callable = args[0], *result; /* borrowed; owned, given away */
     thread_refund_entry(tstate);
     if (Py_TYPE(callable) == &PyFunction_Type) {
         result = site_function(site, callable, args + 1, (nargs - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames);
@@ -228,7 +227,7 @@ site_bound(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     }
     int is_served = Py_TYPE(args[0]) == &PyFunction_Type || Py_TYPE(args[0]) == &PyMethod_Type;
-    int iterable = Py_TYPE(args[1])->tp_iter != NULL || PySequence_Check(args[1]);  /* else CPython raises */
+    int iterable = Py_TYPE(args[1])->tp_iter != NULL || PySequence_Check(args[1]); /* else CPython raises */
     return is_served && iterable ? PyMethod_New(self, args[0]) : Py_NewRef(args[0]);
 }
 
@@ -244,8 +243,7 @@ static PyGetSetDef site_getset[] = {
 };
 
 static PyTypeObject CallSite_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.CallSite",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.CallSite",
     .tp_basicsize = sizeof(CallSite),
     .tp_doc = "CallSite(callees, find=None)\n--\n\n"
               "A place in linked code where one of some Callees, or one that find(code, globals) answers, may be called.",
@@ -267,11 +265,11 @@ site_bind(PyObject *Py_UNUSED(module), PyObject *pair)
         PyErr_SetString(PyExc_TypeError, "bind takes a tuple of two items");
         return NULL;
     }
-    PyObject *first = PyTuple_GET_ITEM(pair, 0), *second = PyTuple_GET_ITEM(pair, 1);  /* borrowed; NULL: empty */
+    PyObject *first = PyTuple_GET_ITEM(pair, 0), *second = PyTuple_GET_ITEM(pair, 1); /* borrowed; NULL: empty */
     if (first != NULL && second != NULL) {
         return PyMethod_New(first, second);
     }
-    PyObject *callable = first != NULL ? first : second;  /* borrowed, then the result */
+    PyObject *callable = first != NULL ? first : second; /* borrowed, then the result */
     if (callable == NULL) {
         PyErr_SetString(PyExc_TypeError, "bind takes a tuple with a callable");
         return NULL;

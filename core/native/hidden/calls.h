@@ -10,17 +10,14 @@
 
 /* Select how a call runs. `served` is filled. */
 static Py_NO_INLINE Dispatched
-call_begin(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames,
-           Served *served)
+call_begin(JitFunction *self, PyObject *py_func, PyObject *const *args, size_t nargsf, PyObject *kwnames, Served *served)
 {
     Arguments arguments = vector_arguments(args, nargsf, kwnames);
     served_begin(served);
-    if (watch_is_on(&self->watch)
-            && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, &arguments) < 0) {
+    if (watch_is_on(&self->watch) && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, &arguments) < 0) {
         return DISPATCH_DONE;
     }
-    return self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, &arguments, served)
-                         : DISPATCH_PLAIN;
+    return self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, &arguments, served) : DISPATCH_PLAIN;
 }
 
 /* A call of a function that is not cold, or that asks at its loops. `py_func` is the Python function. */
@@ -33,12 +30,12 @@ warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
     }
     Served served;
     Dispatched how = call_begin(self, py_func, args, nargsf, kwnames, &served);
-    PyObject *result = served.result;  /* owned, given away */
+    PyObject *result = served.result; /* owned, given away */
     if (how == DISPATCH_LINKED) {
         result = record_run(served.record, &self->kept, (PyFunctionObject *)py_func, args, nargsf, kwnames);
     }
     else if (how == DISPATCH_PLAIN) {
-        JitFunction *quiet = plain_begin(self, &served.run);  /* owned */
+        JitFunction *quiet = plain_begin(self, &served.run); /* owned */
         result = PyObject_Vectorcall(py_func, args, nargsf, kwnames);
         plain_end(quiet);
     }
@@ -53,7 +50,7 @@ cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
     heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
     PyObject *result = heat_is_plain(&self->heat)
                            ? PyObject_Vectorcall(py_func, args, nargsf, kwnames)
-                           : warm_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned, given away */
+                           : warm_vectorcall(self, py_func, args, nargsf, kwnames); /* owned, given away */
     heat_end(&cold, &self->heat);
     return result;
 }
@@ -62,7 +59,7 @@ cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
 static PyObject *
 function_run(JitFunction *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    PyObject *py_func = function_of(self); /* owned: the call may drop `self` */
     if (py_func == NULL || stack_ends()) {
         return NULL;
     }
@@ -70,7 +67,7 @@ function_run(JitFunction *self, PyObject *const *args, size_t nargsf, PyObject *
     Py_INCREF(py_func);
     thread_refund_entry(tstate);
     PyObject *result = self->heat.ask == NULL ? warm_vectorcall(self, py_func, args, nargsf, kwnames)
-                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned */
+                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames); /* owned */
     thread_charge_entry(tstate);
     Py_DECREF(py_func);
     return result;
@@ -83,7 +80,7 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
 {
     JitFunction *self = (JitFunction *)callable;
     if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
-        self->vectorcall = NULL;  /* the class has got a __call__ since; a call without vectorcall runs that */
+        self->vectorcall = NULL; /* the class has got a __call__ since; a call without vectorcall runs that */
         return PyObject_Vectorcall(callable, args, nargsf, kwnames);
     }
     return function_run(self, args, nargsf, kwnames);
@@ -94,9 +91,9 @@ static PyObject *
 keywords_run(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
     Py_ssize_t nargs = PyTuple_GET_SIZE(args), count = PyDict_GET_SIZE(kwargs), position = 0, n = 0;
-    PyObject *names = PyTuple_New(count);  /* owned */
-    PyObject **values = PyMem_New(PyObject *, nargs + count);  /* owned; the items are owned */
-    PyObject *result = NULL, *name, *value;  /* owned, given away; borrowed */
+    PyObject *names = PyTuple_New(count);                     /* owned */
+    PyObject **values = PyMem_New(PyObject *, nargs + count); /* owned; the items are owned */
+    PyObject *result = NULL, *name, *value;                   /* owned, given away; borrowed */
     if (names == NULL || values == NULL) {
         Py_XDECREF(names);
         PyMem_Free(values);
@@ -128,7 +125,7 @@ function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
     thread_refund_call(tstate);
     PyObject *result = kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0
                            ? keywords_run(self, args, kwargs)
-                           : function_run(self, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL);  /* owned */
+                           : function_run(self, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL); /* owned */
     thread_charge_call(tstate);
     return result;
 }

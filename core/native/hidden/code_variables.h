@@ -12,7 +12,7 @@ cell_argument(PyCodeObject *code, PyObject *varnames, PyObject *name)
     Py_ssize_t count = code->co_argcount + code->co_kwonlyargcount + !!(code->co_flags & CO_VARARGS)
                        + !!(code->co_flags & CO_VARKEYWORDS);
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *argument = PyTuple_GET_ITEM(varnames, i);  /* borrowed */
+        PyObject *argument = PyTuple_GET_ITEM(varnames, i); /* borrowed */
         if (argument == name || PyUnicode_Compare(argument, name) == 0) {
             return i;
         }
@@ -89,7 +89,7 @@ code_why_not_linked(PyCodeObject *code, PyCodeObject *linked)
         return "there is no memory";
     }
     if (linked->co_argcount != code->co_argcount || linked->co_kwonlyargcount != code->co_kwonlyargcount
-            || linked->co_posonlyargcount != code->co_posonlyargcount) {
+        || linked->co_posonlyargcount != code->co_posonlyargcount) {
         return "its argument counts differ";
     }
     if (linked->co_flags != code->co_flags) {

@@ -9,8 +9,8 @@
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyCodeObject *code;                  /* owned */
-    Py_ssize_t count;                    /* the number of values */
+    PyCodeObject *code; /* owned */
+    Py_ssize_t count;   /* the number of values */
 } Rest;
 
 /* The reason why a tuple does not fit the code, or NULL. */
@@ -20,11 +20,11 @@ rest_why_not(Rest *self, PyObject *state)
     if (!PyTuple_CheckExact(state) || PyTuple_GET_SIZE(state) != self->count + 1) {
         return "the state is not a tuple of the right size";
     }
-    PyObject *function = PyTuple_GET_ITEM(state, 0);  /* borrowed */
+    PyObject *function = PyTuple_GET_ITEM(state, 0); /* borrowed */
     if (Py_TYPE(function) != &PyFunction_Type) {
         return "the state does not begin with a function";
     }
-    PyObject *closure = PyFunction_GET_CLOSURE(function);  /* borrowed */
+    PyObject *closure = PyFunction_GET_CLOSURE(function); /* borrowed */
     if ((closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) != PyCode_GetNumFree(self->code)) {
         return "the function has another closure";
     }
@@ -36,9 +36,9 @@ rest_why_not(Rest *self, PyObject *state)
 static PyObject *
 rest_payload(Rest *self, PyObject *state)
 {
-    PyObject *payload = PyTuple_New(self->count);  /* owned, given away */
+    PyObject *payload = PyTuple_New(self->count); /* owned, given away */
     for (Py_ssize_t i = 0; payload != NULL && i < self->count; i++) {
-        PyObject *value = PyTuple_GET_ITEM(state, i + 1);  /* borrowed, or moved */
+        PyObject *value = PyTuple_GET_ITEM(state, i + 1); /* borrowed, or moved */
         if (Py_REFCNT(state) > 1) {
             Py_INCREF(value);
         }
@@ -64,14 +64,14 @@ rest_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, PyObject
         PyErr_SetString(PyExc_SystemError, why_not);
         return NULL;
     }
-    PyObject *payload = stack_ends() ? NULL : rest_payload(self, args[0]);  /* owned, then the run's */
+    PyObject *payload = stack_ends() ? NULL : rest_payload(self, args[0]); /* owned, then the run's */
     if (payload == NULL) {
         return NULL;
     }
     PyThreadState *tstate = PyThreadState_Get();
-    PyObject *function = PyTuple_GET_ITEM(args[0], 0);  /* borrowed: the caller has the state */
+    PyObject *function = PyTuple_GET_ITEM(args[0], 0); /* borrowed: the caller has the state */
     thread_refund_entry(tstate);
-    PyObject *result = record_arrive((PyFunctionObject *)function, self->code, payload);  /* owned, given away */
+    PyObject *result = record_arrive((PyFunctionObject *)function, self->code, payload); /* owned, given away */
     thread_charge_entry(tstate);
     return result;
 }
@@ -80,11 +80,11 @@ static PyObject *
 rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"code", "slots", NULL};
-    PyObject *code, *slots;  /* borrowed */
+    PyObject *code, *slots; /* borrowed */
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Rest", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
         return NULL;
     }
-    Rest *self = (Rest *)type->tp_alloc(type, 0);  /* owned, given away */
+    Rest *self = (Rest *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         Py_INCREF(code);
         self->code = (PyCodeObject *)code;
@@ -114,8 +114,7 @@ static PyGetSetDef rest_getset[] = {
 };
 
 static PyTypeObject Rest_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Rest",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Rest",
     .tp_basicsize = sizeof(Rest),
     .tp_doc = "Rest(code, slots)\n--\n\nThe rest of a call whose beginning a kernel has run.",
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,

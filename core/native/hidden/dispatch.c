@@ -11,7 +11,7 @@
 
 /* There are no landings: the answer of a kernel is handed over at every exit. */
 typedef struct {
-    PyFunctionObject *spare;     /* owned: a pooled hidden function of the linked code; NULL: none */
+    PyFunctionObject *spare; /* owned: a pooled hidden function of the linked code; NULL: none */
 } Ways;
 
 static int
@@ -58,7 +58,7 @@ positional_bind(const PyCodeObject *code, int stars, const Arguments *arguments,
     if (!(stars & CO_VARARGS)) {
         return given <= code->co_argcount;
     }
-    PyObject *rest = PyTuple_New(given - count);  /* owned, then the slot's */
+    PyObject *rest = PyTuple_New(given - count); /* owned, then the slot's */
     if (rest == NULL) {
         return -1;
     }
@@ -74,7 +74,7 @@ positional_bind(const PyCodeObject *code, int stars, const Arguments *arguments,
 static int
 keywords_bind(const PyCodeObject *code, int stars, const Shape *shape, const Arguments *arguments, PyObject **slots)
 {
-    PyObject *rest = NULL;  /* owned by its slot */
+    PyObject *rest = NULL; /* owned by its slot */
     if (stars & CO_VARKEYWORDS) {
         rest = PyDict_New();
         if (rest == NULL) {
@@ -104,7 +104,7 @@ cells_bind(const Shape *shape, PyObject **slots)
 {
     for (Py_ssize_t i = 0; i < shape->ncells; i++) {
         PyObject **argument = shape->arguments[i] >= 0 ? &slots[shape->arguments[i]] : NULL;
-        PyObject *cell = PyCell_New(argument != NULL ? *argument : NULL);  /* owned, then the slot's */
+        PyObject *cell = PyCell_New(argument != NULL ? *argument : NULL); /* owned, then the slot's */
         if (cell == NULL) {
             return -1;
         }
@@ -120,8 +120,8 @@ cells_bind(const Shape *shape, PyObject **slots)
  * NULL before. 1; 0 if CPython has to raise; -1 with an exception set. Unless `all`, star arguments and cells are
  * left out. */
 static int
-arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Shape *shape,
-               const Arguments *arguments, int all, PyObject **slots)
+arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Shape *shape, const Arguments *arguments,
+               int all, PyObject **slots)
 {
     int stars = all ? code->co_flags & STAR_FLAGS : 0;
     int bound = positional_bind(code, stars, arguments, slots);
@@ -132,7 +132,7 @@ arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const
         return bound;
     }
     if ((arguments->npositional < code->co_argcount || code->co_kwonlyargcount > 0)
-            && !defaults_bind(function, code, shape->varnames, slots)) {
+        && !defaults_bind(function, code, shape->varnames, slots)) {
         return 0;
     }
     if (shape->nfree != (function->func_closure == NULL ? 0 : PyTuple_GET_SIZE(function->func_closure))) {
@@ -171,9 +171,9 @@ slots_end(const Shape *shape, PyObject **slots, PyObject **few)
 int
 dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments)
 {
-    PyObject *few[MOST_SLOTS];  /* items owned */
-    PyObject *found = NULL;  /* owned */
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but finalizers may */
+    PyObject *few[MOST_SLOTS];                                /* items owned */
+    PyObject *found = NULL;                                   /* owned */
+    PyCodeObject *code = (PyCodeObject *)function->func_code; /* owned: guards run no code, but finalizers may */
     Py_INCREF(code);
     const Shape *shape = shape_of(code);
     PyObject **slots = shape != NULL ? slots_begin(shape, few) : NULL;
@@ -235,7 +235,7 @@ linked_serve(const BoundCall *call, PyObject *payload, Served *served)
     if (Py_TYPE(payload) == &Entrance_Type && entrance_fits((Entrance *)payload, call)) {
         return record_make(served, call, (PyCodeObject *)((Entrance *)payload)->code, payload);
     }
-    PyCodeObject *linked = marks_accept(call->code, payload);  /* owned */
+    PyCodeObject *linked = marks_accept(call->code, payload); /* owned */
     if (linked == NULL) {
         return DISPATCH_PLAIN;
     }
@@ -252,13 +252,12 @@ payload_serve(const Mark *mark, const BoundCall *call, PyObject *payload, Fetche
     served->original = trial_payload(payload) == Py_None;
     trial_begin(run, payload);
     if (run->trial != NULL && run->side == TRIAL_KERNELS && mark->cache != NULL) {
-        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals,
-                     call->builtins);
+        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals, call->builtins);
     }
-    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None;  /* borrowed from the payload */
+    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None; /* borrowed from the payload */
     Dispatched done;
     if (fetched->count >= 0 && Py_TYPE(inner) == &Entrance_Type && ((Entrance *)inner)->launcher != NULL
-            && entrance_fits((Entrance *)inner, call)) {
+        && entrance_fits((Entrance *)inner, call)) {
         done = entrance_launch((Entrance *)inner, call, fetched, served);
     }
     else {
@@ -274,18 +273,18 @@ payload_serve(const Mark *mark, const BoundCall *call, PyObject *payload, Fetche
 static Dispatched
 call_serve(const Mark *mark, Pace *pace, const BoundCall *call, int whole, Served *served)
 {
-    PyObject *items[MOST_INPUTS];  /* owned as far as they are counted */
+    PyObject *items[MOST_INPUTS]; /* owned as far as they are counted */
     Fetched fetched = {items, MOST_INPUTS, -1};
-    PyObject *payload = payload_of_call(mark, pace, call, whole ? &fetched : NULL);  /* owned, then taken over */
+    PyObject *payload = payload_of_call(mark, pace, call, whole ? &fetched : NULL); /* owned, then taken over */
     return payload != NULL ? payload_serve(mark, call, payload, &fetched, served) : DISPATCH_DONE;
 }
 
 Dispatched
-dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
-              const Arguments *arguments, Served *served)
+dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function, const Arguments *arguments,
+              Served *served)
 {
-    PyObject *few[MOST_SLOTS];  /* items owned */
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: the function may get other code */
+    PyObject *few[MOST_SLOTS];                                /* items owned */
+    PyCodeObject *code = (PyCodeObject *)function->func_code; /* owned: the function may get other code */
     Py_INCREF(code);
     PyObject **slots = slots_begin(shape, few);
     Dispatched done = DISPATCH_DONE;

@@ -11,33 +11,33 @@
 #include "function/dispatch.h"
 
 typedef enum {
-    DISPATCH_DONE,               /* the call is over */
-    DISPATCH_PLAIN,              /* the function is to run as it is */
-    DISPATCH_LINKED              /* a hidden function is to run */
+    DISPATCH_DONE,  /* the call is over */
+    DISPATCH_PLAIN, /* the function is to run as it is */
+    DISPATCH_LINKED /* a hidden function is to run */
 } Dispatched;
 
 /* The record of one run of a hidden function. */
 typedef struct Record {
-    struct Record *older, *newer;    /* the neighbours on the list of the thread, while it runs */
-    struct Record **list;        /* the head of that list */
-    PyCodeObject *linked;        /* owned: the code that runs */
-    PyObject *entrance;          /* owned: the Entrance through which it was found; NULL: none */
-    PyCodeObject *code;          /* owned: the original */
-    PyFunctionObject *hidden;    /* borrowed from record_run, while it runs */
-    PyObject *payload;           /* owned: the tuple for `arrive`; NULL: none, or handed over already */
-    int moves;                   /* the number of moves of this call to newer code */
-    int leaves;                  /* whether a kernel ran first and has left an answer: `over` */
+    struct Record *older, *newer; /* the neighbours on the list of the thread, while it runs */
+    struct Record **list;         /* the head of that list */
+    PyCodeObject *linked;         /* owned: the code that runs */
+    PyObject *entrance;           /* owned: the Entrance through which it was found; NULL: none */
+    PyCodeObject *code;           /* owned: the original */
+    PyFunctionObject *hidden;     /* borrowed from record_run, while it runs */
+    PyObject *payload;            /* owned: the tuple for `arrive`; NULL: none, or handed over already */
+    int moves;                    /* the number of moves of this call to newer code */
+    int leaves;                   /* whether a kernel ran first and has left an answer: `over` */
     HandOver over;
 } Record;
 
 /* The names and numbers of a code object's variables. Slots are numbered locals first, then cells, then free
  * variables; a local that is a cell has two slots. */
 typedef struct {
-    PyObject *varnames, *cellvars, *freevars;  /* owned; tuples; NULL: not read yet */
-    PyObject *keywords;          /* owned: a tuple of the names of keyword-only arguments */
+    PyObject *varnames, *cellvars, *freevars; /* owned; tuples; NULL: not read yet */
+    PyObject *keywords;                       /* owned: a tuple of the names of keyword-only arguments */
     Py_ssize_t nlocals, ncells, nfree, nslots;
-    Py_ssize_t *arguments;       /* owned: for each cell the argument that lives in it; -1: none */
-    PyObject **nones;            /* owned: for each argument except star arguments a borrowed None */
+    Py_ssize_t *arguments; /* owned: for each cell the argument that lives in it; -1: none */
+    PyObject **nones;      /* owned: for each argument except star arguments a borrowed None */
 } Shape;
 
 /* The arguments of a vectorcall. */
@@ -55,10 +55,10 @@ vector_arguments(PyObject *const *args, size_t nargsf, PyObject *kwnames)
 
 /* The outcome of asking for a call; `served_begin` fills it. */
 typedef struct {
-    Record *record;              /* owned; DISPATCH_LINKED: the run to start */
-    PyObject *result;            /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
-    TrialRun run;                /* to be ended after the call */
-    int original;                /* whether the entry says that the function itself is to run */
+    Record *record;   /* owned; DISPATCH_LINKED: the run to start */
+    PyObject *result; /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
+    TrialRun run;     /* to be ended after the call */
+    int original;     /* whether the entry says that the function itself is to run */
 } Served;
 
 static inline void

@@ -11,13 +11,13 @@
 static int
 hidden_refresh(PyFunctionObject *hidden, PyFunctionObject *function)
 {
-    PyObject *defaults = function->func_defaults, *keyword = function->func_kwdefaults;  /* borrowed */
+    PyObject *defaults = function->func_defaults, *keyword = function->func_kwdefaults; /* borrowed */
     if (hidden->func_defaults != defaults
-            && PyFunction_SetDefaults((PyObject *)hidden, defaults != NULL ? defaults : Py_None) < 0) {
+        && PyFunction_SetDefaults((PyObject *)hidden, defaults != NULL ? defaults : Py_None) < 0) {
         return -1;
     }
     if (hidden->func_kwdefaults != keyword
-            && PyFunction_SetKwDefaults((PyObject *)hidden, keyword != NULL ? keyword : Py_None) < 0) {
+        && PyFunction_SetKwDefaults((PyObject *)hidden, keyword != NULL ? keyword : Py_None) < 0) {
         return -1;
     }
     return 0;
@@ -30,18 +30,18 @@ hidden_find(PyObject **kept, PyFunctionObject *function, PyCodeObject *linked)
 {
     Py_ssize_t count = *kept != NULL ? PyList_GET_SIZE(*kept) : 0;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyFunctionObject *hidden = (PyFunctionObject *)PyList_GET_ITEM(*kept, i);  /* borrowed */
+        PyFunctionObject *hidden = (PyFunctionObject *)PyList_GET_ITEM(*kept, i); /* borrowed */
         if (hidden->func_code == (PyObject *)linked) {
             Py_INCREF(hidden);
             return hidden;
         }
     }
-    PyFunctionObject *hidden = hidden_make(function, linked);  /* owned, given away */
+    PyFunctionObject *hidden = hidden_make(function, linked); /* owned, given away */
     if (hidden == NULL || (*kept == NULL && (*kept = PyList_New(0)) == NULL)) {
         Py_CLEAR(hidden);
         return NULL;
     }
-    PyObject *list = *kept;  /* owned: finalizers of a dropped function may clear *kept */
+    PyObject *list = *kept; /* owned: finalizers of a dropped function may clear *kept */
     Py_INCREF(list);
     if ((count >= MOST_HIDDEN && PyList_SetSlice(list, 0, 1, NULL) < 0) || PyList_Append(list, (PyObject *)hidden) < 0) {
         Py_CLEAR(hidden);
@@ -78,7 +78,7 @@ hidden_take(PyObject *entrance, PyFunctionObject *function, PyCodeObject *linked
     if (spare == NULL || *spare == NULL) {
         return hidden_make(function, linked);
     }
-    PyFunctionObject *hidden = *spare;  /* moved, given away */
+    PyFunctionObject *hidden = *spare; /* moved, given away */
     *spare = NULL;
     hidden_fill(hidden, function);
     PyObject_GC_Track((PyObject *)hidden);
@@ -91,12 +91,12 @@ static void
 hidden_rest(PyFunctionObject *hidden, PyFunctionObject **spare)
 {
     if (*spare != NULL || Py_REFCNT(hidden) > 1 || hidden->func_weakreflist != NULL || hidden->func_dict != NULL
-            || hidden->func_annotations != NULL) {
+        || hidden->func_annotations != NULL) {
         Py_DECREF(hidden);
         return;
     }
-    PyObject *parts[] = {hidden->func_globals, hidden->func_builtins, hidden->func_module, hidden->func_closure,
-                         hidden->func_defaults, hidden->func_kwdefaults};  /* owned */
+    PyObject *parts[] = {hidden->func_globals, hidden->func_builtins, hidden->func_module,
+                         hidden->func_closure, hidden->func_defaults, hidden->func_kwdefaults}; /* owned */
     hidden->func_globals = hidden->func_builtins = hidden->func_module = hidden->func_closure = NULL;
     hidden->func_defaults = hidden->func_kwdefaults = NULL;
     PyObject_GC_UnTrack((PyObject *)hidden);
@@ -110,7 +110,7 @@ void
 hidden_end(PyFunctionObject *spare)
 {
     if (spare != NULL) {
-        PyObject_GC_Track((PyObject *)spare);  /* the deallocator of functions expects it */
+        PyObject_GC_Track((PyObject *)spare); /* the deallocator of functions expects it */
         Py_DECREF(spare);
     }
 }
@@ -120,10 +120,9 @@ hidden_end(PyFunctionObject *spare)
 static PyObject *
 hidden_arrive(PyFunctionObject *hidden)
 {
-    PyCodeObject *code = (PyCodeObject *)hidden->func_code;  /* borrowed from the function */
+    PyCodeObject *code = (PyCodeObject *)hidden->func_code; /* borrowed from the function */
     const Shape *shape = shape_of(code);
-    return shape != NULL ? PyObject_Vectorcall((PyObject *)hidden, shape->nones, code->co_argcount, shape->keywords)
-                         : NULL;
+    return shape != NULL ? PyObject_Vectorcall((PyObject *)hidden, shape->nones, code->co_argcount, shape->keywords) : NULL;
 }
 
 #endif

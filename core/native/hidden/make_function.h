@@ -10,8 +10,8 @@
 static PyFunctionObject *
 hidden_make(PyFunctionObject *function, PyCodeObject *linked)
 {
-    PyFunctionObject *hidden = (PyFunctionObject *)PyFunction_NewWithQualName(
-        (PyObject *)linked, function->func_globals, function->func_qualname);  /* owned, given away */
+    PyFunctionObject *hidden = (PyFunctionObject *)PyFunction_NewWithQualName((PyObject *)linked, function->func_globals,
+                                                                              function->func_qualname); /* owned, given away */
     if (hidden == NULL) {
         return NULL;
     }

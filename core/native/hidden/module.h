@@ -9,13 +9,11 @@
 static PyObject *
 hook_stats(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 {
-    return Py_BuildValue("{s:n,s:n,s:n}", "shadow_frames", marks.shadow_frames, "hits", marks.hits,
-                         "misses", marks.misses);
+    return Py_BuildValue("{s:n,s:n,s:n}", "shadow_frames", marks.shadow_frames, "hits", marks.hits, "misses", marks.misses);
 }
 
 static PyMethodDef module_methods[] = {
-    {"stats", hook_stats, METH_NOARGS,
-     "stats()\n--\n\nCounts since the start: hidden functions run, cache hits and misses."},
+    {"stats", hook_stats, METH_NOARGS, "stats()\n--\n\nCounts since the start: hidden functions run, cache hits and misses."},
     {"arrive", hook_arrive, METH_NOARGS,
      "arrive()\n--\n\nThe tuple of values with which the linked code that runs begins; for that code, once."},
     {"bind", site_bind, METH_O,

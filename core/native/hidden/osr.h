@@ -17,8 +17,8 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *ask;              /* owned */
-    Py_ssize_t visits, next;    /* the count so far; the count at which to ask next */
+    PyObject *ask;           /* owned */
+    Py_ssize_t visits, next; /* the count so far; the count at which to ask next */
 } Mover;
 
 static void
@@ -33,7 +33,7 @@ move_dealloc(Move *self)
 static PyObject *
 move_call(Move *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
-    PyObject *stack;  /* borrowed */
+    PyObject *stack; /* borrowed */
     if (!PyArg_ParseTuple(args, "O!:Move", &PyTuple_Type, &stack)) {
         return NULL;
     }
@@ -46,8 +46,7 @@ move_call(Move *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 }
 
 static PyTypeObject Move_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Move",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Move",
     .tp_basicsize = sizeof(Move),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_dealloc = (destructor)move_dealloc,
@@ -62,8 +61,7 @@ mover_dealloc(Mover *self)
 }
 
 static PyTypeObject Mover_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Mover",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Mover",
     .tp_basicsize = sizeof(Mover),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_dealloc = (destructor)mover_dealloc,
@@ -75,14 +73,14 @@ mover_run(PyThreadState *tstate, Py_ssize_t ncells)
 {
     Record *record = here.newest;
     if (record == NULL || record->moves >= MAX_MOVES || thread_is_off() || thread_is_traced(tstate)
-            || record->linked->co_ncellvars != ncells) {
+        || record->linked->co_ncellvars != ncells) {
         return NULL;
     }
-    PyFrameObject *frame = PyEval_GetFrame();  /* borrowed */
+    PyFrameObject *frame = PyEval_GetFrame(); /* borrowed */
     if (frame == NULL || Py_REFCNT(frame) > 1) {
         return NULL;
     }
-    PyCodeObject *code = PyFrame_GetCode(frame);  /* owned */
+    PyCodeObject *code = PyFrame_GetCode(frame); /* owned */
     int runs = code == record->linked;
     Py_DECREF(code);
     return runs ? record : NULL;
@@ -95,7 +93,7 @@ mover_run(PyThreadState *tstate, Py_ssize_t ncells)
 static PyObject *
 local_value(PyFrameObject *frame, PyObject *name)
 {
-    PyObject *value = PyFrame_GetVar(frame, name);  /* owned, given away */
+    PyObject *value = PyFrame_GetVar(frame, name); /* owned, given away */
     if (value == NULL && PyErr_ExceptionMatches(PyExc_NameError)) {
         PyErr_Clear();
     }
@@ -105,8 +103,8 @@ local_value(PyFrameObject *frame, PyObject *name)
 static PyObject *
 local_value(PyFrameObject *frame, PyObject *name)
 {
-    PyObject *locals = PyFrame_GetLocals(frame);  /* owned; the frame has a reference, too */
-    PyObject *value = locals != NULL ? PyDict_GetItemWithError(locals, name) : NULL;  /* borrowed, then owned */
+    PyObject *locals = PyFrame_GetLocals(frame); /* owned; the frame has a reference, too */
+    PyObject *value = locals != NULL ? PyDict_GetItemWithError(locals, name) : NULL; /* borrowed, then owned */
     Py_XINCREF(value);
     if (locals != NULL && Py_REFCNT(locals) == 2) {
         PyDict_Clear(locals);
@@ -122,12 +120,12 @@ static int
 variables_read(const Shape *shape, PyFrameObject *frame, PyObject *const *cells, PyObject **items)
 {
     for (Py_ssize_t i = 0; i < shape->nlocals; i++) {
-        PyObject *name = PyTuple_GET_ITEM(shape->varnames, i);  /* borrowed */
+        PyObject *name = PyTuple_GET_ITEM(shape->varnames, i); /* borrowed */
         int in_cell = 0;
         for (Py_ssize_t k = 0; k < shape->ncells; k++) {
             in_cell |= shape->arguments[k] == i;
         }
-        PyObject *value = in_cell ? NULL : local_value(frame, name);  /* owned, given away */
+        PyObject *value = in_cell ? NULL : local_value(frame, name); /* owned, given away */
         if (value == NULL && PyErr_Occurred()) {
             return -1;
         }
@@ -148,7 +146,7 @@ variables_read(const Shape *shape, PyFrameObject *frame, PyObject *const *cells,
 static PyObject *
 mover_payload(const Shape *shape, PyObject *const *cells)
 {
-    PyObject *payload = PyTuple_New(shape->nlocals + shape->ncells + 1);  /* owned, given away */
+    PyObject *payload = PyTuple_New(shape->nlocals + shape->ncells + 1); /* owned, given away */
     if (payload != NULL && variables_read(shape, PyEval_GetFrame(), cells, &PyTuple_GET_ITEM(payload, 0)) < 0) {
         Py_CLEAR(payload);
     }
@@ -159,14 +157,14 @@ mover_payload(const Shape *shape, PyObject *const *cells)
 static PyObject *
 mover_ask(Mover *self, Record *record, const Shape *shape, PyObject *payload)
 {
-    PyObject *slots = PyList_New(shape->nslots);  /* owned */
-    PyObject *visits = PyLong_FromSsize_t(self->visits);  /* owned */
-    PyObject *answer = NULL;  /* owned, given away */
+    PyObject *slots = PyList_New(shape->nslots);         /* owned */
+    PyObject *visits = PyLong_FromSsize_t(self->visits); /* owned */
+    PyObject *answer = NULL;                             /* owned, given away */
     if (slots != NULL && visits != NULL) {
         Py_ssize_t own = shape->nlocals + shape->ncells;
         for (Py_ssize_t i = 0; i < shape->nslots; i++) {
             PyObject *value = i < own ? PyTuple_GET_ITEM(payload, i)
-                                      : PyTuple_GET_ITEM(record->hidden->func_closure, i - own);  /* borrowed */
+                                      : PyTuple_GET_ITEM(record->hidden->func_closure, i - own); /* borrowed */
             Py_INCREF(value);
             PyList_SET_ITEM(slots, i, value);
         }
@@ -189,7 +187,7 @@ move_make(Record *record, PyObject *answer, PyObject *payload)
         PyErr_SetString(PyExc_ValueError, "the code object to go on in does not fit");
         return NULL;
     }
-    Move *move = PyObject_New(Move, &Move_Type);  /* owned, given away */
+    Move *move = PyObject_New(Move, &Move_Type); /* owned, given away */
     if (move == NULL) {
         Py_DECREF(payload);
         return NULL;
@@ -205,8 +203,8 @@ static PyObject *
 mover_try(Mover *self, Record *record, PyObject *const *cells, Py_ssize_t ncells)
 {
     const Shape *shape = shape_of(record->code);
-    PyObject *payload = shape != NULL ? mover_payload(shape, cells) : NULL;  /* owned, then the Move's */
-    PyObject *answer = payload != NULL ? mover_ask(self, record, shape, payload) : NULL;  /* owned */
+    PyObject *payload = shape != NULL ? mover_payload(shape, cells) : NULL;              /* owned, then the Move's */
+    PyObject *answer = payload != NULL ? mover_ask(self, record, shape, payload) : NULL; /* owned */
     if (answer == NULL || answer == Py_None) {
         Py_XDECREF(payload);
         if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
@@ -216,7 +214,7 @@ mover_try(Mover *self, Record *record, PyObject *const *cells, Py_ssize_t ncells
         return answer;
     }
     /* `ask` may have taken a reference to the frame, or have switched on tracing. */
-    PyObject *move = NULL;  /* owned, given away */
+    PyObject *move = NULL; /* owned, given away */
     if (mover_run(PyThreadState_Get(), ncells) == record) {
         move = move_make(record, answer, payload);
     }
@@ -250,7 +248,10 @@ mover_visit(PyObject *object, PyObject *const *cells, Py_ssize_t ncells)
 }
 
 static PyMethodDef mover_method = {
-    "visit", (PyCFunction)(void (*)(void))mover_visit, METH_FASTCALL, "Answers a Move to newer linked code, or None.",
+    "visit",
+    (PyCFunction)(void (*)(void))mover_visit,
+    METH_FASTCALL,
+    "Answers a Move to newer linked code, or None.",
 };
 
 static PyObject *
@@ -259,7 +260,7 @@ hook_mover(PyObject *Py_UNUSED(module), PyObject *ask)
     if (!PyCallable_Check(ask)) {
         return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
     }
-    Mover *mover = PyObject_New(Mover, &Mover_Type);  /* owned */
+    Mover *mover = PyObject_New(Mover, &Mover_Type); /* owned */
     if (mover == NULL) {
         return NULL;
     }
@@ -267,7 +268,7 @@ hook_mover(PyObject *Py_UNUSED(module), PyObject *ask)
     mover->ask = ask;
     mover->visits = 0;
     mover->next = 2;
-    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover);  /* owned, given away */
+    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover); /* owned, given away */
     Py_DECREF(mover);
     return visit;
 }

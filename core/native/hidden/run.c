@@ -15,7 +15,7 @@
  * (hand_over.c).
  *
  * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. */
-#define _GNU_SOURCE  /* pthread_getattr_np */
+#define _GNU_SOURCE /* pthread_getattr_np */
 #include "hidden/hidden.h"
 #include <stddef.h>
 
@@ -37,7 +37,7 @@ family_extra_clear(FamilyExtra *extra)
 #define CAPTURE_DEPTH 400
 
 static __thread struct {
-    Record *newest;              /* the runs of hidden functions, the innermost first */
+    Record *newest; /* the runs of hidden functions, the innermost first */
     StackBounds stack;
 } here = {NULL, STACK_UNKNOWN};
 
@@ -56,7 +56,7 @@ thread_has_room(PyThreadState *tstate)
 {
     uintptr_t address = (uintptr_t)__builtin_frame_address(0);
     return thread_levels_left(tstate) >= CAPTURE_DEPTH && !stack_is_low(&here.stack, address)
-        && (address >= here.stack.room || address < here.stack.low);
+           && (address >= here.stack.room || address < here.stack.low);
 }
 
 int
@@ -71,7 +71,7 @@ hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape 
     }
     *shape = shape_in(extra, code);
     if (*shape == NULL) {
-        PyErr_Clear();  /* out of memory: the function itself can still be called */
+        PyErr_Clear(); /* out of memory: the function itself can still be called */
         return 0;
     }
     mark->guards = marks.guards;

@@ -7,13 +7,13 @@
 
 #define MOST_SPARE 256
 
-static Record *spare_records;    /* owned; a free list, linked by `older` */
+static Record *spare_records; /* owned; a free list, linked by `older` */
 static int spare_count;
 
 Record *
 record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance)
 {
-    Record *record = spare_records;  /* owned, given away */
+    Record *record = spare_records; /* owned, given away */
     if (record != NULL) {
         spare_records = record->older;
         spare_count--;
@@ -105,7 +105,7 @@ hook_arrive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
         PyErr_SetString(PyExc_SystemError, "nothing was handed over to the function that runs");
         return NULL;
     }
-    PyObject *payload = record->payload;  /* moved */
+    PyObject *payload = record->payload; /* moved */
     record->payload = NULL;
     return payload;
 }
@@ -115,8 +115,8 @@ hook_arrive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 /* The value that linked code returns to resume in newer linked code. Private: no program ever sees one. */
 typedef struct {
     PyObject_HEAD
-    PyCodeObject *code;          /* owned; it fits the original */
-    PyObject *payload;           /* owned: the values that the code takes from `arrive` */
+    PyCodeObject *code; /* owned; it fits the original */
+    PyObject *payload;  /* owned: the values that the code takes from `arrive` */
 } Move;
 
 static PyTypeObject Move_Type;
@@ -126,13 +126,13 @@ static PyTypeObject Move_Type;
 static Py_NO_INLINE PyObject *
 record_move(Record *record, Move *move, PyFunctionObject **hidden)
 {
-    PyFunctionObject *next = hidden_make(*hidden, move->code);  /* owned, then the caller's */
+    PyFunctionObject *next = hidden_make(*hidden, move->code); /* owned, then the caller's */
     if (next != NULL) {
         Py_SETREF(*hidden, next);
         record->hidden = next;
         Py_INCREF(move->code);
         Py_SETREF(record->linked, move->code);
-        Py_XSETREF(record->payload, move->payload);  /* moved */
+        Py_XSETREF(record->payload, move->payload); /* moved */
         move->payload = NULL;
         record->moves++;
     }
@@ -164,14 +164,14 @@ record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject
            PyObject *kwnames)
 {
     PyFunctionObject *hidden = kept != NULL ? hidden_find(kept, function, record->linked)
-                               : hidden_take(record->entrance, function, record->linked);  /* owned */
+                                            : hidden_take(record->entrance, function, record->linked); /* owned */
     if (hidden == NULL || hidden_refresh(hidden, function) < 0) {
         Py_XDECREF(hidden);
         record_drop(record);
         return NULL;
     }
     record_begin(record, hidden);
-    PyObject *result = PyObject_Vectorcall((PyObject *)hidden, args, nargsf, kwnames);  /* owned, given away */
+    PyObject *result = PyObject_Vectorcall((PyObject *)hidden, args, nargsf, kwnames); /* owned, given away */
     return record_finish(record, kept, &hidden, result);
 }
 
@@ -180,8 +180,8 @@ record_run(Record *record, PyObject **kept, PyFunctionObject *function, PyObject
 static PyObject *
 record_arrive(PyFunctionObject *function, PyCodeObject *code, PyObject *payload)
 {
-    PyFunctionObject *hidden = hidden_make(function, code);  /* owned */
-    Record *record = hidden != NULL ? record_new(code, code, NULL) : NULL;  /* owned, then the run's */
+    PyFunctionObject *hidden = hidden_make(function, code);                /* owned */
+    Record *record = hidden != NULL ? record_new(code, code, NULL) : NULL; /* owned, then the run's */
     if (record == NULL) {
         Py_XDECREF(hidden);
         Py_DECREF(payload);

@@ -34,7 +34,7 @@ site_wait(CallSite *site)
         Py_CLEAR(site->find);
     }
     if (site_is_live(site)) {
-        site_forget();  /* the call of another site has started no frame */
+        site_forget(); /* the call of another site has started no frame */
         Py_INCREF(site);
         here.site = (PyObject *)site;
         here.caller = tstate->frame;
@@ -46,7 +46,7 @@ site_wait(CallSite *site)
 static Callee *
 site_take(PyFrameObject *frame)
 {
-    CallSite *site = (CallSite *)here.site;  /* owned */
+    CallSite *site = (CallSite *)here.site; /* owned */
     if (site == NULL) {
         return NULL;
     }
@@ -54,7 +54,7 @@ site_take(PyFrameObject *frame)
     hook_drop();
     int is_known;
     CodeExtra *extra = frame->f_back == here.caller ? code_extra_get(frame->f_code) : NULL;
-    Callee *found = site_know(site, extra, &is_known);  /* owned, given away */
+    Callee *found = site_know(site, extra, &is_known); /* owned, given away */
     if (frame->f_back == here.caller) {
         site->in_vain = 0;
         if (!is_known && site_may_ask(site)) {
@@ -106,8 +106,7 @@ static PyGetSetDef site_getset[] = {
 };
 
 static PyTypeObject CallSite_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.CallSite",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.CallSite",
     .tp_basicsize = sizeof(CallSite),
     .tp_doc = "CallSite(callees, find=None)\n--\n\n"
               "A place in linked code where one of some Callees, or one that find(code, globals) answers, may be called.",

@@ -36,15 +36,13 @@ hooked_end(JitFunction *paced, HookCall *call)
 static inline PyObject *
 function_dispatch(JitFunction *self, PyObject *py_func, const Arguments *arguments, TrialRun *run, Dispatched *how)
 {
-    PyObject *result = NULL;  /* owned, given away */
+    PyObject *result = NULL; /* owned, given away */
     run->trial = NULL;
-    if (watch_is_on(&self->watch)
-            && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, arguments) < 0) {
+    if (watch_is_on(&self->watch) && watch_call(&self->watch, &self->pace, (PyFunctionObject *)py_func, arguments) < 0) {
         *how = DISPATCH_DONE;
         return NULL;
     }
-    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result)
-                         : DISPATCH_PLAIN;
+    *how = self->enabled ? dispatch_call(&self->pace, (PyFunctionObject *)py_func, arguments, run, &result) : DISPATCH_PLAIN;
     return result;
 }
 
@@ -53,7 +51,7 @@ static PyObject *
 crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, Dispatched *how)
 {
     Py_ssize_t position = 0, count = PyDict_GET_SIZE(kwargs), n = 0;
-    PyObject **names = PyMem_New(PyObject *, 2 * count);  /* owned; what is in it is borrowed */
+    PyObject **names = PyMem_New(PyObject *, 2 * count); /* owned; what is in it is borrowed */
     if (names == NULL) {
         PyErr_NoMemory();
         *how = DISPATCH_DONE;
@@ -74,7 +72,7 @@ crowded_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject 
 static PyObject *
 tuple_dispatch(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs, TrialRun *run, Dispatched *how)
 {
-    PyObject *names[MOST_KEYWORDS], *values[MOST_KEYWORDS];  /* borrowed: they are bound before any code runs */
+    PyObject *names[MOST_KEYWORDS], *values[MOST_KEYWORDS]; /* borrowed: they are bound before any code runs */
     Arguments arguments = {&PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), names, values, 0};
     Py_ssize_t position = 0, count = kwargs != NULL ? PyDict_GET_SIZE(kwargs) : 0;
 
@@ -97,11 +95,11 @@ warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs
     /* The caller of tp_call has counted a level of recursion, which a call of the function itself would not cost. */
     tstate->recursion_depth--;
     TrialRun run;
-    PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how);  /* owned, given away */
+    PyObject *result = tuple_dispatch(self, py_func, args, kwargs, &run, &how); /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL, 0};
-        JitFunction *quiet = plain_begin(self, &run);  /* owned */
-        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
+        JitFunction *quiet = plain_begin(self, &run);                 /* owned */
+        JitFunction *paced = hooked_begin(self, &call, py_func, how); /* owned */
         result = PyObject_Call(py_func, args, kwargs);
         hooked_end(paced, &call);
         plain_end(quiet);
@@ -114,12 +112,12 @@ warm_call(JitFunction *self, PyObject *py_func, PyObject *args, PyObject *kwargs
 static PyObject *
 function_call(JitFunction *self, PyObject *args, PyObject *kwargs)
 {
-    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    PyObject *py_func = function_of(self); /* owned: the call may drop `self` */
     if (py_func == NULL) {
         return NULL;
     }
     Py_INCREF(py_func);
-    PyObject *result;  /* owned, given away */
+    PyObject *result; /* owned, given away */
     if (self->heat.ask == NULL) {
         result = warm_call(self, py_func, args, kwargs);
     }
@@ -157,11 +155,11 @@ warm_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
     }
     Dispatched how;
     TrialRun run;
-    PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how);  /* owned, given away */
+    PyObject *result = function_dispatch(self, py_func, &arguments, &run, &how); /* owned, given away */
     if (how != DISPATCH_DONE) {
         HookCall call = {NULL, NULL, 0};
-        JitFunction *quiet = plain_begin(self, &run);  /* owned */
-        JitFunction *paced = hooked_begin(self, &call, py_func, how);  /* owned */
+        JitFunction *quiet = plain_begin(self, &run);                 /* owned */
+        JitFunction *paced = hooked_begin(self, &call, py_func, how); /* owned */
         result = _PyObject_Vectorcall(py_func, args, nargsf, kwnames);
         hooked_end(paced, &call);
         plain_end(quiet);
@@ -177,7 +175,7 @@ cold_vectorcall(JitFunction *self, PyObject *py_func, PyObject *const *args, siz
     heat_begin(&cold, (PyObject *)self, &self->heat, py_func);
     PyObject *result = heat_is_plain(&self->heat)
                            ? _PyFunction_Vectorcall(py_func, args, nargsf, kwnames)
-                           : warm_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned, given away */
+                           : warm_vectorcall(self, py_func, args, nargsf, kwnames); /* owned, given away */
     heat_end(&cold, &self->heat);
     return result;
 }
@@ -187,16 +185,16 @@ function_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, Py
 {
     JitFunction *self = (JitFunction *)callable;
     if (Py_TYPE(callable)->tp_call != (ternaryfunc)function_call) {
-        self->vectorcall = NULL;  /* the class has got a __call__ since; a call without vectorcall runs that */
+        self->vectorcall = NULL; /* the class has got a __call__ since; a call without vectorcall runs that */
         return _PyObject_Vectorcall(callable, args, nargsf, kwnames);
     }
-    PyObject *py_func = function_of(self);  /* owned: the call may drop `self` */
+    PyObject *py_func = function_of(self); /* owned: the call may drop `self` */
     if (py_func == NULL) {
         return NULL;
     }
     Py_INCREF(py_func);
     PyObject *result = self->heat.ask == NULL ? warm_vectorcall(self, py_func, args, nargsf, kwnames)
-                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames);  /* owned */
+                                              : cold_vectorcall(self, py_func, args, nargsf, kwnames); /* owned */
     Py_DECREF(py_func);
     return result;
 }

@@ -11,9 +11,9 @@ typedef struct {
 #if PY_VERSION_HEX >= 0x03080000
     vectorcallfunc vectorcall;
 #endif
-    PyCodeObject *code;                  /* owned */
+    PyCodeObject *code; /* owned */
     Py_ssize_t count;
-    Py_ssize_t *slots;                   /* owned; the local or cell that each item of the tuple after the first sets */
+    Py_ssize_t *slots; /* owned; the local or cell that each item of the tuple after the first sets */
 } Rest;
 
 /* The reason why a tuple does not fit the code, or NULL. */
@@ -23,11 +23,11 @@ rest_why_not(Rest *self, PyObject *state)
     if (!PyTuple_CheckExact(state) || PyTuple_GET_SIZE(state) != self->count + 1) {
         return "the state is not a tuple of the right size";
     }
-    PyObject *function = PyTuple_GET_ITEM(state, 0);  /* borrowed */
+    PyObject *function = PyTuple_GET_ITEM(state, 0); /* borrowed */
     if (Py_TYPE(function) != &PyFunction_Type) {
         return "the state does not begin with a function";
     }
-    PyObject *closure = PyFunction_GET_CLOSURE(function);  /* borrowed */
+    PyObject *closure = PyFunction_GET_CLOSURE(function); /* borrowed */
     if ((closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) != PyTuple_GET_SIZE(self->code->co_freevars)) {
         return "the function has another closure";
     }
@@ -39,7 +39,7 @@ static int
 rest_make_cells(PyObject **cells, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *cell = PyCell_New(cells[i]);  /* owned, then the frame's */
+        PyObject *cell = PyCell_New(cells[i]); /* owned, then the frame's */
         if (cell == NULL) {
             return 0;
         }
@@ -64,7 +64,7 @@ rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
     }
     PyObject **cells = frame->f_localsplus + self->code->co_nlocals;
     Py_ssize_t ncells = PyTuple_GET_SIZE(self->code->co_cellvars);
-    PyObject *closure = PyFunction_GET_CLOSURE(PyTuple_GET_ITEM(state, 0));  /* borrowed */
+    PyObject *closure = PyFunction_GET_CLOSURE(PyTuple_GET_ITEM(state, 0)); /* borrowed */
     for (Py_ssize_t i = 0; closure != NULL && i < PyTuple_GET_SIZE(closure); i++) {
         slot_set(&cells[ncells + i], PyTuple_GET_ITEM(closure, i));
     }
@@ -81,10 +81,9 @@ rest_run(Rest *self, PyObject *state)
         return NULL;
     }
     PyThreadState *tstate = PyThreadState_Get();
-    PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(state, 0);  /* borrowed */
+    PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(state, 0); /* borrowed */
     /* owned, then the run's */
-    PyFrameObject *frame = shadow_new(tstate, self->code, function->func_globals, NULL,
-                                      function_builtins(tstate, function));
+    PyFrameObject *frame = shadow_new(tstate, self->code, function->func_globals, NULL, function_builtins(tstate, function));
     if (frame == NULL) {
         return NULL;
     }
@@ -120,7 +119,7 @@ rest_launch(PyObject *self, PyObject *state)
 {
     PyThreadState *tstate = PyThreadState_Get();
     tstate->recursion_depth--;
-    PyObject *result = rest_run((Rest *)self, state);  /* owned, given away */
+    PyObject *result = rest_run((Rest *)self, state); /* owned, given away */
     tstate->recursion_depth++;
     return result;
 }
@@ -160,11 +159,11 @@ static PyObject *
 rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"code", "slots", NULL};
-    PyObject *code, *slots;  /* borrowed */
+    PyObject *code, *slots; /* borrowed */
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Rest", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
         return NULL;
     }
-    Rest *self = (Rest *)type->tp_alloc(type, 0);  /* owned, given away */
+    Rest *self = (Rest *)type->tp_alloc(type, 0); /* owned, given away */
     if (self == NULL) {
         return NULL;
     }
@@ -194,8 +193,7 @@ static PyGetSetDef rest_getset[] = {
 };
 
 static PyTypeObject Rest_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Rest",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Rest",
     .tp_basicsize = sizeof(Rest),
     .tp_doc = "Rest(code, slots)\n--\n\nThe rest of a call whose beginning a kernel has run.",
 #if PY_VERSION_HEX >= 0x03080000

@@ -22,8 +22,8 @@
 /* Fill the slots of a call with owned references or NULL, as a frame has them at its start. 1; 0 if the arguments do
  * not fit. */
 static int
-arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Arguments *arguments,
-               PyObject **slots, Py_ssize_t nslots)
+arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const Arguments *arguments, PyObject **slots,
+               Py_ssize_t nslots)
 {
     Py_ssize_t given = arguments->npositional <= code->co_argcount ? arguments->npositional : 0;
     for (Py_ssize_t i = 0; i < given; i++) {
@@ -43,7 +43,7 @@ arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const
         slot_fill(slots, slot, arguments->values[i]);
     }
     if (arguments->npositional < code->co_argcount + code->co_kwonlyargcount
-            && !defaults_bind(function, code, code->co_varnames, slots)) {
+        && !defaults_bind(function, code, code->co_varnames, slots)) {
         return 0;
     }
     Py_ssize_t nfree = PyTuple_GET_SIZE(code->co_freevars);
@@ -60,14 +60,14 @@ arguments_bind(const PyFunctionObject *function, const PyCodeObject *code, const
 int
 dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments)
 {
-    PyObject *slots[MOST_SLOTS];  /* items owned */
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* owned: guards run no code, but finalizers may */
+    PyObject *slots[MOST_SLOTS];                              /* items owned */
+    PyCodeObject *code = (PyCodeObject *)function->func_code; /* owned: guards run no code, but finalizers may */
     Py_ssize_t nslots = code->co_nlocals + PyTuple_GET_SIZE(code->co_freevars);
     if (nslots > MOST_SLOTS) {
         return 0;
     }
     Py_INCREF(code);
-    PyObject *found = NULL;  /* owned */
+    PyObject *found = NULL; /* owned */
     if (arguments_bind(function, code, arguments, slots, nslots)) {
         found = guards->cache_lookup(cache, slots, nslots, function->func_globals, NULL, NULL);
     }
@@ -105,7 +105,8 @@ entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObjec
         *result = entrance_leave(self, call, *result);
     }
     else if (status == LAUNCH_LANDED) {
-        *result = hook_enter(call, (PyCodeObject *)self->code, &self->ways.landings[left.exit], &left, NULL, &self->ways.spare);
+        *result = hook_enter(call, (PyCodeObject *)self->code, &self->ways.landings[left.exit], &left, NULL,
+                             &self->ways.spare);
     }
     return status != LAUNCH_MISSED;
 }
@@ -123,22 +124,20 @@ entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject *
 
 /* Run the payload of a call, which a cache or on_miss gave; it is taken over. */
 static Dispatched
-payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, TrialRun *run,
-            PyObject **result)
+payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched *fetched, TrialRun *run, PyObject **result)
 {
     trial_begin(run, payload);
     if (run->trial != NULL && run->side == TRIAL_KERNELS) {
-        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals,
-                     call->builtins);
+        trial_repeat(mark->guards, mark->cache, call->slots, call->nslots, call->function->func_globals, call->builtins);
     }
-    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None;  /* borrowed from the payload */
+    PyObject *inner = run->side != TRIAL_PLAIN ? trial_payload(payload) : Py_None; /* borrowed from the payload */
     if (Py_TYPE(inner) == &Entrance_Type && entrance_fits((Entrance *)inner, call)) {
         entrance_run((Entrance *)inner, call, fetched, result);
         Py_DECREF(payload);
         return DISPATCH_DONE;
     }
     fetched_release(fetched);
-    PyCodeObject *linked = marks_accept(call->code, inner);  /* owned */
+    PyCodeObject *linked = marks_accept(call->code, inner); /* owned */
     Py_DECREF(payload);
     if (linked != NULL) {
         *result = hook_run(call, linked);
@@ -150,9 +149,9 @@ payload_run(const Mark *mark, const BoundCall *call, PyObject *payload, Fetched 
 static Dispatched
 call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TrialRun *run, PyObject **result)
 {
-    PyObject *items[MOST_INPUTS];  /* owned as far as they are counted */
+    PyObject *items[MOST_INPUTS]; /* owned as far as they are counted */
     Fetched fetched = {items, MOST_INPUTS, -1};
-    PyObject *payload = payload_of_call(mark, pace, call, &fetched);  /* owned, then the run's */
+    PyObject *payload = payload_of_call(mark, pace, call, &fetched); /* owned, then the run's */
     if (payload == NULL) {
         *result = NULL;
         return DISPATCH_DONE;
@@ -163,8 +162,8 @@ call_serve(const Mark *mark, Pace *pace, const BoundCall *call, TrialRun *run, P
 Dispatched
 dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run, PyObject **result)
 {
-    PyObject *slots[MOST_SLOTS];  /* items owned */
-    PyCodeObject *code = (PyCodeObject *)function->func_code;  /* borrowed, owned once it is bound */
+    PyObject *slots[MOST_SLOTS];                              /* items owned */
+    PyCodeObject *code = (PyCodeObject *)function->func_code; /* borrowed, owned once it is bound */
     PyThreadState *tstate = PyThreadState_Get();
     Mark mark;
     int held;
@@ -179,7 +178,7 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
     }
     Py_ssize_t nslots = code->co_nlocals + PyTuple_GET_SIZE(code->co_freevars);
     if (mark.cache == NULL || held || (code->co_flags & STAR_FLAGS) || PyTuple_GET_SIZE(code->co_cellvars) > 0
-            || nslots > MOST_SLOTS || tstate->recursion_depth >= Py_GetRecursionLimit()) {
+        || nslots > MOST_SLOTS || tstate->recursion_depth >= Py_GetRecursionLimit()) {
         return DISPATCH_HOOKED;
     }
     BoundCall call = {function, code, function_builtins(tstate, function), slots, nslots};
@@ -188,7 +187,8 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
     Py_INCREF(mark.cache);
     Py_INCREF(mark.on_miss);
     Dispatched done = arguments_bind(function, code, arguments, slots, nslots) && call.builtins != NULL
-                          ? call_serve(&mark, pace, &call, run, result) : DISPATCH_HOOKED;
+                          ? call_serve(&mark, pace, &call, run, result)
+                          : DISPATCH_HOOKED;
     for (Py_ssize_t i = 0; i < nslots; i++) {
         Py_XDECREF(slots[i]);
     }

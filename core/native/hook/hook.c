@@ -21,8 +21,8 @@
 #include <stddef.h>
 
 typedef struct {
-    PyObject *replacement;               /* owned; the code filter's answer; NULL: run the original */
-    unsigned long long filter_serial;    /* the filter that gave it; 0: none */
+    PyObject *replacement;            /* owned; the code filter's answer; NULL: run the original */
+    unsigned long long filter_serial; /* the filter that gave it; 0: none */
 } FamilyExtra;
 
 static void
@@ -35,19 +35,19 @@ family_extra_clear(FamilyExtra *extra)
 #include "hook/shadow_frame.h"
 
 static struct {
-    Py_ssize_t needs;                    /* the hook is installed while positive */
-    Py_ssize_t holds;                    /* the part of `needs` that comes from hold() */
-    int linked;                          /* this hook was installed and has not been removed since */
-    Evaluator previous;                  /* the evaluator of frames that are not handled here; valid while linked */
-    PyObject *filter;                    /* owned; NULL: none */
+    Py_ssize_t needs;   /* the hook is installed while positive */
+    Py_ssize_t holds;   /* the part of `needs` that comes from hold() */
+    int linked;         /* this hook was installed and has not been removed since */
+    Evaluator previous; /* the evaluator of frames that are not handled here; valid while linked */
+    PyObject *filter;   /* owned; NULL: none */
     unsigned long long filter_serial;
     Py_ssize_t frames;
 } hook;
 
 static __thread struct {
-    HookCall *calls;                     /* JitFunction calls whose frame has not been seen yet, innermost first */
-    PyObject *site;                      /* owned; the CallSite that waits for the next frame; NULL: none */
-    PyFrameObject *caller;               /* never dereferenced; the frame that called the last site */
+    HookCall *calls;       /* JitFunction calls whose frame has not been seen yet, innermost first */
+    PyObject *site;        /* owned; the CallSite that waits for the next frame; NULL: none */
+    PyFrameObject *caller; /* never dereferenced; the frame that called the last site */
 } here;
 
 /* ---- Installing ---------------------------------------------------------------------------------------- */
@@ -89,9 +89,9 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
     hook.frames++;
     Evaluator previous = hook.previous;
     int expected = !throwflag && here.calls != NULL && here.calls->code == frame->f_code;
-    Callee *callee = NULL;  /* owned */
+    Callee *callee = NULL; /* owned */
     if (throwflag) {
-        site_forget();  /* a generator resumes with an exception, while no cache can be asked */
+        site_forget(); /* a generator resumes with an exception, while no cache can be asked */
     }
     else {
         callee = site_take(frame);
@@ -102,14 +102,14 @@ hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
         hook_call_end(here.calls);
     }
     int take_marked = expected || hook.holds > 0;
-    if (throwflag || thread_is_off() || !(take_marked || callee != NULL || hook.filter != NULL)
-        || thread_is_traced(tstate) || (frame->f_code->co_flags & GENERATOR_FLAGS)) {
+    if (throwflag || thread_is_off() || !(take_marked || callee != NULL || hook.filter != NULL) || thread_is_traced(tstate)
+        || (frame->f_code->co_flags & GENERATOR_FLAGS)) {
         Py_XDECREF(callee);
         return evaluator_call(previous, tstate, frame, throwflag);
     }
     TrialRun run;
-    PyObject *payload = payload_find(frame, take_marked, callee, call, &run);  /* owned */
-    PyObject *result = NULL;  /* owned, given away */
+    PyObject *payload = payload_find(frame, take_marked, callee, call, &run); /* owned */
+    PyObject *result = NULL;                                                  /* owned, given away */
     Py_XDECREF(callee);
     if (payload != NULL) {
         marks.shadow_frames++;
@@ -165,11 +165,11 @@ PyObject *
 hook_run(const BoundCall *call, PyCodeObject *linked)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    PyFrameObject *shadow = call_frame(tstate, call, linked, NULL);  /* owned, then the run's */
+    PyFrameObject *shadow = call_frame(tstate, call, linked, NULL); /* owned, then the run's */
     if (shadow == NULL) {
         return NULL;
     }
-    PyObject *result = shadow_run(tstate, shadow, call->code);  /* owned, given away */
+    PyObject *result = shadow_run(tstate, shadow, call->code); /* owned, given away */
     site_forget();
     return result;
 }
@@ -194,8 +194,8 @@ hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, 
            PyFrameObject **spare)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    PyFrameObject *shadow = call_frame(tstate, call, linked, spare);  /* owned, then the run's */
-    PyObject *result = NULL;  /* owned, given away */
+    PyFrameObject *shadow = call_frame(tstate, call, linked, spare); /* owned, then the run's */
+    PyObject *result = NULL;                                         /* owned, given away */
     if (shadow == NULL) {
         while (landing != NULL && left->count > 0) {
             Py_DECREF(left->values[--left->count]);

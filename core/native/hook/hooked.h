@@ -6,14 +6,13 @@
 #include "function/dispatch.h"
 
 typedef enum {
-    DISPATCH_DONE,               /* the call is over: *result is a NEW reference, or NULL with an exception set */
-    DISPATCH_PLAIN,              /* the function is to run as it is */
-    DISPATCH_HOOKED              /* the call needs the frame hook */
+    DISPATCH_DONE,  /* the call is over: *result is a NEW reference, or NULL with an exception set */
+    DISPATCH_PLAIN, /* the function is to run as it is */
+    DISPATCH_HOOKED /* the call needs the frame hook */
 } Dispatched;
 
 /* dispatch.c: calls a function. `run` is filled; the caller ends it, for DISPATCH_PLAIN after the function has run. */
-Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run,
-                         PyObject **result);
+Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, TrialRun *run, PyObject **result);
 
 /* hook.c: whether a call of `code` on this thread goes through its mark. If so, *mark is set, and *held tells whether
  * the hook takes the frames of all callers. */

@@ -35,8 +35,8 @@ hook_installed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 static PyObject *
 hook_stats(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))
 {
-    return Py_BuildValue("{s:n,s:n,s:n,s:n}", "frames", hook.frames, "shadow_frames", marks.shadow_frames,
-                         "hits", marks.hits, "misses", marks.misses);
+    return Py_BuildValue("{s:n,s:n,s:n,s:n}", "frames", hook.frames, "shadow_frames", marks.shadow_frames, "hits", marks.hits,
+                         "misses", marks.misses);
 }
 
 static PyObject *
@@ -57,11 +57,9 @@ hook_set_code_filter(PyObject *Py_UNUSED(module), PyObject *callable)
 }
 
 static PyMethodDef module_methods[] = {
-    {"hold", hook_hold, METH_NOARGS,
-     "hold()\n--\n\nKeep the hook installed and take every marked frame; nests."},
+    {"hold", hook_hold, METH_NOARGS, "hold()\n--\n\nKeep the hook installed and take every marked frame; nests."},
     {"release", hook_release, METH_NOARGS, "release()\n--\n\nUndo one hold()."},
-    {"installed", hook_installed, METH_NOARGS,
-     "installed()\n--\n\nWhether the hook is the current evaluator."},
+    {"installed", hook_installed, METH_NOARGS, "installed()\n--\n\nWhether the hook is the current evaluator."},
     {"stats", hook_stats, METH_NOARGS,
      "stats()\n--\n\nCounts since the start: frames seen, shadow frames run, cache hits and misses."},
     {"set_code_filter", hook_set_code_filter, METH_O,
@@ -72,11 +70,8 @@ static PyMethodDef module_methods[] = {
 };
 
 static struct PyModuleDef module_definition = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "pijit.core._hook",
-    .m_doc = "The frame hook and JitFunction.",
-    .m_size = -1,
-    .m_methods = module_methods,
+    PyModuleDef_HEAD_INIT, .m_name = "pijit.core._hook", .m_doc = "The frame hook and JitFunction.",
+    .m_size = -1,          .m_methods = module_methods,
 };
 
 static const ModuleType module_types[] = {

@@ -16,9 +16,9 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *ask;              /* owned */
-    Py_ssize_t slot;            /* the local that takes the operand stack */
-    Py_ssize_t visits, next;    /* the count so far; the count at which to ask next */
+    PyObject *ask;           /* owned */
+    Py_ssize_t slot;         /* the local that takes the operand stack */
+    Py_ssize_t visits, next; /* the count so far; the count at which to ask next */
 } Mover;
 
 static void
@@ -29,8 +29,7 @@ move_dealloc(Move *self)
 }
 
 static PyTypeObject Move_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Move",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Move",
     .tp_basicsize = sizeof(Move),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_dealloc = (destructor)move_dealloc,
@@ -44,8 +43,7 @@ mover_dealloc(Mover *self)
 }
 
 static PyTypeObject Mover_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._hook.Mover",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Mover",
     .tp_basicsize = sizeof(Mover),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_dealloc = (destructor)mover_dealloc,
@@ -59,8 +57,8 @@ mover_run(PyThreadState *tstate)
     while (run != NULL && run->frame != tstate->frame) {
         run = run->after;
     }
-    if (run == NULL || run->moves >= MAX_MOVES || thread_is_off()
-        || thread_is_traced(tstate) || Py_REFCNT(run->frame) > 1 || run->frame->f_trace != NULL) {
+    if (run == NULL || run->moves >= MAX_MOVES || thread_is_off() || thread_is_traced(tstate) || Py_REFCNT(run->frame) > 1
+        || run->frame->f_trace != NULL) {
         return NULL;
     }
     return run;
@@ -70,18 +68,17 @@ mover_run(PyThreadState *tstate)
 static PyObject *
 move_make(Mover *self, ShadowRun *run, PyObject *answer)
 {
-    PyObject *code;  /* borrowed */
+    PyObject *code; /* borrowed */
     Py_ssize_t to;
     if (!PyArg_ParseTuple(answer, "O!n:mover", &PyCode_Type, &code, &to)) {
         return NULL;
     }
-    if (to < run->code->co_nlocals || to >= ((PyCodeObject *)code)->co_nlocals
-        || self->slot < run->code->co_nlocals || self->slot >= run->frame->f_code->co_nlocals
-        || !marks_fit(run->code, (PyCodeObject *)code)) {
+    if (to < run->code->co_nlocals || to >= ((PyCodeObject *)code)->co_nlocals || self->slot < run->code->co_nlocals
+        || self->slot >= run->frame->f_code->co_nlocals || !marks_fit(run->code, (PyCodeObject *)code)) {
         PyErr_SetString(PyExc_ValueError, "the code object to go on in does not fit");
         return NULL;
     }
-    Move *move = PyObject_New(Move, &Move_Type);  /* owned, given away */
+    Move *move = PyObject_New(Move, &Move_Type); /* owned, given away */
     if (move != NULL) {
         Py_INCREF(code);
         move->code = (PyCodeObject *)code;
@@ -104,14 +101,14 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
     if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
         Py_RETURN_NONE;
     }
-    PyFrameObject *frame = run->frame;  /* borrowed: it runs */
-    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame));  /* owned */
-    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL;  /* owned */
-    PyObject *answer = NULL;  /* owned */
+    PyFrameObject *frame = run->frame;                                          /* borrowed: it runs */
+    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame)); /* owned */
+    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL; /* owned */
+    PyObject *answer = NULL;                                                    /* owned */
     if (visits != NULL) {
         pause_begin();
-        answer = PyObject_CallFunctionObjArgs(self->ask, (PyObject *)run->code, slots, frame->f_globals,
-                                              frame->f_builtins, visits, NULL);
+        answer = PyObject_CallFunctionObjArgs(self->ask, (PyObject *)run->code, slots, frame->f_globals, frame->f_builtins,
+                                              visits, NULL);
         pause_end();
     }
     Py_XDECREF(slots);
@@ -124,7 +121,7 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
         return answer;
     }
     /* `ask` may have taken a reference to the frame, or have switched on tracing. */
-    PyObject *move = mover_run(tstate) == run ? move_make(self, run, answer) : NULL;  /* owned, given away */
+    PyObject *move = mover_run(tstate) == run ? move_make(self, run, answer) : NULL; /* owned, given away */
     Py_DECREF(answer);
     if (move != NULL) {
         return move;
@@ -136,13 +133,16 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
 }
 
 static PyMethodDef mover_method = {
-    "visit", mover_visit, METH_NOARGS, "Answers a Move to newer linked code, or None.",
+    "visit",
+    mover_visit,
+    METH_NOARGS,
+    "Answers a Move to newer linked code, or None.",
 };
 
 static PyObject *
 hook_mover(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *ask;  /* borrowed */
+    PyObject *ask; /* borrowed */
     Py_ssize_t slot;
     if (!PyArg_ParseTuple(args, "On:mover", &ask, &slot)) {
         return NULL;
@@ -150,7 +150,7 @@ hook_mover(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyCallable_Check(ask)) {
         return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
     }
-    Mover *mover = PyObject_New(Mover, &Mover_Type);  /* owned */
+    Mover *mover = PyObject_New(Mover, &Mover_Type); /* owned */
     if (mover == NULL) {
         return NULL;
     }
@@ -159,7 +159,7 @@ hook_mover(PyObject *Py_UNUSED(module), PyObject *args)
     mover->slot = slot;
     mover->visits = 0;
     mover->next = 2;
-    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover);  /* owned, given away */
+    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover); /* owned, given away */
     Py_DECREF(mover);
     return visit;
 }

@@ -17,10 +17,10 @@ payload_of_cache(PyObject *cache, PyObject *on_miss, PyFrameObject *frame, HookC
 {
     Py_XINCREF(cache);
     Py_INCREF(on_miss);
-    PyObject *payload = NULL;  /* owned, given away */
+    PyObject *payload = NULL; /* owned, given away */
     if (cache != NULL) {
-        payload = marks.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame),
-                                            frame->f_globals, frame->f_builtins, NULL);
+        payload = marks.guards->cache_lookup(cache, frame->f_localsplus, frame_slot_count(frame), frame->f_globals,
+                                             frame->f_builtins, NULL);
         if (call != NULL) {
             call->asked = dispatch_in_vain(marks.guards, cache, payload) ? ASKED_IN_VAIN : ASKED_WELL;
         }
@@ -45,9 +45,9 @@ static PyObject *
 payload_of_filter(PyCodeObject *code)
 {
     CodeExtra *extra = code_extra_ensure(code);
-    PyObject *answer = NULL;  /* owned, then the extra's */
+    PyObject *answer = NULL; /* owned, then the extra's */
     if (extra != NULL && extra->family.filter_serial != hook.filter_serial) {
-        PyObject *filter = hook.filter;  /* owned: the filter may be replaced meanwhile */
+        PyObject *filter = hook.filter; /* owned: the filter may be replaced meanwhile */
         Py_INCREF(filter);
         extra->family.filter_serial = hook.filter_serial;
         pause_begin();
@@ -70,7 +70,7 @@ payload_of_filter(PyCodeObject *code)
 static PyObject *
 payload_of_callee(Callee *callee, PyFrameObject *frame)
 {
-    PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame, NULL);  /* owned, given away */
+    PyObject *payload = payload_of_cache(callee->cache, callee->on_miss, frame, NULL); /* owned, given away */
     callee->idle = payload != NULL && trial_payload(payload) == Py_None ? callee->idle + 1 : 0;
     if (callee->idle == IDLE_LIMIT) {
         paused_tell(callee->on_idle, PyTuple_New(0), (PyObject *)frame->f_code);
@@ -84,10 +84,10 @@ payload_of_callee(Callee *callee, PyFrameObject *frame)
 static PyObject *
 payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *call, TrialRun *run)
 {
-    PyCodeObject *code = frame->f_code;  /* borrowed from the frame */
+    PyCodeObject *code = frame->f_code; /* borrowed from the frame */
     CodeExtra *extra = code_extra_get(code);
-    PyObject *payload = NULL;  /* owned */
-    PyObject *cache = NULL;  /* owned */
+    PyObject *payload = NULL; /* owned */
+    PyObject *cache = NULL;   /* owned */
     if (take_marked && extra != NULL && extra->on_miss != NULL) {
         cache = extra->cache;
         Py_XINCREF(cache);
@@ -101,7 +101,7 @@ payload_find(PyFrameObject *frame, int take_marked, Callee *callee, HookCall *ca
     else if (hook.filter != NULL) {
         payload = payload_of_filter(code);
     }
-    PyObject *linked = NULL;  /* owned, given away */
+    PyObject *linked = NULL; /* owned, given away */
     run->trial = NULL;
     if (payload != NULL) {
         trial_begin(run, payload);

@@ -47,13 +47,13 @@ slots_move(PyObject **to, PyObject **from, Py_ssize_t count)
 
 /* A call that runs in a shadow frame on this thread. It is on the C stack. */
 typedef struct ShadowRun {
-    PyFrameObject *frame;       /* owned */
-    PyCodeObject *code;         /* borrowed: the original */
-    int moves;                  /* the number of moves of this call to newer code */
+    PyFrameObject *frame; /* owned */
+    PyCodeObject *code;   /* borrowed: the original */
+    int moves;            /* the number of moves of this call to newer code */
     struct ShadowRun *before, *after;
 } ShadowRun;
 
-static __thread ShadowRun *shadow_runs;  /* the newest first */
+static __thread ShadowRun *shadow_runs; /* the newest first */
 
 static void
 shadow_runs_add(ShadowRun *run)
@@ -78,8 +78,8 @@ shadow_runs_remove(ShadowRun *run)
 /* The value that linked code returns to resume in newer linked code. Private: no program ever sees one. */
 typedef struct {
     PyObject_HEAD
-    PyCodeObject *code;         /* owned; it fits the original */
-    Py_ssize_t from, to;        /* the local that holds the operand stack, in the old code and in the new */
+    PyCodeObject *code;  /* owned; it fits the original */
+    Py_ssize_t from, to; /* the local that holds the operand stack, in the old code and in the new */
 } Move;
 
 static PyTypeObject Move_Type;
@@ -89,7 +89,7 @@ static PyTypeObject Move_Type;
 static PyFrameObject *
 shadow_new(PyThreadState *tstate, PyCodeObject *payload, PyObject *globals, PyObject *locals, PyObject *builtins)
 {
-    PyFrameObject *shadow = PyFrame_New(tstate, payload, globals, locals);  /* owned */
+    PyFrameObject *shadow = PyFrame_New(tstate, payload, globals, locals); /* owned */
     if (shadow != NULL) {
         PyObject_GC_UnTrack(shadow);
         /* PyFrame_New finds builtins by globals; functions of 3.10 store theirs when they are made. */
@@ -175,7 +175,7 @@ shadow_free(PyThreadState *tstate, PyFrameObject *shadow)
 static int
 shadow_move(PyThreadState *tstate, ShadowRun *run, Move *move)
 {
-    PyFrameObject *old = run->frame;  /* owned */
+    PyFrameObject *old = run->frame; /* owned */
     /* owned, then the run's */
     PyFrameObject *shadow = shadow_new(tstate, move->code, old->f_globals, old->f_locals, old->f_builtins);
     if (shadow == NULL) {
@@ -198,7 +198,7 @@ shadow_run(PyThreadState *tstate, PyFrameObject *shadow, PyCodeObject *code)
 {
     ShadowRun run = {shadow, code, 0, NULL, NULL};
     shadow_runs_add(&run);
-    PyObject *result = evaluator_call(evaluator_default(), tstate, run.frame, 0);  /* owned, given away */
+    PyObject *result = evaluator_call(evaluator_default(), tstate, run.frame, 0); /* owned, given away */
     while (result != NULL && Py_TYPE(result) == &Move_Type) {
         int moved = shadow_move(tstate, &run, (Move *)result);
         Py_DECREF(result);

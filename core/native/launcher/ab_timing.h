@@ -7,10 +7,10 @@
 #include "launcher/clock.h"
 
 #define SAMPLES 15
-#define FIRST_SAMPLES 3          /* runs of kernels before the first run of bytecode */
-#define CLEAR_WIN 2              /* enough samples if bytecode takes more than twice as long */
-#define LONG_RUN 20000           /* ns; cold caches hardly matter in longer runs: two samples are as good as three */
-#define VERY_LONG_RUN 50000000   /* ns; longer than other processes keep a processor: one sample is enough */
+#define FIRST_SAMPLES 3        /* runs of kernels before the first run of bytecode */
+#define CLEAR_WIN 2            /* enough samples if bytecode takes more than twice as long */
+#define LONG_RUN 20000         /* ns; cold caches hardly matter in longer runs: two samples are as good as three */
+#define VERY_LONG_RUN 50000000 /* ns; longer than other processes keep a processor: one sample is enough */
 #define TOLERANCE(ns) ((ns) / 50 + 8)
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
 
 typedef enum {
     COMPARISON_OPEN,
-    COMPARISON_WON,              /* by the kernels; also if bytecode was not run because it may take far longer */
+    COMPARISON_WON, /* by the kernels; also if bytecode was not run because it may take far longer */
     COMPARISON_LOST
 } Outcome;
 

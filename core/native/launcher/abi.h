@@ -236,7 +236,7 @@
 #define LAUNCHER_MISS (-1)
 #define LAUNCHER_ERROR (-2)
 
-#define CAUSE_SHIFT 48           /* results from 0 on: the exit id | number of the cause (0: none) << CAUSE_SHIFT */
+#define CAUSE_SHIFT 48 /* results from 0 on: the exit id | number of the cause (0: none) << CAUSE_SHIFT */
 
 typedef int64_t (*KernelFunction)(int64_t *frame);
 
@@ -248,7 +248,7 @@ enum { DESC_DATA = 0, DESC_OBJECT = 1, DESC_SHAPE = 2 };
 #define OWNED_KEPT 8
 /* A dead array that is kept for reuse (free_lists.h). */
 typedef struct {
-    PyObject *array;                /* owned, or NULL; the other fields describe it */
+    PyObject *array; /* owned, or NULL; the other fields describe it */
     size_t bytes;
     int typenum, ndim, on_block;
 } KeptArray;
@@ -256,12 +256,12 @@ typedef struct {
 typedef struct {
     Py_ssize_t count;
     Py_ssize_t capacity;
-    PyObject **items;               /* `inline_items`, or heap memory */
+    PyObject **items; /* `inline_items`, or heap memory */
     PyObject *inline_items[OWNED_INLINE];
     KeptArray kept[OWNED_KEPT];
-    int kept_next;                  /* the index to replace when `kept` is full */
+    int kept_next; /* the index to replace when `kept` is full */
 #if BREAKER_PER_THREAD
-    uintptr_t *breaker;             /* the word that the kernel polls (eval_breaker.h) */
+    uintptr_t *breaker; /* the word that the kernel polls (eval_breaker.h) */
 #endif
 } OwnedList;
 

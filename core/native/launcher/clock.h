@@ -2,7 +2,7 @@
 #ifndef PIJIT_CLOCK_H
 #define PIJIT_CLOCK_H
 
-#include <Python.h>  /* before system headers: it chooses what they declare */
+#include <Python.h> /* before system headers: it chooses what they declare */
 #include <stdint.h>
 #include <time.h>
 

@@ -120,7 +120,7 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
         output->steps = words = moving_words(output->moved);
     }
     if (row->kind == OUT_SCALAR) {
-        PyObject *dtype = PyTuple_GET_ITEM(code, 2);  /* borrowed */
+        PyObject *dtype = PyTuple_GET_ITEM(code, 2); /* borrowed */
         output->typenum = PyArray_DescrCheck(dtype) ? ((PyArray_Descr *)dtype)->type_num : NPY_NOTYPE;
         if (scalar_size(output->typenum) == 0) {
             PyErr_Format(PyExc_ValueError, "scalars of this dtype do not fit frame words: %R", code);
@@ -131,7 +131,8 @@ output_parse(const CodeLimits *limits, Output *output, PyObject *code)
         words += scalar_is_complex(output->typenum);
     }
     if (words > 0) {
-        output->word = code_integer(code, row->length - (row->kind == OUT_SCALAR ? 2 : 1), FIRST_INPUT_WORD, limits->words - words + 1);
+        output->word = code_integer(code, row->length - (row->kind == OUT_SCALAR ? 2 : 1), FIRST_INPUT_WORD,
+                                    limits->words - words + 1);
         return output->word < 0 ? -1 : 0;
     }
     return 0;
@@ -165,8 +166,8 @@ exit_number(PyObject *numbers, Py_ssize_t index)
     if (numbers == Py_None) {
         return PyLong_FromSsize_t(index);
     }
-    PyObject *number = PyTuple_GET_ITEM(numbers, index);  /* borrowed, then the result */
-    if (number == Py_None) {  /* linked code of CPython 3.11 and later tests for None to recognise the usual exit */
+    PyObject *number = PyTuple_GET_ITEM(numbers, index); /* borrowed, then the result */
+    if (number == Py_None) { /* linked code of CPython 3.11 and later tests for None to recognise the usual exit */
         Py_INCREF(number);
         return number;
     }
@@ -184,8 +185,8 @@ static int
 exits_parse(const CodeLimits *limits, PyObject *codes, PyObject *numbers, Exit **exits, Py_ssize_t *nexits)
 {
     if (numbers != Py_None && (!PyTuple_Check(numbers) || PyTuple_GET_SIZE(numbers) != PyTuple_GET_SIZE(codes))) {
-        PyErr_Format(PyExc_ValueError, "numbers must be None or a tuple of %zd ints, got %R",
-                     PyTuple_GET_SIZE(codes), numbers);
+        PyErr_Format(PyExc_ValueError, "numbers must be None or a tuple of %zd ints, got %R", PyTuple_GET_SIZE(codes),
+                     numbers);
         return -1;
     }
     *exits = PyMem_Calloc(PyTuple_GET_SIZE(codes) + 1, sizeof(Exit));
@@ -276,8 +277,7 @@ exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits)
             continue;
         }
         if (!PyTuple_Check(marks[mark])) {
-            PyErr_Format(PyExc_TypeError, "polls and returns must be None or a tuple of exit ids, got %R",
-                         marks[mark]);
+            PyErr_Format(PyExc_TypeError, "polls and returns must be None or a tuple of exit ids, got %R", marks[mark]);
             return -1;
         }
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(marks[mark]); i++) {
@@ -299,9 +299,9 @@ exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits)
 static PyObject *
 exits_count(const Exit *exits, Py_ssize_t nexits)
 {
-    PyObject *counts = PyTuple_New(nexits);  /* new: the result */
+    PyObject *counts = PyTuple_New(nexits); /* new: the result */
     for (Py_ssize_t i = 0; counts != NULL && i < nexits; i++) {
-        PyObject *count = PyLong_FromLongLong(exits[i].taken);  /* moved into the tuple */
+        PyObject *count = PyLong_FromLongLong(exits[i].taken); /* moved into the tuple */
         if (count == NULL) {
             Py_CLEAR(counts);
             break;

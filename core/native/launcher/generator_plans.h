@@ -27,7 +27,7 @@ static int
 plan_check(PyObject *plan)
 {
     return PyTuple_CheckExact(plan) && PyTuple_GET_SIZE(plan) == 3 && PyLong_CheckExact(PyTuple_GET_ITEM(plan, 0))
-        && integers_check(PyTuple_GET_ITEM(plan, 1)) && integers_check(PyTuple_GET_ITEM(plan, 2));
+           && integers_check(PyTuple_GET_ITEM(plan, 1)) && integers_check(PyTuple_GET_ITEM(plan, 2));
 }
 
 #else
@@ -37,8 +37,8 @@ static int
 plan_check(PyObject *plan)
 {
     return PyTuple_CheckExact(plan) && PyTuple_GET_SIZE(plan) == 3 && PyCode_Check(PyTuple_GET_ITEM(plan, 0))
-        && (((PyCodeObject *)PyTuple_GET_ITEM(plan, 0))->co_flags & CO_GENERATOR)
-        && integers_check(PyTuple_GET_ITEM(plan, 1)) && PyBool_Check(PyTuple_GET_ITEM(plan, 2));
+           && (((PyCodeObject *)PyTuple_GET_ITEM(plan, 0))->co_flags & CO_GENERATOR)
+           && integers_check(PyTuple_GET_ITEM(plan, 1)) && PyBool_Check(PyTuple_GET_ITEM(plan, 2));
 }
 
 #endif

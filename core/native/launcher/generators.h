@@ -19,11 +19,11 @@ function_make(PyObject *values, PyObject *globals)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(values);
     PyObject *function = PyFunction_NewWithQualName(PyTuple_GET_ITEM(values, 0), globals,
-                                                    PyTuple_GET_ITEM(values, 1));  /* new: the result */
+                                                    PyTuple_GET_ITEM(values, 1)); /* new: the result */
     if (function == NULL || count == 2) {
         return function;
     }
-    PyObject *closure = PyTuple_GetSlice(values, 2, count);  /* owned */
+    PyObject *closure = PyTuple_GetSlice(values, 2, count); /* owned */
     if (closure == NULL || PyFunction_SetClosure(function, closure) < 0) {
         Py_CLEAR(function);
     }

@@ -11,7 +11,7 @@
 
 HandOver *hand_overs;
 
-static PyTypeObject *launcher_type;  /* borrowed: static */
+static PyTypeObject *launcher_type; /* borrowed: static */
 
 static void
 hand_over_begin(HandOver *over, const void *running)
@@ -65,7 +65,7 @@ hand_over_take(Launcher *launcher, PyObject **answer)
         return 1;
     }
     hand_over_unlink(over);
-    *answer = over->answer;  /* moved */
+    *answer = over->answer; /* moved */
     over->answer = NULL;
     if (*answer == NULL) {
         PyErr_Restore(over->type, over->value, over->traceback);
@@ -108,14 +108,14 @@ set_running(const void *(*running)(void))
 #endif
 }
 
-static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end, is_launcher,
-                        &loop_windows, &kernel_clock, set_running};
+static LaunchAPI api = {LAUNCH_API_VERSION, launcher_launch, hand_over_begin, hand_over_end,
+                        is_launcher,        &loop_windows,   &kernel_clock,   set_running};
 
 int
 launch_api_register(PyObject *module, PyTypeObject *type)
 {
     launcher_type = type;
-    PyObject *capsule = PyCapsule_New(&api, LAUNCH_API_CAPSULE, NULL);  /* moved to the module */
+    PyObject *capsule = PyCapsule_New(&api, LAUNCH_API_CAPSULE, NULL); /* moved to the module */
     if (capsule == NULL || PyModule_AddObject(module, "_C_API", capsule) < 0) {
         Py_XDECREF(capsule);
         return -1;

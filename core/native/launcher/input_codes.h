@@ -15,7 +15,7 @@ inputs_free(Input *items, Py_ssize_t count)
     PyMem_Free(items);
 }
 
-#define ARRAY_WARNS_OF_WRITES INT_MIN     /* NumPy's NPY_ARRAY_WARN_ON_WRITE, which its headers do not define */
+#define ARRAY_WARNS_OF_WRITES INT_MIN /* NumPy's NPY_ARRAY_WARN_ON_WRITE, which its headers do not define */
 
 /* ("typed_array", type number, ndim, layout letter, writeable) */
 static int
@@ -23,7 +23,7 @@ typed_array_parse(Input *input, PyObject *code)
 {
     Py_ssize_t typenum = code_integer(code, 1, 0, NPY_VOID);
     Py_ssize_t ndim = code_integer(code, 2, 1, NPY_MAXDIMS + 1);
-    PyObject *layout = PyTuple_GET_ITEM(code, 3);  /* borrowed */
+    PyObject *layout = PyTuple_GET_ITEM(code, 3); /* borrowed */
     if (typenum < 0 || ndim < 0) {
         return -1;
     }
@@ -62,15 +62,14 @@ part_fits(InputKind iterator, const Input *part)
 static int
 iterator_parse(Input *input, PyObject *code)
 {
-    static PyTypeObject *const types[] = {&PyRangeIter_Type, &PySeqIter_Type, &PyReversed_Type, &PyEnum_Type,
-                                          &PyZip_Type, &PyListIter_Type, &PyUnicodeIter_Type,
-                                          &PyBytesIter_Type, &PyDictIterKey_Type, &PyDictIterValue_Type,
-                                          &PyDictIterItem_Type, &PySetIter_Type};
+    static PyTypeObject *const types[] = {&PyRangeIter_Type,   &PySeqIter_Type,       &PyReversed_Type,     &PyEnum_Type,
+                                          &PyZip_Type,         &PyListIter_Type,      &PyUnicodeIter_Type,  &PyBytesIter_Type,
+                                          &PyDictIterKey_Type, &PyDictIterValue_Type, &PyDictIterItem_Type, &PySetIter_Type};
     input->type = types[input->kind - IN_RANGE_ITERATOR];
     if (input->kind == IN_RANGE_ITERATOR) {
         return 0;
     }
-    PyObject *codes = PyTuple_GET_ITEM(code, 1);  /* borrowed */
+    PyObject *codes = PyTuple_GET_ITEM(code, 1); /* borrowed */
     if (!PyTuple_Check(codes) || (input->kind != IN_ZIP && PyTuple_GET_SIZE(codes) != 1)) {
         PyErr_Format(PyExc_ValueError, "not the code of an iterator: %R", code);
         return -1;
@@ -117,7 +116,7 @@ input_parse(Input *input, PyObject *code)
             PyErr_Format(PyExc_ValueError, "scalars of this dtype do not fit frame words: %R", code);
             return -1;
         }
-        PyObject *type = PyArray_TypeObjectFromType(input->typenum);  /* owned; NumPy's types are static */
+        PyObject *type = PyArray_TypeObjectFromType(input->typenum); /* owned; NumPy's types are static */
         if (type == NULL) {
             return -1;
         }

@@ -23,7 +23,7 @@
 typedef struct {
     PyObject_HEAD
     Py_ssize_t index;
-    PyObject *sequence;         /* NULL when it has ended */
+    PyObject *sequence; /* NULL when it has ended */
 } SequenceIterator;
 
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     Py_ssize_t size;
-    PyObject *inners;           /* a tuple */
+    PyObject *inners; /* a tuple */
     PyObject *result;
 #if PY_VERSION_HEX >= 0x030A0000
     int strict;
@@ -44,7 +44,8 @@ typedef struct {
 
 #define LARGEST_COUNT ((Py_ssize_t)1 << 62)
 
-static int zip_is_strict(PyObject *object)
+static int
+zip_is_strict(PyObject *object)
 {
 #if PY_VERSION_HEX >= 0x030A0000
     return ((Zip *)object)->strict;
@@ -65,7 +66,7 @@ typed_array_load(const Input *input, PyObject *object, int64_t *words)
     }
     PyArrayObject *array = (PyArrayObject *)object;
     if (PyArray_TYPE(array) != input->typenum || (PyArray_FLAGS(array) & input->mask) != input->flags
-            || !PyArray_ISNOTSWAPPED(array)) {
+        || !PyArray_ISNOTSWAPPED(array)) {
         return 0;
     }
     words[DESC_DATA] = (int64_t)PyArray_DATA(array);
@@ -112,15 +113,14 @@ iterator_load(const Input *input, PyObject *object, int64_t *words)
         words[1] = iterator->left;
         words[2] = iterator->used;
         return iterator->set != NULL && PyAnySet_CheckExact(iterator->set)
-            && input_load(input->items, iterator->set, words + 3);
+               && input_load(input->items, iterator->set, words + 3);
     }
     if (input->kind >= IN_DICT_KEYS) {
         const DictIterator *iterator = (const DictIterator *)object;
         words[0] = iterator->position;
         words[1] = iterator->left;
         words[2] = iterator->used;
-        return iterator->dict != NULL && PyDict_Check(iterator->dict)
-            && input_load(input->items, iterator->dict, words + 3);
+        return iterator->dict != NULL && PyDict_Check(iterator->dict) && input_load(input->items, iterator->dict, words + 3);
     }
     const SequenceIterator *iterator = (const SequenceIterator *)object;
     words[0] = iterator->index;
@@ -143,16 +143,12 @@ static const int64_t *
 iterator_move(const Input *input, PyObject *object, const int64_t *words)
 {
     switch (input->kind) {
-    case IN_RANGE_ITERATOR:
-        range_iterator_move((RangeIterator *)object, words[0]);
-        return words + 1;
+    case IN_RANGE_ITERATOR: range_iterator_move((RangeIterator *)object, words[0]); return words + 1;
     case IN_SEQUENCE_ITERATOR:
     case IN_LIST_ITERATOR:
     case IN_TEXT_ITERATOR:
     case IN_BYTES_ITERATOR:
-    case IN_REVERSED_ITERATOR:
-        ((SequenceIterator *)object)->index = words[0];
-        return words + 1;
+    case IN_REVERSED_ITERATOR: ((SequenceIterator *)object)->index = words[0]; return words + 1;
     case IN_DICT_KEYS:
     case IN_DICT_VALUES:
     case IN_DICT_ITEMS:
@@ -179,7 +175,7 @@ iterator_move(const Input *input, PyObject *object, const int64_t *words)
 static PyObject *
 range_build(const int64_t *words)
 {
-    PyObject *range = NULL;  /* new: the result */
+    PyObject *range = NULL; /* new: the result */
     PyObject *arguments = Py_BuildValue("(LLL)", (long long)words[0], (long long)words[1], (long long)words[2]);
     if (arguments != NULL) {
         range = PyObject_Call((PyObject *)&PyRange_Type, arguments, NULL);
@@ -192,11 +188,11 @@ static PyObject *
 range_iterator_build(const int64_t *words)
 {
     static const int64_t empty[3] = {0, 0, 1};
-    PyObject *range = range_build(empty);  /* owned */
+    PyObject *range = range_build(empty); /* owned */
     if (range == NULL) {
         return NULL;
     }
-    PyObject *object = PyObject_GetIter(range);  /* new: the result */
+    PyObject *object = PyObject_GetIter(range); /* new: the result */
     Py_DECREF(range);
     if (object != NULL) {
         range_iterator_set((RangeIterator *)object, words);
@@ -208,18 +204,16 @@ range_iterator_build(const int64_t *words)
 static PyObject *
 sequence_iterator_build(PyObject *sequence, int kind, int64_t index)
 {
-    PyObject *iterator;  /* new: the result */
+    PyObject *iterator; /* new: the result */
     switch (kind) {
-    case OUT_REVERSED_ITERATOR:
-        iterator = PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, sequence, NULL);
-        break;
+    case OUT_REVERSED_ITERATOR: iterator = PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, sequence, NULL); break;
     case OUT_LIST_ITERATOR: iterator = PyObject_GetIter(sequence); break;
     default: iterator = PySeqIter_New(sequence); break;
     }
     if (iterator == NULL) {
         return NULL;
     }
-    PyObject *none = PyObject_CallMethod(iterator, "__setstate__", "L", (long long)index);  /* owned */
+    PyObject *none = PyObject_CallMethod(iterator, "__setstate__", "L", (long long)index); /* owned */
     if (none == NULL) {
         Py_DECREF(iterator);
         return NULL;
@@ -232,8 +226,8 @@ sequence_iterator_build(PyObject *sequence, int kind, int64_t index)
 static PyObject *
 view_iterator_build(PyObject *dict, const char *name)
 {
-    PyObject *view = PyObject_CallMethod(dict, name, NULL);  /* owned */
-    PyObject *iterator = view == NULL ? NULL : PyObject_GetIter(view);  /* new: the result */
+    PyObject *view = PyObject_CallMethod(dict, name, NULL);            /* owned */
+    PyObject *iterator = view == NULL ? NULL : PyObject_GetIter(view); /* new: the result */
     Py_XDECREF(view);
     return iterator;
 }
@@ -242,8 +236,8 @@ view_iterator_build(PyObject *dict, const char *name)
 static PyObject *
 dict_iterator_build(PyObject *dict, int kind, const int64_t *words)
 {
-    PyObject *object = kind == OUT_DICT_KEYS ? PyObject_GetIter(dict)  /* new: the result */
-        : view_iterator_build(dict, kind == OUT_DICT_VALUES ? "values" : "items");
+    PyObject *object = kind == OUT_DICT_KEYS ? PyObject_GetIter(dict) /* new: the result */
+                                             : view_iterator_build(dict, kind == OUT_DICT_VALUES ? "values" : "items");
     if (object != NULL) {
         DictIterator *iterator = (DictIterator *)object;
         iterator->position = (Py_ssize_t)words[0];
@@ -257,7 +251,7 @@ dict_iterator_build(PyObject *dict, int kind, const int64_t *words)
 static PyObject *
 set_iterator_build(PyObject *set, const int64_t *words)
 {
-    PyObject *object = PyObject_GetIter(set);  /* new: the result */
+    PyObject *object = PyObject_GetIter(set); /* new: the result */
     if (object != NULL) {
         SetIterator *iterator = (SetIterator *)object;
         iterator->position = (Py_ssize_t)words[0];
@@ -271,17 +265,15 @@ set_iterator_build(PyObject *set, const int64_t *words)
 static PyObject *
 stepped_build(PyObject *object, int kind, Py_ssize_t steps)
 {
-    PyObject *iterator;  /* new: the result */
+    PyObject *iterator; /* new: the result */
     switch (kind) {
-    case OUT_STEPPED_REVERSED:
-        iterator = PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, object, NULL);
-        break;
+    case OUT_STEPPED_REVERSED: iterator = PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, object, NULL); break;
     case OUT_STEPPED_VALUES: iterator = view_iterator_build(object, "values"); break;
     case OUT_STEPPED_ITEMS: iterator = view_iterator_build(object, "items"); break;
     default: iterator = PyObject_GetIter(object); break;
     }
     for (Py_ssize_t i = 0; iterator != NULL && i < steps; i++) {
-        PyObject *item = PyIter_Next(iterator);  /* owned */
+        PyObject *item = PyIter_Next(iterator); /* owned */
         if (item == NULL && PyErr_Occurred()) {
             Py_CLEAR(iterator);
         }
@@ -307,12 +299,12 @@ large_enough(PyObject *object, size_t size)
 static int
 dict_iterators_check(void)
 {
-    PyObject *dict = Py_BuildValue("{i:i,i:i}", 1, 2, 3, 4);  /* owned */
-    PyObject *over = dict == NULL ? NULL : large_enough(PyObject_GetIter(dict), sizeof(DictIterator));  /* owned */
-    PyObject *step = over == NULL ? NULL : PyIter_Next(over);  /* owned */
+    PyObject *dict = Py_BuildValue("{i:i,i:i}", 1, 2, 3, 4);                                           /* owned */
+    PyObject *over = dict == NULL ? NULL : large_enough(PyObject_GetIter(dict), sizeof(DictIterator)); /* owned */
+    PyObject *step = over == NULL ? NULL : PyIter_Next(over);                                          /* owned */
     const DictIterator *iterator = (const DictIterator *)over;
     int known = step != NULL && iterator->dict == dict && iterator->used == 2 && iterator->position == 1
-        && iterator->left == 1;
+                && iterator->left == 1;
     if (!known && !PyErr_Occurred()) {
         PyErr_SetString(PyExc_ImportError, "the iterators of this interpreter's dicts have an unknown layout");
     }
@@ -326,14 +318,13 @@ dict_iterators_check(void)
 static int
 set_iterators_check(void)
 {
-    PyObject *set = PySet_New(NULL), *one = PyLong_FromLong(1);  /* owned */
+    PyObject *set = PySet_New(NULL), *one = PyLong_FromLong(1); /* owned */
     int known = set != NULL && one != NULL && PySet_Add(set, one) == 0;
-    PyObject *over = known ? large_enough(PyObject_GetIter(set), sizeof(SetIterator)) : NULL;  /* owned */
-    PyObject *step = over == NULL ? NULL : PyIter_Next(over);  /* owned */
+    PyObject *over = known ? large_enough(PyObject_GetIter(set), sizeof(SetIterator)) : NULL; /* owned */
+    PyObject *step = over == NULL ? NULL : PyIter_Next(over);                                 /* owned */
     const SetIterator *iterator = (const SetIterator *)over;
-    known = step != NULL && iterator->set == set && iterator->used == 1 && iterator->position == 2
-        && iterator->left == 0 && ((PySetObject *)set)->used == 1
-        && offsetof(PySetObject, used) == sizeof(PyObject) + sizeof(Py_ssize_t);
+    known = step != NULL && iterator->set == set && iterator->used == 1 && iterator->position == 2 && iterator->left == 0
+            && ((PySetObject *)set)->used == 1 && offsetof(PySetObject, used) == sizeof(PyObject) + sizeof(Py_ssize_t);
     if (!known && !PyErr_Occurred()) {
         PyErr_SetString(PyExc_ImportError, "the iterators of this interpreter's sets have an unknown layout");
     }
@@ -349,10 +340,8 @@ set_iterators_check(void)
 static int
 is_sequence_iterated(PyObject *sequence)
 {
-    PyObject *over = sequence == NULL ? NULL
-        : large_enough(PyObject_GetIter(sequence), sizeof(SequenceIterator));  /* owned */
-    int alike = over == NULL ? -1
-        : ((SequenceIterator *)over)->index == 0 && ((SequenceIterator *)over)->sequence == sequence;
+    PyObject *over = sequence == NULL ? NULL : large_enough(PyObject_GetIter(sequence), sizeof(SequenceIterator)); /* owned */
+    int alike = over == NULL ? -1 : ((SequenceIterator *)over)->index == 0 && ((SequenceIterator *)over)->sequence == sequence;
     Py_XDECREF(over);
     Py_XDECREF(sequence);
     return alike;
@@ -362,9 +351,9 @@ is_sequence_iterated(PyObject *sequence)
 static int
 range_iterators_check(void)
 {
-    PyObject *range = PyObject_CallFunction((PyObject *)&PyRange_Type, "iii", 5, 50, 7);  /* owned */
-    PyObject *over = range == NULL ? NULL : large_enough(PyObject_GetIter(range), sizeof(RangeIterator));  /* owned */
-    PyObject *step = over == NULL ? NULL : PyIter_Next(over);  /* owned */
+    PyObject *range = PyObject_CallFunction((PyObject *)&PyRange_Type, "iii", 5, 50, 7);                  /* owned */
+    PyObject *over = range == NULL ? NULL : large_enough(PyObject_GetIter(range), sizeof(RangeIterator)); /* owned */
+    PyObject *step = over == NULL ? NULL : PyIter_Next(over);                                             /* owned */
     int64_t words[4];
     int known = 0;
     if (step != NULL) {
@@ -387,11 +376,11 @@ iterators_check(void)
     if (dict_iterators_check() < 0 || set_iterators_check() < 0 || range_iterators_check() < 0) {
         return -1;
     }
-    PyObject *pair = Py_BuildValue("(ii)", 1, 2);  /* owned */
-    PyObject *forth = large_enough(PySeqIter_New(pair), sizeof(SequenceIterator));  /* owned */
+    PyObject *pair = Py_BuildValue("(ii)", 1, 2);                                  /* owned */
+    PyObject *forth = large_enough(PySeqIter_New(pair), sizeof(SequenceIterator)); /* owned */
     PyObject *back = large_enough(PyObject_CallFunctionObjArgs((PyObject *)&PyReversed_Type, pair, NULL),
-                                  sizeof(SequenceIterator));  /* owned */
-    PyObject *counted = NULL, *zipped = NULL, *state = NULL;  /* owned */
+                                  sizeof(SequenceIterator)); /* owned */
+    PyObject *counted = NULL, *zipped = NULL, *state = NULL; /* owned */
     int lists = is_sequence_iterated(PyList_New(0)), texts = is_sequence_iterated(PyUnicode_FromString("text"));
     int bytes = is_sequence_iterated(PyBytes_FromString("bytes"));
     int status = -1;
@@ -405,7 +394,7 @@ iterators_check(void)
     if (counted == NULL || state == NULL) {
         goto error;
     }
-    PyObject *step = PyIter_Next(zipped);  /* owned */
+    PyObject *step = PyIter_Next(zipped); /* owned */
     if (step == NULL) {
         goto error;
     }
@@ -414,8 +403,8 @@ iterators_check(void)
     const Enumerate *count = (const Enumerate *)counted;
     const Zip *zip = (const Zip *)zipped;
     if (first->index == 1 && first->sequence == pair && last->index == 0 && last->sequence == pair && count->count == 8
-            && count->inner == forth && zip->size == 2 && zip->inners == PyTuple_GetItem(state, 1)
-            && !zip_is_strict(zipped) && lists && texts && bytes) {
+        && count->inner == forth && zip->size == 2 && zip->inners == PyTuple_GetItem(state, 1) && !zip_is_strict(zipped)
+        && lists && texts && bytes) {
         status = 0;
     }
     else {

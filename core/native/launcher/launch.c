@@ -16,8 +16,8 @@
 
 /* The caller's namespaces, and how the call has ended. */
 typedef struct {
-    PyObject *globals, *builtins;  /* borrowed */
-    Left *left;                    /* for a function without a frame; else NULL */
+    PyObject *globals, *builtins; /* borrowed */
+    Left *left;                   /* for a function without a frame; else NULL */
     int returned, landed;
 } Caller;
 
@@ -48,7 +48,7 @@ rounds_of(const Exit *exit, PyObject *answer)
     if (exit->rounds < 0) {
         return 0;
     }
-    PyObject *rounds = PyTuple_GET_ITEM(answer, PyTuple_GET_SIZE(answer) - exit->count + exit->rounds);  /* borrowed */
+    PyObject *rounds = PyTuple_GET_ITEM(answer, PyTuple_GET_SIZE(answer) - exit->count + exit->rounds); /* borrowed */
     return PyLong_CheckExact(rounds) ? PyLong_AsLongLong(rounds) : 0;
 }
 
@@ -108,13 +108,13 @@ exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
         caller->landed = 1;
         return exit_land(exit, id, source, caller->left);
     }
-    PyObject *result = PyTuple_New(self->width + 1);  /* new: the result */
+    PyObject *result = PyTuple_New(self->width + 1); /* new: the result */
     if (result == NULL) {
         return NULL;
     }
     exit->taken++;
     int hold = exit->poll || (exit->held != NULL && breaker_is_set());
-    PyObject *number = exit->held != NULL && hold ? exit->held : exit->id;  /* borrowed, then the result's */
+    PyObject *number = exit->held != NULL && hold ? exit->held : exit->id; /* borrowed, then the result's */
     Py_INCREF(number);
     PyTuple_SET_ITEM(result, 0, number);
     Py_ssize_t position = 1;
@@ -123,7 +123,7 @@ exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
         PyTuple_SET_ITEM(result, position, Py_None);
     }
     for (Py_ssize_t i = 0; i < exit->count; i++, position++) {
-        PyObject *value = output_build(&exit->items[i], source);  /* moved into the tuple */
+        PyObject *value = output_build(&exit->items[i], source); /* moved into the tuple */
         if (value == NULL) {
             Py_DECREF(result);
             return NULL;
@@ -198,9 +198,9 @@ native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
 static PyObject *
 python_run(Launcher *self, PyObject *const *fetched, Caller *caller)
 {
-    PyObject *arguments = NULL;  /* owned */
-    PyObject *answer = NULL;     /* owned */
-    PyObject *result = NULL;     /* new: the result */
+    PyObject *arguments = NULL; /* owned */
+    PyObject *answer = NULL;    /* owned */
+    PyObject *result = NULL;    /* new: the result */
     ValueSource source = {fetched, NULL, NULL, 1, caller->globals, NULL};
 
     if (thread_levels_left(PyThreadState_Get()) < PYTHON_KERNEL_DEPTH) {
@@ -266,9 +266,9 @@ entry_doubt(Launcher *self)
     if (self->entry == NULL || self->entry == Py_None || ++self->doubts < DOUBTS) {
         return;
     }
-    PyObject *entry = self->entry;  /* owned */
+    PyObject *entry = self->entry; /* owned */
     self->entry = NULL;
-    PyObject *done = PyObject_CallMethod(entry, "retire", NULL);  /* owned */
+    PyObject *done = PyObject_CallMethod(entry, "retire", NULL); /* owned */
     if (done == NULL) {
         PyErr_WriteUnraisable(entry);
     }
@@ -277,13 +277,11 @@ entry_doubt(Launcher *self)
 }
 
 static PyObject *
-guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame,
-            Caller *caller)
+guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame, Caller *caller)
 {
     if (self->program == NULL) {
         if (nvalues != self->ninputs) {
-            PyErr_Format(PyExc_TypeError, "launcher %R takes %zd arguments, got %zd",
-                         self->name, self->ninputs, nvalues);
+            PyErr_Format(PyExc_TypeError, "launcher %R takes %zd arguments, got %zd", self->name, self->ninputs, nvalues);
             return NULL;
         }
         return inputs_run(self, values, frame, caller);
@@ -295,7 +293,7 @@ guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObjec
         entry_doubt(self);
         return launcher_miss(self);
     }
-    PyObject *result = inputs_run(self, fetched, frame, caller);  /* new: the result */
+    PyObject *result = inputs_run(self, fetched, frame, caller); /* new: the result */
     for (Py_ssize_t i = 0; i < self->ninputs; i++) {
         Py_DECREF(fetched[i]);
     }
@@ -333,14 +331,14 @@ static PyObject *
 slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *caller)
 {
     Py_ssize_t count = nvalues + self->nslots;
-    PyObject *few[SMALL_INPUTS];  /* items are borrowed, except the locals */
-    PyObject **all = few;         /* owned if it is not `few` */
+    PyObject *few[SMALL_INPUTS]; /* items are borrowed, except the locals */
+    PyObject **all = few;        /* owned if it is not `few` */
 
     if (count > SMALL_INPUTS && (all = PyMem_New(PyObject *, count)) == NULL) {
         return PyErr_NoMemory();
     }
     memcpy(all, values, nvalues * sizeof(PyObject *));
-    PyObject *result;             /* new: the result */
+    PyObject *result; /* new: the result */
     if (caller_locals(PyThreadState_Get(), self->slots, self->nslots, all + nvalues)) {
         result = sized_run(self, all, count, caller);
         caller_locals_end(all + nvalues, self->nslots);
@@ -358,7 +356,7 @@ slots_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, Caller *c
 static int
 trial_declines(Launcher *self)
 {
-    LoopTrial *trial = self->trial;  /* borrowed from self */
+    LoopTrial *trial = self->trial; /* borrowed from self */
     if (self->clock) {
         loop_trial_tick(trial);
     }
@@ -387,7 +385,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
     Launcher *self = (Launcher *)object;
 
     if (hand_overs != NULL) {
-        PyObject *answer;  /* new: the result */
+        PyObject *answer; /* new: the result */
         if (hand_over_take(self, &answer)) {
             return answer;
         }
@@ -430,8 +428,8 @@ fetched_run(Launcher *self, PyObject *const *fetched, Caller *caller)
 }
 
 Launched
-launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
-                PyObject *builtins, Left *left, PyObject **result)
+launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals, PyObject *builtins,
+                Left *left, PyObject **result)
 {
     Launcher *self = (Launcher *)object;
     Caller caller = {globals, builtins, left, 0, 0};
@@ -441,7 +439,7 @@ launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, P
     }
     *result = fetched_run(self, inputs, &caller);
     if (*result == self->miss) {
-        self->misses--;  /* the caller calls again from linked code, which counts it */
+        self->misses--; /* the caller calls again from linked code, which counts it */
         Py_CLEAR(*result);
         return LAUNCH_MISSED;
     }

@@ -13,16 +13,16 @@
 #define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
 
 typedef enum {
-    LAUNCH_MISSED,               /* nothing was done; no exception is set */
-    LAUNCH_RETURNED,             /* *result is the result of the function, a NEW reference */
-    LAUNCH_LEFT,                 /* the function goes on in bytecode: *result is the launcher's answer, a NEW
+    LAUNCH_MISSED,   /* nothing was done; no exception is set */
+    LAUNCH_RETURNED, /* *result is the result of the function, a NEW reference */
+    LAUNCH_LEFT,     /* the function goes on in bytecode: *result is the launcher's answer, a NEW
                                     reference, or NULL with the exception set that bytecode must raise */
-    LAUNCH_LANDED                /* the function goes on in bytecode, with the values in a Left; *result is NULL */
+    LAUNCH_LANDED    /* the function goes on in bytecode, with the values in a Left; *result is NULL */
 } Launched;
 
 /* The exits that store their values here instead of in an answer, and the values of the exit that was taken. */
 typedef struct {
-    const char *lands;           /* for each exit: 1 + the number of its values; 0: it makes an answer */
+    const char *lands; /* for each exit: 1 + the number of its values; 0: it makes an answer */
     Py_ssize_t nexits;
     Py_ssize_t exit, count;      /* the exit that was taken, and the number of its values */
     PyObject *values[MOST_LEFT]; /* NEW references */
@@ -31,11 +31,11 @@ typedef struct {
 /* The answer of a kernel that ran before there was a frame. Its launcher returns it, once, when the linked code of
  * the run `running` calls the launcher; launchers called before it return MISS. It is on the C stack. */
 typedef struct HandOver {
-    PyObject *launcher;          /* borrowed from the linked code */
-    const void *running;         /* the run of the linked code, only its identity is used: the frame, or from CPython
+    PyObject *launcher;                 /* borrowed from the linked code */
+    const void *running;                /* the run of the linked code, only its identity is used: the frame, or from CPython
                                     3.11 on the result of the function given to set_running */
-    PyObject *answer;            /* owned; NULL: the exception */
-    PyObject *type, *value, *traceback;  /* owned */
+    PyObject *answer;                   /* owned; NULL: the exception */
+    PyObject *type, *value, *traceback; /* owned */
     struct HandOver *outer;
     int taken;
 } HandOver;
@@ -50,8 +50,8 @@ typedef struct {
     int version;
 
     /* Runs the kernel of a segment that begins at the function's start, for inputs whose guards hold. */
-    Launched (*launch)(PyObject *launcher, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
-                       PyObject *builtins, Left *left, PyObject **result);
+    Launched (*launch)(PyObject *launcher, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals, PyObject *builtins,
+                       Left *left, PyObject **result);
 
     /* Called around a run of linked code, `running` (see HandOver); launcher, answer and exception are set. Cannot
      * fail. */

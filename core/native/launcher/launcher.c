@@ -26,7 +26,9 @@
 #include <structmember.h>
 
 static PyMethodDef callable_method = {
-    "launch", (PyCFunction)(void (*)(void))launcher_call, METH_FASTCALL,
+    "launch",
+    (PyCFunction)(void (*)(void))launcher_call,
+    METH_FASTCALL,
     "Runs the kernel on a region's live-ins; answers (exit id, None..., values...) or (-1, None...).",
 };
 
@@ -36,8 +38,8 @@ static PyMethodDef callable_method = {
 static PyObject *
 miss_build(Py_ssize_t width)
 {
-    PyObject *miss = PyTuple_New(width + 1);  /* new: the result */
-    PyObject *id = PyLong_FromLong(LAUNCHER_MISS);  /* moved into the tuple */
+    PyObject *miss = PyTuple_New(width + 1);       /* new: the result */
+    PyObject *id = PyLong_FromLong(LAUNCHER_MISS); /* moved into the tuple */
     if (miss == NULL || id == NULL) {
         Py_XDECREF(miss);
         Py_XDECREF(id);
@@ -60,8 +62,8 @@ codes_set(Launcher *self, PyObject *inputs, PyObject *exits, PyObject *numbers)
         return -1;
     }
     if (input_end > self->output_word || self->output_word > self->words || self->words > PY_SSIZE_T_MAX / 16) {
-        PyErr_Format(PyExc_ValueError, "inputs end at word %zd, outputs begin at %zd, the frame has %zd words",
-                     input_end, self->output_word, self->words);
+        PyErr_Format(PyExc_ValueError, "inputs end at word %zd, outputs begin at %zd, the frame has %zd words", input_end,
+                     self->output_word, self->words);
         return -1;
     }
     CodeLimits limits = {self->inputs, self->ninputs, self->words, self->width};
@@ -112,13 +114,13 @@ kernel_set(Launcher *self, PyObject *kernel)
 int
 kernel_prepare(Launcher *self)
 {
-    PyObject *prepare = self->prepare;  /* owned: a recursive or concurrent call may finish first and clear it */
+    PyObject *prepare = self->prepare; /* owned: a recursive or concurrent call may finish first and clear it */
     Py_INCREF(prepare);
-    PyObject *made = PyObject_CallObject(prepare, NULL);  /* owned */
+    PyObject *made = PyObject_CallObject(prepare, NULL); /* owned */
     Py_DECREF(prepare);
     int status = made == NULL ? -1 : self->enabled;
     if (status == 0 && made != Py_None && self->prepare != NULL) {
-        PyObject *kernel, *owner;  /* borrowed */
+        PyObject *kernel, *owner; /* borrowed */
         Py_ssize_t words;
         status = PyArg_Parse(made, "(OOn)", &kernel, &owner, &words) && kernel_set(self, kernel) == 0 ? 1 : -1;
         if (status == 1) {
@@ -224,27 +226,27 @@ scope_or_null(PyObject *scope)
 static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"program", "globals", "builtins", "inputs", "words", "output_word", "kernel", "exits",
-                            "width", "name", "owner", "numbers", "polls", "prepare", "returns", "held", "slots",
-                            "nogil", "rounds", "gate", NULL};
-    PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name;  /* borrowed */
-    PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;          /* borrowed */
-    PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;         /* borrowed */
-    PyObject *slots = NULL, *rounds = Py_None;                                /* borrowed */
+    static char *names[] = {"program", "globals", "builtins", "inputs", "words",   "output_word", "kernel",
+                            "exits",   "width",   "name",     "owner",  "numbers", "polls",       "prepare",
+                            "returns", "held",    "slots",    "nogil",  "rounds",  "gate",        NULL};
+    PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name; /* borrowed */
+    PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;         /* borrowed */
+    PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;        /* borrowed */
+    PyObject *slots = NULL, *rounds = Py_None;                               /* borrowed */
     Py_ssize_t words, output_word, width;
     int nogil = 0, gate = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!pOp:Launcher", names, &program, &globals,
-                                     &builtins, &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type,
-                                     &exits, &width, &name, &owner, &numbers, &polls, &prepare, &returns, &held,
-                                     &PyTuple_Type, &slots, &nogil, &rounds, &gate)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!pOp:Launcher", names, &program, &globals, &builtins,
+                                     &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits, &width,
+                                     &name, &owner, &numbers, &polls, &prepare, &returns, &held, &PyTuple_Type, &slots, &nogil,
+                                     &rounds, &gate)) {
         return NULL;
     }
     if (width < 0) {
         PyErr_Format(PyExc_ValueError, "width must not be negative, got %zd", width);
         return NULL;
     }
-    Launcher *self = (Launcher *)type->tp_alloc(type, 0);  /* new: the result */
+    Launcher *self = (Launcher *)type->tp_alloc(type, 0); /* new: the result */
     if (self == NULL) {
         return NULL;
     }
@@ -262,11 +264,9 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     self->miss = miss_build(width);
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
-            || exits_mark(polls, returns, self->exits, self->nexits) < 0
-            || held_set(held, self->exits, self->nexits) < 0
-            || rounds_set(rounds, self->exits, self->nexits) < 0
-            || (prepare == Py_None && kernel_set(self, kernel) < 0) || program_set(self, program) < 0
-            || (slots != NULL && slots_set(self, slots) < 0)) {
+        || exits_mark(polls, returns, self->exits, self->nexits) < 0 || held_set(held, self->exits, self->nexits) < 0
+        || rounds_set(rounds, self->exits, self->nexits) < 0 || (prepare == Py_None && kernel_set(self, kernel) < 0)
+        || program_set(self, program) < 0 || (slots != NULL && slots_set(self, slots) < 0)) {
         Py_DECREF(self);
         return NULL;
     }
@@ -302,7 +302,7 @@ launcher_set_enabled(Launcher *self, PyObject *value, void *closure)
 static PyObject *
 launcher_get_trial(Launcher *self, void *closure)
 {
-    PyObject *trial = self->trial != NULL ? (PyObject *)self->trial : Py_None;  /* new: the result */
+    PyObject *trial = self->trial != NULL ? (PyObject *)self->trial : Py_None; /* new: the result */
     Py_INCREF(trial);
     return trial;
 }
@@ -332,9 +332,9 @@ launcher_get_exit_counts(Launcher *self, void *closure)
 static PyObject *
 launcher_get_cause_counts(Launcher *self, void *closure)
 {
-    PyObject *counts = PyTuple_New(self->ncauses);  /* new: the result */
+    PyObject *counts = PyTuple_New(self->ncauses); /* new: the result */
     for (Py_ssize_t i = 0; counts != NULL && i < PyTuple_GET_SIZE(counts); i++) {
-        PyObject *count = PyLong_FromLongLong(self->causes[i]);  /* moved into the tuple */
+        PyObject *count = PyLong_FromLongLong(self->causes[i]); /* moved into the tuple */
         if (count == NULL) {
             Py_CLEAR(counts);
             break;
@@ -355,8 +355,8 @@ launcher_get_address(Launcher *self, void *closure)
 static PyObject *
 launcher_arrive(Launcher *self)
 {
-    if (!gate_opens(&self->gate) || !(self->enabled || self->prepare != NULL)
-            || (self->trial != NULL && self->trial->plain) || thread_is_traced(PyThreadState_Get())) {
+    if (!gate_opens(&self->gate) || !(self->enabled || self->prepare != NULL) || (self->trial != NULL && self->trial->plain)
+        || thread_is_traced(PyThreadState_Get())) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -394,8 +394,7 @@ static PyMemberDef launcher_members[] = {
 };
 
 static PyTypeObject launcher_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._launcher.Launcher",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._launcher.Launcher",
     .tp_doc = "Calls one kernel from linked bytecode; see the module's type stub.",
     .tp_basicsize = sizeof(Launcher),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
@@ -451,19 +450,17 @@ PyInit__launcher(void)
     if (PyType_Ready(&launcher_type) < 0 || PyType_Ready(&LoopTrial_Type) < 0) {
         return NULL;
     }
-    PyObject *module = PyModule_Create(&launcher_module);  /* new: the result */
+    PyObject *module = PyModule_Create(&launcher_module); /* new: the result */
     if (module == NULL) {
         return NULL;
     }
     Py_INCREF(&launcher_type);
     Py_INCREF(&LoopTrial_Type);
-    if (polls_register(module) < 0
-            || PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
-            || PyModule_AddObject(module, "LoopTrial", (PyObject *)&LoopTrial_Type) < 0
-            || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
-            || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0
-            || PyModule_AddFunctions(module, entry_functions) < 0
-            || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {
+    if (polls_register(module) < 0 || PyModule_AddObject(module, "Launcher", (PyObject *)&launcher_type) < 0
+        || PyModule_AddObject(module, "LoopTrial", (PyObject *)&LoopTrial_Type) < 0
+        || PyModule_AddIntConstant(module, "MISS", LAUNCHER_MISS) < 0
+        || PyModule_AddIntConstant(module, "ERROR", LAUNCHER_ERROR) < 0 || PyModule_AddFunctions(module, entry_functions) < 0
+        || runtime_register(module) < 0 || launch_api_register(module, &launcher_type) < 0) {
         Py_DECREF(module);
         return NULL;
     }

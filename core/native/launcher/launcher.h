@@ -10,36 +10,36 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *program;          /* owned, or NULL: the call arguments are the inputs */
-    PyObject *globals;          /* owned, or NULL: those of the calling frame */
-    PyObject *builtins;         /* owned, or NULL: those of the calling frame */
-    PyObject *python_kernel;    /* owned, or NULL */
-    PyObject *callable;         /* owned: in a reference cycle with this object, hence the GC support */
-    PyObject *miss;             /* owned: the shared answer of a miss */
-    PyObject *name;             /* owned */
-    PyObject *owner;            /* owned: keeps the machine code alive */
-    PyObject *prepare;          /* owned, or NULL: makes the kernel at the first call */
-    PyObject *entry;            /* owned, or NULL: the program of the entry that this segment belongs to */
-    LoopTrial *trial;           /* owned, or NULL: A/B timing of the loop that contains this segment */
+    PyObject *program;       /* owned, or NULL: the call arguments are the inputs */
+    PyObject *globals;       /* owned, or NULL: those of the calling frame */
+    PyObject *builtins;      /* owned, or NULL: those of the calling frame */
+    PyObject *python_kernel; /* owned, or NULL */
+    PyObject *callable;      /* owned: in a reference cycle with this object, hence the GC support */
+    PyObject *miss;          /* owned: the shared answer of a miss */
+    PyObject *name;          /* owned */
+    PyObject *owner;         /* owned: keeps the machine code alive */
+    PyObject *prepare;       /* owned, or NULL: makes the kernel at the first call */
+    PyObject *entry;         /* owned, or NULL: the program of the entry that this segment belongs to */
+    LoopTrial *trial;        /* owned, or NULL: A/B timing of the loop that contains this segment */
     KernelFunction kernel;
-    Input *inputs;              /* owned */
+    Input *inputs; /* owned */
     Py_ssize_t ninputs;
-    Py_ssize_t *slots;          /* owned: locals of the calling frame to pass after the arguments, maybe unbound */
+    Py_ssize_t *slots; /* owned: locals of the calling frame to pass after the arguments, maybe unbound */
     Py_ssize_t nslots;
-    Exit *exits;                /* owned; NULL in a cleared launcher */
+    Exit *exits; /* owned; NULL in a cleared launcher */
     Py_ssize_t nexits;
     Py_ssize_t words;
     Py_ssize_t output_word;
     Py_ssize_t width;
-    long long *causes;          /* owned, or NULL: the number of exits for each cause, from cause 1 on */
+    long long *causes; /* owned, or NULL: the number of exits for each cause, from cause 1 on */
     Py_ssize_t ncauses;
     long long calls;
     long long misses;
     int enabled;
-    int nogil;                  /* whether the kernel runs without the GIL */
-    char clock;                 /* the trial counts the calls of this launcher */
-    int doubts;                 /* guard failures while the entry's guards held */
-    Gate gate;                  /* used by a re-entry */
+    int nogil;  /* whether the kernel runs without the GIL */
+    char clock; /* the trial counts the calls of this launcher */
+    int doubts; /* guard failures while the entry's guards held */
+    Gate gate;  /* used by a re-entry */
 } Launcher;
 
 /* launch.c: set when the first launcher with a guard program is made. */
@@ -55,8 +55,8 @@ int launch_ready(void);
 PyObject *launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues);
 
 /* launch.c: LaunchAPI.launch. */
-Launched launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals,
-                         PyObject *builtins, Left *left, PyObject **result);
+Launched launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, PyObject *globals, PyObject *builtins,
+                         Left *left, PyObject **result);
 
 /* hand_over.c: the pending answers for frames that have just started, of all threads, innermost first. */
 extern HandOver *hand_overs;

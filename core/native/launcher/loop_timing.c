@@ -6,9 +6,9 @@
 #define WAIT_CALLS 1000
 #define FIRST_WINDOW 16
 #define LONGEST_WINDOW 4096
-#define WINDOW_NS 50000          /* the intended length of a window */
-#define MISS_NS 40               /* the cost of a MISS in linked code, in ns (measured: 25 to 60) */
-#define MANY_RESTARTS 200        /* then the loop has too few iterations to be measured */
+#define WINDOW_NS 50000   /* the intended length of a window */
+#define MISS_NS 40        /* the cost of a MISS in linked code, in ns (measured: 25 to 60) */
+#define MANY_RESTARTS 200 /* then the loop has too few iterations to be measured */
 
 int64_t loop_windows;
 
@@ -34,7 +34,7 @@ verdict_give(LoopTrial *self, LoopState state)
     self->state = state;
     self->plain = state == LOOP_LOST;
     self->running = NULL;
-    PyObject *on_verdict = self->on_verdict;  /* owned */
+    PyObject *on_verdict = self->on_verdict; /* owned */
     self->on_verdict = NULL;
     if (on_verdict == NULL) {
         return;
@@ -42,7 +42,7 @@ verdict_give(LoopTrial *self, LoopState state)
     Py_INCREF(self);
     PyObject *done = PyObject_CallFunction(on_verdict, "OLL", state == LOOP_LOST ? Py_True : Py_False,
                                            (long long)per_call(self, &self->windows.kernels),
-                                           (long long)per_call(self, &self->windows.plain));  /* owned */
+                                           (long long)per_call(self, &self->windows.plain)); /* owned */
     if (done == NULL) {
         PyErr_WriteUnraisable(on_verdict);
     }
@@ -113,7 +113,7 @@ static PyObject *
 loop_trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"on_verdict", "limit", NULL};
-    PyObject *on_verdict;  /* borrowed */
+    PyObject *on_verdict; /* borrowed */
     long long limit;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OL:LoopTrial", names, &on_verdict, &limit)) {
         return NULL;
@@ -121,7 +121,7 @@ loop_trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyCallable_Check(on_verdict)) {
         return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
     }
-    LoopTrial *self = (LoopTrial *)type->tp_alloc(type, 0);  /* owned, given away */
+    LoopTrial *self = (LoopTrial *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
         Py_INCREF(on_verdict);
         self->on_verdict = on_verdict;
@@ -166,8 +166,7 @@ static PyGetSetDef loop_trial_getset[] = {
 };
 
 PyTypeObject LoopTrial_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._launcher.LoopTrial",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._launcher.LoopTrial",
     .tp_doc = "LoopTrial(on_verdict, limit)\n--\n\nMeasures the launchers of a loop against bytecode.",
     .tp_basicsize = sizeof(LoopTrial),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,

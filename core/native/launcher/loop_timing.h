@@ -18,16 +18,16 @@ typedef enum { LOOP_WAITING, LOOP_MEASURING, LOOP_KEPT, LOOP_LOST } LoopState;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *on_verdict;        /* owned */
-    int64_t limit;               /* ns between calls of the clock: above this bytecode is not tried; 0: no limit */
+    PyObject *on_verdict; /* owned */
+    int64_t limit;        /* ns between calls of the clock: above this bytecode is not tried; 0: no limit */
     LoopState state;
-    int plain;                   /* this window is one of bytecode */
-    int calls;                   /* calls of the clock: so far while waiting, then those left in the window */
-    int window;                  /* calls of the clock per window */
-    int restarts;                /* windows that were given up because another run came in between */
-    int declined;                /* calls of launchers in a window of bytecode, whose cost is subtracted */
-    int64_t start;               /* ns at which the window began */
-    const void *running;         /* the run of linked code (launch_api.h); only its identity is used */
+    int plain;           /* this window is one of bytecode */
+    int calls;           /* calls of the clock: so far while waiting, then those left in the window */
+    int window;          /* calls of the clock per window */
+    int restarts;        /* windows that were given up because another run came in between */
+    int declined;        /* calls of launchers in a window of bytecode, whose cost is subtracted */
+    int64_t start;       /* ns at which the window began */
+    const void *running; /* the run of linked code (launch_api.h); only its identity is used */
     Comparison windows;
 } LoopTrial;
 

@@ -20,12 +20,12 @@ typedef char check_complex_scalar[offsetof(PyCDoubleScalarObject, obval) == size
 
 /* The sources of the values of one exit. */
 typedef struct {
-    PyObject *const *fetched;   /* borrowed */
+    PyObject *const *fetched; /* borrowed */
     int64_t *frame;
-    PyObject *answer;           /* borrowed: the tuple of a Python kernel, or NULL */
-    Py_ssize_t next;            /* the next item of `answer` */
-    PyObject *globals;          /* borrowed: the function's */
-    PyObject *instances;        /* owned: the list of the instances made for this exit; NULL: none so far */
+    PyObject *answer;    /* borrowed: the tuple of a Python kernel, or NULL */
+    Py_ssize_t next;     /* the next item of `answer` */
+    PyObject *globals;   /* borrowed: the function's */
+    PyObject *instances; /* owned: the list of the instances made for this exit; NULL: none so far */
 } ValueSource;
 
 static inline int64_t
@@ -81,10 +81,8 @@ input_load(const Input *input, PyObject *object, int64_t *words)
     int overflow = 0;
 
     switch (input->kind) {
-    case IN_SKIP:
-        return 1;
-    case IN_ARRAY:
-        return array_load(input, object, words);
+    case IN_SKIP: return 1;
+    case IN_ARRAY: return array_load(input, object, words);
     case IN_INT:
         if (!PyLong_CheckExact(object)) {
             return 0;
@@ -97,9 +95,7 @@ input_load(const Input *input, PyObject *object, int64_t *words)
         }
         words[0] = word_from_double(PyFloat_AS_DOUBLE(object));
         return 1;
-    case IN_BOOL:
-        words[0] = object == Py_True;
-        return PyBool_Check(object);
+    case IN_BOOL: words[0] = object == Py_True; return PyBool_Check(object);
     case IN_COMPLEX:
         if (!PyComplex_CheckExact(object)) {
             return 0;
@@ -107,15 +103,12 @@ input_load(const Input *input, PyObject *object, int64_t *words)
         words[0] = word_from_double(((PyComplexObject *)object)->cval.real);
         words[1] = word_from_double(((PyComplexObject *)object)->cval.imag);
         return 1;
-    case IN_SCALAR:
-        return scalar_input_load(input, object, words);
+    case IN_SCALAR: return scalar_input_load(input, object, words);
     case IN_OBJECT:
-        words[0] = (int64_t)object;  /* borrowed: the launcher holds fetched objects until the kernel has ended */
+        words[0] = (int64_t)object; /* borrowed: the launcher holds fetched objects until the kernel has ended */
         return !PyUnicode_CheckExact(object) || PyUnicode_IS_READY(object);
-    case IN_TYPED_ARRAY:
-        return typed_array_load(input, object, words);
-    default:
-        return iterator_load(input, object, words);
+    case IN_TYPED_ARRAY: return typed_array_load(input, object, words);
+    default: return iterator_load(input, object, words);
     }
 }
 
@@ -124,7 +117,7 @@ input_load(const Input *input, PyObject *object, int64_t *words)
 static PyObject *
 object_build(int64_t word)
 {
-    PyObject *object = (PyObject *)word;  /* borrowed: the frame owns it */
+    PyObject *object = (PyObject *)word; /* borrowed: the frame owns it */
     if (object == NULL) {
         PyErr_SetString(PyExc_SystemError, "a kernel left an object output empty");
         return NULL;
@@ -160,7 +153,7 @@ python_value(ValueSource *source)
         PyErr_SetString(PyExc_SystemError, "a Python kernel returned too few values");
         return NULL;
     }
-    PyObject *value = PyTuple_GET_ITEM(source->answer, source->next++);  /* borrowed, then the result */
+    PyObject *value = PyTuple_GET_ITEM(source->answer, source->next++); /* borrowed, then the result */
     Py_INCREF(value);
     return value;
 }
@@ -174,7 +167,7 @@ words_read(const Output *output, ValueSource *source, int64_t *words, Py_ssize_t
         return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *value = python_value(source);  /* owned */
+        PyObject *value = python_value(source); /* owned */
         if (value == NULL) {
             return -1;
         }
@@ -193,7 +186,7 @@ static PyObject *output_build(const Output *output, ValueSource *source);
 static PyObject *
 advance_build(const Output *output, ValueSource *source)
 {
-    PyObject *iterator = source->fetched[output->input];  /* borrowed, then the result */
+    PyObject *iterator = source->fetched[output->input]; /* borrowed, then the result */
     Py_ssize_t count = output->steps;
     int64_t *words = PyMem_Malloc((count + 1) * sizeof(int64_t));
     if (words == NULL) {
@@ -212,9 +205,9 @@ advance_build(const Output *output, ValueSource *source)
 static PyObject *
 iterator_build(const Output *output, ValueSource *source)
 {
-    PyObject *result = NULL;  /* new: the result */
+    PyObject *result = NULL; /* new: the result */
     int64_t words[3] = {0};
-    PyObject *part = output_build(output->items, source);  /* owned */
+    PyObject *part = output_build(output->items, source); /* owned */
     if (part == NULL) {
         return NULL;
     }
@@ -223,13 +216,13 @@ iterator_build(const Output *output, ValueSource *source)
     }
     else if (output->kind >= OUT_DICT_KEYS) {
         result = words_read(output, source, words, 3) < 0 ? NULL
-            : output->kind == OUT_SET_ITERATOR ? set_iterator_build(part, words)
-            : dict_iterator_build(part, output->kind, words);
+                 : output->kind == OUT_SET_ITERATOR       ? set_iterator_build(part, words)
+                                                          : dict_iterator_build(part, output->kind, words);
     }
     else if (words_read(output, source, words, 1) == 0) {
         result = output->kind == OUT_ENUMERATE
-            ? PyObject_CallFunction((PyObject *)&PyEnum_Type, "OL", part, (long long)words[0])
-            : sequence_iterator_build(part, output->kind, words[0]);
+                     ? PyObject_CallFunction((PyObject *)&PyEnum_Type, "OL", part, (long long)words[0])
+                     : sequence_iterator_build(part, output->kind, words[0]);
     }
     Py_DECREF(part);
     return result;
@@ -238,9 +231,9 @@ iterator_build(const Output *output, ValueSource *source)
 static PyObject *
 tuple_build(const Output *output, ValueSource *source)
 {
-    PyObject *result = PyTuple_New(output->count);  /* new: the result */
+    PyObject *result = PyTuple_New(output->count); /* new: the result */
     for (Py_ssize_t i = 0; result != NULL && i < output->count; i++) {
-        PyObject *item = output_build(&output->items[i], source);  /* moved into the tuple */
+        PyObject *item = output_build(&output->items[i], source); /* moved into the tuple */
         if (item == NULL) {
             Py_CLEAR(result);
             break;
@@ -255,8 +248,8 @@ static PyObject *
 instance_build(const Output *output, ValueSource *source)
 {
     int64_t origin = 0;
-    PyObject *result = NULL;  /* new: the result */
-    PyObject *parts = tuple_build(output, source);  /* owned */
+    PyObject *result = NULL;                       /* new: the result */
+    PyObject *parts = tuple_build(output, source); /* owned */
     if (parts == NULL || (output->kind != OUT_INSTANCE && words_read(output, source, &origin, 1) < 0)) {
         Py_XDECREF(parts);
         return NULL;
@@ -286,7 +279,7 @@ again_build(const Output *output, ValueSource *source)
         PyErr_SetString(PyExc_SystemError, "an exit hands over an object before it is made");
         return NULL;
     }
-    PyObject *result = PyList_GET_ITEM(source->instances, output->input);  /* borrowed, then the result */
+    PyObject *result = PyList_GET_ITEM(source->instances, output->input); /* borrowed, then the result */
     Py_INCREF(result);
     return result;
 }
@@ -295,9 +288,9 @@ again_build(const Output *output, ValueSource *source)
 static PyObject *
 called_build(PyObject *parts)
 {
-    PyObject *arguments = PyTuple_GetSlice(parts, 1, PyTuple_GET_SIZE(parts));  /* owned */
+    PyObject *arguments = PyTuple_GetSlice(parts, 1, PyTuple_GET_SIZE(parts)); /* owned */
     PyObject *result = arguments == NULL ? NULL
-        : PyObject_Call(PyTuple_GET_ITEM(parts, 0), arguments, NULL);  /* new: the result */
+                                         : PyObject_Call(PyTuple_GET_ITEM(parts, 0), arguments, NULL); /* new: the result */
     Py_XDECREF(arguments);
     return result;
 }
@@ -306,8 +299,8 @@ called_build(PyObject *parts)
 static PyObject *
 composite_build(const Output *output, ValueSource *source)
 {
-    PyObject *parts = tuple_build(output, source);  /* owned */
-    PyObject *result;  /* new: the result */
+    PyObject *parts = tuple_build(output, source); /* owned */
+    PyObject *result;                              /* new: the result */
     if (parts == NULL) {
         return NULL;
     }
@@ -333,24 +326,18 @@ output_build(const Output *output, ValueSource *source)
         result = source->fetched[output->input];
         Py_INCREF(result);
         return result;
-    case OUT_CONST:
-        Py_INCREF(output->object);
-        return output->object;
-    case OUT_TUPLE:
-        return tuple_build(output, source);
+    case OUT_CONST: Py_INCREF(output->object); return output->object;
+    case OUT_TUPLE: return tuple_build(output, source);
     case OUT_ZIP:
     case OUT_MAP:
     case OUT_FILTER:
     case OUT_CALLED:
     case OUT_FUNCTION:
-    case OUT_GENERATOR:
-        return composite_build(output, source);
+    case OUT_GENERATOR: return composite_build(output, source);
     case OUT_INSTANCE:
     case OUT_KEPT_INSTANCE:
-    case OUT_CHANGED_INSTANCE:
-        return instance_build(output, source);
-    case OUT_AGAIN:
-        return again_build(output, source);
+    case OUT_CHANGED_INSTANCE: return instance_build(output, source);
+    case OUT_AGAIN: return again_build(output, source);
     case OUT_SEQUENCE_ITERATOR:
     case OUT_LIST_ITERATOR:
     case OUT_REVERSED_ITERATOR:
@@ -362,12 +349,9 @@ output_build(const Output *output, ValueSource *source)
     case OUT_STEPPED:
     case OUT_STEPPED_REVERSED:
     case OUT_STEPPED_VALUES:
-    case OUT_STEPPED_ITEMS:
-        return iterator_build(output, source);
-    case OUT_ADVANCE:
-        return advance_build(output, source);
-    default:
-        return source->answer != NULL ? python_value(source) : native_value(output, source);
+    case OUT_STEPPED_ITEMS: return iterator_build(output, source);
+    case OUT_ADVANCE: return advance_build(output, source);
+    default: return source->answer != NULL ? python_value(source) : native_value(output, source);
     }
 }
 

@@ -33,8 +33,9 @@ static int
 polls_register(PyObject *module)
 {
 #if BREAKER_PER_THREAD
-    PyObject *shared[] = {poll_none(), poll_none()}, *own = Py_BuildValue(
-        "(nnn)", (Py_ssize_t)offsetof(OwnedList, breaker), (Py_ssize_t)BREAKER_POLLED, (Py_ssize_t)BREAKER_SIGNALS);
+    PyObject *shared[] = {poll_none(), poll_none()},
+             *own = Py_BuildValue("(nnn)", (Py_ssize_t)offsetof(OwnedList, breaker), (Py_ssize_t)BREAKER_POLLED,
+                                  (Py_ssize_t)BREAKER_SIGNALS);
 #else
     PyObject *shared[] = {PyLong_FromVoidPtr(breaker_address()), PyLong_FromVoidPtr(breaker_signals_address())};
     PyObject *own = poll_none();

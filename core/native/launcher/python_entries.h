@@ -15,7 +15,7 @@ module_dict_iterator(PyObject *Py_UNUSED(module), PyObject *object)
                              members->used);
     }
     if (Py_TYPE(object) != &PyDictIterKey_Type && Py_TYPE(object) != &PyDictIterValue_Type
-            && Py_TYPE(object) != &PyDictIterItem_Type) {
+        && Py_TYPE(object) != &PyDictIterItem_Type) {
         PyErr_Format(PyExc_TypeError, "not an iterator over a dict or set: %R", object);
         return NULL;
     }
@@ -26,7 +26,7 @@ module_dict_iterator(PyObject *Py_UNUSED(module), PyObject *object)
 static PyObject *
 module_next_entry(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *owner, *key, *value = Py_None;  /* borrowed */
+    PyObject *owner, *key, *value = Py_None; /* borrowed */
     Py_ssize_t position;
     if (!PyArg_ParseTuple(args, "On:next_entry", &owner, &position)) {
         return NULL;

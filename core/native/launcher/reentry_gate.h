@@ -9,15 +9,15 @@
 #ifndef PIJIT_GATE_H
 #define PIJIT_GATE_H
 
-#define ENOUGH_ROUNDS 8         /* iterations that save more time than a re-entry costs */
-#define FIRST_WAIT 1023         /* arrivals */
+#define ENOUGH_ROUNDS 8 /* iterations that save more time than a re-entry costs */
+#define FIRST_WAIT 1023 /* arrivals */
 #define LONGEST_WAIT 8191
 
 typedef struct {
     int exists;
-    int wait;                   /* arrivals until it opens */
+    int wait; /* arrivals until it opens */
     int last_wait, longest_wait;
-    int began_late;             /* the next run begins after a wait, somewhere between two exits */
+    int began_late; /* the next run begins after a wait, somewhere between two exits */
 } Gate;
 
 static inline Gate

@@ -10,7 +10,7 @@
 static inline int
 error_is_set(void)
 {
-    PyThreadState *tstate = PyGILState_GetThisThreadState();  /* borrowed */
+    PyThreadState *tstate = PyGILState_GetThisThreadState(); /* borrowed */
 #if PY_VERSION_HEX < 0x030C0000
     return tstate != NULL && tstate->curexc_type != NULL;
 #else

@@ -23,8 +23,7 @@ TAKES_GIL(alloc, (int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, in
           (frame, desc, typenum, ndim, order))
 TAKES_GIL(alloc_like, (int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t nops, int64_t ops),
           (frame, desc, typenum, ndim, nops, ops))
-TAKES_GIL(view, (int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t base),
-          (frame, desc, ndim, typenum, base))
+TAKES_GIL(view, (int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t base), (frame, desc, ndim, typenum, base))
 TAKES_GIL(copy, (int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim),
           (frame, dst, dst_ndim, typenum, src, src_ndim))
 TAKES_GIL(changed_instance, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
@@ -39,12 +38,13 @@ TAKES_GIL(new_cell, (int64_t frame, int64_t count, int64_t spec), (frame, count,
 TAKES_GIL(new_function, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(new_object, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
 TAKES_GIL(box, (int64_t frame, int64_t count, int64_t spec), (frame, count, spec))
-TAKES_GIL(invoke, (int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted,
-                   int64_t strict, int64_t out), (frame, function, keywords, count, spec, wanted, strict, out))
+TAKES_GIL(invoke,
+          (int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted, int64_t strict,
+           int64_t out),
+          (frame, function, keywords, count, spec, wanted, strict, out))
 TAKES_GIL(product, (int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t strict, int64_t out),
           (frame, left, right, wanted, strict, out))
-TAKES_GIL(item, (int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out),
-          (frame, tuple, index, wanted, out))
+TAKES_GIL(item, (int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out), (frame, tuple, index, wanted, out))
 TAKES_GIL(copied, (int64_t frame, int64_t desc, int64_t ndim, int64_t typenum), (frame, desc, ndim, typenum))
 TAKES_GIL(own, (int64_t frame, int64_t object), (frame, object))
 TAKES_GIL(retain, (int64_t frame, int64_t object), (frame, object))
@@ -69,7 +69,7 @@ nogil_missing(void)
 static int64_t
 nogil_asked(int64_t signals)
 {
-    PyThreadState *tstate = PyGILState_GetThisThreadState();  /* borrowed */
+    PyThreadState *tstate = PyGILState_GetThisThreadState(); /* borrowed */
     return tstate != NULL && breaker_asks(tstate);
 }
 
@@ -96,11 +96,13 @@ nogil_asked(int64_t signals)
 #define nogil_store_scalar runtime_store_scalar
 #define nogil_load_scalar runtime_load_scalar
 
+/* clang-format off */
 #define NOGIL_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(box) \
     X(own) X(copied) \
     X(invoke) X(product) X(gufunc) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(item) X(asked) \
     X(clear_exception) X(parallel) X(copy_apart) X(copy_around) X(matmul)
+/* clang-format on */
 
 #endif

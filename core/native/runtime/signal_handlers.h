@@ -18,15 +18,15 @@
 static PyObject *
 handler_function(PyObject *handler)
 {
-    PyObject *function = PyMethod_Check(handler) ? PyMethod_GET_FUNCTION(handler) : handler;  /* borrowed */
+    PyObject *function = PyMethod_Check(handler) ? PyMethod_GET_FUNCTION(handler) : handler; /* borrowed */
     if (PyFunction_Check(function)) {
         Py_INCREF(function);
         return function;
     }
-    static const char *const inner[] = {"__wrapped__", "func", "__call__"};  /* of jitted functions, partials, others */
+    static const char *const inner[] = {"__wrapped__", "func", "__call__"}; /* of jitted functions, partials, others */
     for (int kind = 0; kind < 3; kind++) {
-        PyObject *owner = kind < 2 ? function : (PyObject *)Py_TYPE(function);  /* borrowed */
-        PyObject *found = PyObject_GetAttrString(owner, inner[kind]);  /* owned, given away */
+        PyObject *owner = kind < 2 ? function : (PyObject *)Py_TYPE(function); /* borrowed */
+        PyObject *found = PyObject_GetAttrString(owner, inner[kind]);          /* owned, given away */
         if (found != NULL && PyFunction_Check(found)) {
             return found;
         }
@@ -44,10 +44,10 @@ traceback_has(PyObject *traceback, PyCodeObject *code)
     /* `at` is borrowed. */
     for (PyTracebackObject *at = (PyTracebackObject *)traceback; at != NULL && !found; at = at->tb_next) {
 #if PY_VERSION_HEX < 0x03090000
-        PyCodeObject *run = at->tb_frame->f_code;  /* owned */
+        PyCodeObject *run = at->tb_frame->f_code; /* owned */
         Py_INCREF(run);
 #else
-        PyCodeObject *run = PyFrame_GetCode(at->tb_frame);  /* owned */
+        PyCodeObject *run = PyFrame_GetCode(at->tb_frame); /* owned */
 #endif
         found = run->co_firstlineno == code->co_firstlineno && run->co_filename == code->co_filename;
         Py_DECREF(run);
@@ -59,15 +59,15 @@ traceback_has(PyObject *traceback, PyCodeObject *code)
 static int
 traceback_has_handler(PyObject *traceback, PyObject *signals, int number)
 {
-    PyObject *handler = PyObject_CallMethod(signals, "getsignal", "i", number);  /* owned */
-    PyObject *function = NULL;  /* owned */
+    PyObject *handler = PyObject_CallMethod(signals, "getsignal", "i", number); /* owned */
+    PyObject *function = NULL;                                                  /* owned */
     if (handler != NULL && handler != Py_None && !PyLong_Check(handler)) {
         function = handler_function(handler);
     }
     int found = function != NULL && traceback_has(traceback, (PyCodeObject *)PyFunction_GET_CODE(function));
     Py_XDECREF(handler);
     Py_XDECREF(function);
-    PyErr_Clear();  /* the number may not be a signal */
+    PyErr_Clear(); /* the number may not be a signal */
     return found;
 }
 
@@ -76,7 +76,7 @@ static int
 raised_by_handler(PyObject *traceback)
 {
     int is_possible = traceback != NULL && thread_runs_handlers();
-    PyObject *signals = is_possible ? PyImport_ImportModule("_signal") : NULL;  /* owned */
+    PyObject *signals = is_possible ? PyImport_ImportModule("_signal") : NULL; /* owned */
     int found = 0;
     for (int number = 1; signals != NULL && number < NSIG && !found; number++) {
         found = traceback_has_handler(traceback, signals, number);
@@ -90,7 +90,7 @@ raised_by_handler(PyObject *traceback)
 static int
 raise_kept(void *kept)
 {
-    PyObject *value = kept, *type = (PyObject *)Py_TYPE(value);  /* owned, given away */
+    PyObject *value = kept, *type = (PyObject *)Py_TYPE(value); /* owned, given away */
     Py_INCREF(type);
     PyErr_Restore(type, value, PyException_GetTraceback(value));
     return -1;

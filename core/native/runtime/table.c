@@ -25,12 +25,11 @@ int
 scalar_size(int typenum)
 {
     static const unsigned char sizes[] = {
-        [NPY_BOOL] = sizeof(npy_bool), [NPY_BYTE] = sizeof(npy_byte), [NPY_UBYTE] = sizeof(npy_ubyte),
-        [NPY_SHORT] = sizeof(npy_short), [NPY_USHORT] = sizeof(npy_ushort), [NPY_INT] = sizeof(npy_int),
-        [NPY_UINT] = sizeof(npy_uint), [NPY_LONG] = sizeof(npy_long), [NPY_ULONG] = sizeof(npy_ulong),
-        [NPY_LONGLONG] = sizeof(npy_longlong), [NPY_ULONGLONG] = sizeof(npy_ulonglong),
-        [NPY_FLOAT] = sizeof(npy_float), [NPY_DOUBLE] = sizeof(npy_double),
-        [NPY_CFLOAT] = sizeof(npy_float), [NPY_CDOUBLE] = sizeof(npy_double),
+        [NPY_BOOL] = sizeof(npy_bool),         [NPY_BYTE] = sizeof(npy_byte),           [NPY_UBYTE] = sizeof(npy_ubyte),
+        [NPY_SHORT] = sizeof(npy_short),       [NPY_USHORT] = sizeof(npy_ushort),       [NPY_INT] = sizeof(npy_int),
+        [NPY_UINT] = sizeof(npy_uint),         [NPY_LONG] = sizeof(npy_long),           [NPY_ULONG] = sizeof(npy_ulong),
+        [NPY_LONGLONG] = sizeof(npy_longlong), [NPY_ULONGLONG] = sizeof(npy_ulonglong), [NPY_FLOAT] = sizeof(npy_float),
+        [NPY_DOUBLE] = sizeof(npy_double),     [NPY_CFLOAT] = sizeof(npy_float),        [NPY_CDOUBLE] = sizeof(npy_double),
     };
     return typenum >= 0 && typenum < (int)sizeof(sizes) ? sizes[typenum] : 0;
 }
@@ -112,7 +111,7 @@ scalar_box(PyTypeObject *type, int typenum, const int64_t *words)
     if (typenum == NPY_BOOL) {
         PyArrayScalar_RETURN_BOOL_FROM_LONG(words[0] != 0);
     }
-    PyObject *scalar = type->tp_alloc(type, 0);  /* new: the result */
+    PyObject *scalar = type->tp_alloc(type, 0); /* new: the result */
     if (scalar == NULL) {
         return NULL;
     }
@@ -229,7 +228,7 @@ array_wrap(const int64_t *desc, int ndim, int typenum, PyArrayObject *base)
     npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
     words_to_dims(shape, desc + DESC_SHAPE, ndim);
     words_to_dims(strides, desc + DESC_SHAPE + ndim, ndim);
-    PyArray_Descr *descr;  /* stolen by the new array */
+    PyArray_Descr *descr; /* stolen by the new array */
     int flags = NPY_ARRAY_WRITEABLE;
     if (base != NULL && PyArray_TYPE(base) == typenum) {
         descr = PyArray_DESCR(base);
@@ -244,8 +243,8 @@ array_wrap(const int64_t *desc, int ndim, int typenum, PyArrayObject *base)
     if (base != NULL && !PyArray_ISWRITEABLE(base)) {
         flags = 0;
     }
-    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, (void *)desc[DESC_DATA],
-                                          flags, NULL);  /* new: the result */
+    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, (void *)desc[DESC_DATA], flags,
+                                          NULL); /* new: the result */
     if (view == NULL || base == NULL) {
         return view;
     }
@@ -261,7 +260,7 @@ static int64_t
 runtime_view(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t base)
 {
     int64_t *words = (int64_t *)desc;
-    PyObject *view = array_wrap(words, (int)ndim, (int)typenum, (PyArrayObject *)base);  /* moved to the list */
+    PyObject *view = array_wrap(words, (int)ndim, (int)typenum, (PyArrayObject *)base); /* moved to the list */
     if (view == NULL || owned_push(frame_owned(frame), view) < 0) {
         return LAUNCHER_ERROR;
     }
@@ -299,8 +298,7 @@ static int64_t
 runtime_same(int64_t a, int64_t b, int64_t ndim)
 {
     const int64_t *x = (const int64_t *)a, *y = (const int64_t *)b;
-    return x[DESC_DATA] == y[DESC_DATA]
-           && memcmp(x + DESC_SHAPE, y + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0;
+    return x[DESC_DATA] == y[DESC_DATA] && memcmp(x + DESC_SHAPE, y + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0;
 }
 
 #include "runtime/ufuncs/loops.h"
@@ -314,9 +312,18 @@ runtime_reduce(int64_t frame, int64_t spec)
 {
     const int64_t *words = (const int64_t *)spec;
     Reduction reduction = {
-        (PyUFuncGenericFunction)words[0], (void *)words[1], (int)words[2],
-        value_size((int)words[2]), (int)words[3], (const int64_t *)words[4],
-        words[5], words[6] != 0, words[7], (int64_t *)words[8], words[9], (int)words[10],
+        (PyUFuncGenericFunction)words[0],
+        (void *)words[1],
+        (int)words[2],
+        value_size((int)words[2]),
+        (int)words[3],
+        (const int64_t *)words[4],
+        words[5],
+        words[6] != 0,
+        words[7],
+        (int64_t *)words[8],
+        words[9],
+        (int)words[10],
     };
     if (reduce_chunk == REDUCE_UNPROBED) {
         PyGILState_STATE gil = PyGILState_Ensure();
@@ -362,6 +369,7 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
 /* ---- the table and the module's helpers ---- */
 
 /* One list that gives each entry its index, name and function. */
+/* clang-format off */
 #define RUNTIME_ENTRIES(X) \
     X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
     X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
@@ -374,13 +382,14 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
     X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(text_add) X(text_append) \
     X(asked) X(clear_exception) \
     X(parallel) X(copy_apart) X(copy_around) X(matmul)
+/* clang-format on */
 
 #define ENTRY_ADDRESS(name) (void *)runtime_##name,
 #define ENTRY_NAME(name) #name,
 #define ENTRY_NUMBER(name) NUMBER_##name,
 #define ENTRY_WITHOUT_GIL(name) [NUMBER_##name] = (void *)nogil_##name,
 
-enum {RUNTIME_ENTRIES(ENTRY_NUMBER) RUNTIME_COUNT};
+enum { RUNTIME_ENTRIES(ENTRY_NUMBER) RUNTIME_COUNT };
 
 void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
 void *runtime_table_nogil[RUNTIME_COUNT] = {NOGIL_ENTRIES(ENTRY_WITHOUT_GIL)};
@@ -390,13 +399,13 @@ static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
 static int
 table_register(PyObject *module)
 {
-    PyObject *indices = PyDict_New();  /* moved to the module */
-    PyObject *address = PyLong_FromVoidPtr((void *)runtime_table);  /* moved to the module */
+    PyObject *indices = PyDict_New();                              /* moved to the module */
+    PyObject *address = PyLong_FromVoidPtr((void *)runtime_table); /* moved to the module */
     if (indices == NULL || address == NULL) {
         goto error;
     }
     for (size_t i = 0; i < sizeof(runtime_names) / sizeof(runtime_names[0]); i++) {
-        PyObject *index = PyLong_FromSize_t(i);  /* owned */
+        PyObject *index = PyLong_FromSize_t(i); /* owned */
         if (index == NULL || PyDict_SetItemString(indices, runtime_names[i], index) < 0) {
             Py_XDECREF(index);
             goto error;
@@ -427,12 +436,11 @@ umath_import(void)
 int
 runtime_register(PyObject *module)
 {
-    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || results_probe() < 0
-            || umath_import() < 0 || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0
-            || PyModule_AddFunctions(module, module_methods) < 0
-            || PyModule_AddFunctions(module, draw_functions) < 0
-            || PyModule_AddIntConstant(module, "RESULTS_COME_BACK", RESULTS_COME_BACK) < 0
-            || PyModule_AddFunctions(module, product_functions) < 0) {
+    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || results_probe() < 0 || umath_import() < 0
+        || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0
+        || PyModule_AddFunctions(module, module_methods) < 0 || PyModule_AddFunctions(module, draw_functions) < 0
+        || PyModule_AddIntConstant(module, "RESULTS_COME_BACK", RESULTS_COME_BACK) < 0
+        || PyModule_AddFunctions(module, product_functions) < 0) {
         return -1;
     }
     for (int i = 0; i < RUNTIME_COUNT; i++) {

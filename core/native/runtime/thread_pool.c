@@ -10,27 +10,27 @@
 #include <unistd.h>
 
 #define MOST_THREADS 64
-#define PIECES 4                /* per thread, so that others can take over the share of a delayed thread */
+#define PIECES 4 /* per thread, so that others can take over the share of a delayed thread */
 #define STACK_BYTES (1 << 20)
 
 typedef struct {
     PoolBody body;
     int64_t *arguments;
     int64_t count, piece;
-    int64_t next;               /* atomic: the first iteration that no thread has taken */
-    int places;                 /* number of threads that may still join */
-    int working;                /* number of threads that have joined and are not done */
-    int flags;                  /* floating-point exceptions that the threads have raised */
-    fenv_t environment;         /* floating-point environment of the calling thread */
+    int64_t next;       /* atomic: the first iteration that no thread has taken */
+    int places;         /* number of threads that may still join */
+    int working;        /* number of threads that have joined and are not done */
+    int flags;          /* floating-point exceptions that the threads have raised */
+    fenv_t environment; /* floating-point environment of the calling thread */
 } Job;
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
-    Job *job;                   /* on the caller's stack; NULL if there is none to join */
+    Job *job; /* on the caller's stack; NULL if there is none to join */
     int threads;
-    long long loops;            /* number of loops that threads have shared */
-    int busy;                   /* atomic: a loop uses the pool */
+    long long loops; /* number of loops that threads have shared */
+    int busy;        /* atomic: a loop uses the pool */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static __thread int kept_limit;
@@ -85,8 +85,7 @@ pool_grow(int wanted)
     }
     sigfillset(&all);
     if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0
-            && pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0
-            && pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
+        && pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 && pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
         while (pool.threads < wanted && pthread_create(&thread, &attributes, thread_main, NULL) == 0) {
             pool.threads++;
         }
@@ -173,7 +172,7 @@ pool_run(PoolBody body, int64_t *arguments, int64_t count, int64_t align, int64_
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int64_t threads = count > align ? threads_for(work, least) : 1;
     if (threads < 2 || pthread_once(&once, fork_register) != 0 || fork_status != 0
-            || __atomic_exchange_n(&pool.busy, 1, __ATOMIC_ACQUIRE)) {
+        || __atomic_exchange_n(&pool.busy, 1, __ATOMIC_ACQUIRE)) {
         body(0, count, arguments, NULL);
         return;
     }
@@ -192,7 +191,7 @@ static PyObject *
 numba_asked(PyObject *parallel)
 {
     breaker_hold();
-    PyObject *answer = PyObject_CallMethod(parallel, "get_num_threads", NULL);  /* new: the result */
+    PyObject *answer = PyObject_CallMethod(parallel, "get_num_threads", NULL); /* new: the result */
     breaker_restore();
     if (answer == NULL) {
         int interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
@@ -209,10 +208,10 @@ numba_asked(PyObject *parallel)
 static long
 numba_limit(void)
 {
-    PyObject *modules = PyImport_GetModuleDict();  /* borrowed */
-    PyObject *parallel = PyDict_GetItemString(modules, "numba.np.ufunc.parallel");  /* borrowed */
-    PyObject *config = PyDict_GetItemString(modules, "numba.core.config");          /* borrowed */
-    PyObject *started = NULL, *answer = NULL;                                        /* owned */
+    PyObject *modules = PyImport_GetModuleDict();                                  /* borrowed */
+    PyObject *parallel = PyDict_GetItemString(modules, "numba.np.ufunc.parallel"); /* borrowed */
+    PyObject *config = PyDict_GetItemString(modules, "numba.core.config");         /* borrowed */
+    PyObject *started = NULL, *answer = NULL;                                      /* owned */
     long limit = 0;
     if (parallel != NULL) {
         started = PyObject_GetAttrString(parallel, "_is_initialized");
@@ -227,7 +226,7 @@ numba_limit(void)
     if (answer != NULL) {
         limit = PyLong_AsLong(answer);
     }
-    PyErr_Clear();  /* another version of numba may lack an attribute */
+    PyErr_Clear(); /* another version of numba may lack an attribute */
     Py_XDECREF(started);
     Py_XDECREF(answer);
     return limit;

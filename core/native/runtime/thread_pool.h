@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define POOL_BUFFER 65536       /* bytes */
+#define POOL_BUFFER 65536 /* bytes */
 
 /* Runs iterations [begin, end). `buffer` has POOL_BUFFER bytes of the thread's own, or is NULL in the calling
  * thread. */

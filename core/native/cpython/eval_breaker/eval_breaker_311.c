@@ -22,8 +22,7 @@ void
 breaker_restore(void)
 {
     struct _ceval_state *ceval = &_PyRuntime.interpreters.main->ceval;
-    if (_Py_atomic_load_relaxed(&ceval->gil_drop_request)
-        || _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending)
+    if (_Py_atomic_load_relaxed(&ceval->gil_drop_request) || _Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending)
         || _Py_atomic_load_relaxed(&ceval->pending.calls_to_do) || ceval->pending.async_exc) {
         __atomic_store_n(breaker_address(), 1, __ATOMIC_RELAXED);
     }

@@ -9,8 +9,10 @@
 
 /* Does not compile if CPython's bits differ from those of per_thread.h. */
 typedef char bits_are_known[BREAKER_GIL == _PY_GIL_DROP_REQUEST_BIT && BREAKER_SIGNALS == _PY_SIGNALS_PENDING_BIT
-                            && BREAKER_CALLS == _PY_CALLS_TO_DO_BIT && BREAKER_EXCEPTION == _PY_ASYNC_EXCEPTION_BIT
-                            && BREAKER_STOP == _PY_EVAL_PLEASE_STOP_BIT && BREAKER_ALL == _PY_EVAL_EVENTS_MASK ? 1 : -1];
+                                    && BREAKER_CALLS == _PY_CALLS_TO_DO_BIT && BREAKER_EXCEPTION == _PY_ASYNC_EXCEPTION_BIT
+                                    && BREAKER_STOP == _PY_EVAL_PLEASE_STOP_BIT && BREAKER_ALL == _PY_EVAL_EVENTS_MASK
+                                ? 1
+                                : -1];
 
 /* Bits that this thread has hidden from bytecode. */
 static __thread uintptr_t held_bits;
@@ -53,7 +55,7 @@ gil_switches(void)
 int
 monitoring_listens(void)
 {
-    PyInterpreterState *interpreter = PyInterpreterState_Main();  /* borrowed */
+    PyInterpreterState *interpreter = PyInterpreterState_Main(); /* borrowed */
     return monitors_listen(interpreter, interpreter->ceval.instrumentation_version);
 }
 

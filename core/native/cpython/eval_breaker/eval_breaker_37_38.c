@@ -8,7 +8,7 @@
 #define MAIN_THREAD _PyRuntime.main_thread
 #else
 #include <internal/pystate.h>
-#define SIGNALS_PENDING 0  /* a signal is a pending call there */
+#define SIGNALS_PENDING 0 /* a signal is a pending call there */
 #define SIGNALS_WORD _PyRuntime.ceval.pending.calls_to_do
 #define MAIN_THREAD _PyRuntime.ceval.pending.main_thread
 #endif
@@ -31,8 +31,7 @@ void
 breaker_restore(void)
 {
     if (_Py_atomic_load_relaxed(&_PyRuntime.ceval.gil_drop_request) || SIGNALS_PENDING
-        || _Py_atomic_load_relaxed(&_PyRuntime.ceval.pending.calls_to_do)
-        || _PyRuntime.ceval.pending.async_exc) {
+        || _Py_atomic_load_relaxed(&_PyRuntime.ceval.pending.calls_to_do) || _PyRuntime.ceval.pending.async_exc) {
         __atomic_store_n(breaker_address(), 1, __ATOMIC_RELAXED);
     }
 }

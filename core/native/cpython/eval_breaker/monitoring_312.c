@@ -11,5 +11,6 @@ int
 code_is_monitored(PyThreadState *tstate, PyCodeObject *code)
 {
     unsigned used = monitors_in_use(tstate->interp);
-    return used != 0 && (monitors_listen(tstate->interp, tstate->interp->monitoring_version) || monitors_listen_to(code, used));
+    return used != 0
+           && (monitors_listen(tstate->interp, tstate->interp->monitoring_version) || monitors_listen_to(code, used));
 }

@@ -10,7 +10,8 @@
 int
 code_is_monitored(PyThreadState *tstate, PyCodeObject *code)
 {
-    PyInterpreterState *interpreter = tstate->interp;  /* borrowed */
+    PyInterpreterState *interpreter = tstate->interp; /* borrowed */
     unsigned used = monitors_in_use(interpreter);
-    return used != 0 && (monitors_listen(interpreter, interpreter->ceval.instrumentation_version) || monitors_listen_to(code, used));
+    return used != 0
+           && (monitors_listen(interpreter, interpreter->ceval.instrumentation_version) || monitors_listen_to(code, used));
 }

@@ -52,7 +52,7 @@ monitors_listen_to(PyCodeObject *code, unsigned used)
         }
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_consts); i++) {
-        PyObject *constant = PyTuple_GET_ITEM(code->co_consts, i);  /* borrowed */
+        PyObject *constant = PyTuple_GET_ITEM(code->co_consts, i); /* borrowed */
         if (PyCode_Check(constant) && monitors_listen_to((PyCodeObject *)constant, used)) {
             return 1;
         }

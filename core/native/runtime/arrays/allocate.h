@@ -43,7 +43,7 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
             return kept;
         }
     }
-    PyArray_Descr *descr = PyArray_DescrFromType(typenum);  /* stolen by the new array */
+    PyArray_Descr *descr = PyArray_DescrFromType(typenum); /* stolen by the new array */
     if (descr == NULL) {
         return NULL;
     }
@@ -53,8 +53,7 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
     if (result_is_ours(bytes)) {
         return result_array(descr, ndim, shape, strides, fortran, bytes);
     }
-    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL,
-                                fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
+    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, NULL, fortran ? NPY_ARRAY_F_CONTIGUOUS : 0, NULL);
 }
 
 /* Allocates an array for desc, owned by the frame. `strides` is NULL for plain C or Fortran order. `typenum` may
@@ -66,7 +65,7 @@ array_alloc(int64_t frame, int64_t *desc, int typenum, int ndim, npy_intp *strid
     OwnedList *owned = frame_owned(frame);
     words_to_dims(shape, desc + DESC_SHAPE, ndim);
     PyObject *object = array_new(owned, typenum & ~PRIVATE, typenum & PRIVATE, ndim, shape, strides,
-                                 fortran);  /* moved to the list */
+                                 fortran); /* moved to the list */
     if (object == NULL || owned_push(owned, object) < 0) {
         return LAUNCHER_ERROR;
     }
@@ -94,12 +93,11 @@ runtime_own(int64_t frame, int64_t object)
     if (PyArray_BASE(array) == NULL || Py_TYPE(PyArray_BASE(array)) != &block_type) {
         return object;
     }
-    PyArray_Descr *descr = PyArray_DESCR(array);  /* stolen by the copy */
+    PyArray_Descr *descr = PyArray_DESCR(array); /* stolen by the copy */
     Py_INCREF(descr);
     PyObject *copy = PyArray_NewFromDescr(&PyArray_Type, descr, PyArray_NDIM(array), PyArray_DIMS(array),
-                                          PyArray_STRIDES(array), NULL, 0, NULL);  /* moved to the list */
-    if (copy == NULL || owned_push(frame_owned(frame), copy) < 0
-            || PyArray_CopyInto((PyArrayObject *)copy, array) < 0) {
+                                          PyArray_STRIDES(array), NULL, 0, NULL); /* moved to the list */
+    if (copy == NULL || owned_push(frame_owned(frame), copy) < 0 || PyArray_CopyInto((PyArrayObject *)copy, array) < 0) {
         return 0;
     }
     return (int64_t)copy;

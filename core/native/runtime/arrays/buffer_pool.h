@@ -14,16 +14,16 @@
 #endif
 
 #define PRIVATE (1 << 16)               /* flag in the type number of an array that never leaves the kernel */
-#define SPARE_SMALLEST (128 * 1024)      /* bytes; the C library itself keeps smaller blocks */
+#define SPARE_SMALLEST (128 * 1024)     /* bytes; the C library itself keeps smaller blocks */
 #define SPARE_ROUNDED 256               /* bytes of the smallest block */
-#define SPARE_BYTES (128 * 1024 * 1024)  /* maximum size of the pool */
+#define SPARE_BYTES (128 * 1024 * 1024) /* maximum size of the pool */
 #define SPARE_BLOCKS 32
-#define SPARE_IDLE 256                   /* a block is freed after this number of others was taken */
-#define HUGE_PAGES (4 * 1024 * 1024)    /* bytes; from this size on, NumPy requests huge pages */
+#define SPARE_IDLE 256               /* a block is freed after this number of others was taken */
+#define HUGE_PAGES (4 * 1024 * 1024) /* bytes; from this size on, NumPy requests huge pages */
 
 typedef struct {
     PyObject_HEAD
-    char *data;                         /* owned, returned to the pool */
+    char *data; /* owned, returned to the pool */
     size_t size;
 } Block;
 
@@ -31,7 +31,7 @@ static struct {
     char *data;
     size_t size;
     size_t since;
-} spare[SPARE_BLOCKS];                    /* ordered by time of return, the latest last */
+} spare[SPARE_BLOCKS]; /* ordered by time of return, the latest last */
 static int spare_count = 0;
 static size_t spare_bytes = 0, spare_taken = 0;
 
@@ -65,7 +65,7 @@ spare_new(size_t size)
 #ifdef MADV_HUGEPAGE
     if (data != NULL && size >= HUGE_PAGES) {
         size_t offset = 4096u - (uintptr_t)data % 4096u;
-        madvise(data + offset, size - offset, MADV_HUGEPAGE);  /* failure does not matter */
+        madvise(data + offset, size - offset, MADV_HUGEPAGE); /* failure does not matter */
     }
 #endif
     return data;
@@ -90,7 +90,7 @@ spare_take(size_t *size)
     spare_count_taken();
     for (int place = 0; place < spare_count; place++) {
         if (spare[place].size >= *size && spare[place].size / 2 < *size
-                && (best < 0 || spare[place].size <= spare[best].size)) {
+            && (best < 0 || spare[place].size <= spare[best].size)) {
             best = place;
         }
     }
@@ -129,8 +129,7 @@ block_dealloc(PyObject *object)
 }
 
 static PyTypeObject block_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "pijit.core._launcher.Block",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._launcher.Block",
     .tp_basicsize = sizeof(Block),
     .tp_dealloc = block_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -160,7 +159,7 @@ array_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int
 static PyObject *
 spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t size)
 {
-    Block *block = PyObject_New(Block, &block_type);  /* owned, then moved to the array */
+    Block *block = PyObject_New(Block, &block_type); /* owned, then moved to the array */
     if (block == NULL) {
         Py_DECREF(descr);
         return NULL;
@@ -178,7 +177,7 @@ spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, 
         Py_DECREF(descr);
         return PyErr_NoMemory();
     }
-    PyObject *array = array_on(descr, ndim, shape, strides, fortran, block->data);  /* new: the result */
+    PyObject *array = array_on(descr, ndim, shape, strides, fortran, block->data); /* new: the result */
     if (array == NULL) {
         Py_DECREF(block);
         return NULL;

@@ -82,8 +82,8 @@ copy_axis_around(const Copy *copy, const int64_t *begin, const int64_t *box, int
     int64_t first = begin[axis], end = first + box[axis], last = copy->ndim - 1;
     char *to = dst + first * copy->dst_strides[axis], *from = src + first * copy->src_strides[axis];
     copy_axis(copy, axis, dst, src, 0, first);
-    if (axis < last - 1 || (axis == last - 1 && !copy_ends(copy, axis, box[axis], begin[last], begin[last] + box[last],
-                                                           to, from))) {
+    if (axis < last - 1
+        || (axis == last - 1 && !copy_ends(copy, axis, box[axis], begin[last], begin[last] + box[last], to, from))) {
         for (int64_t i = first; i < end; i++, to += copy->dst_strides[axis], from += copy->src_strides[axis]) {
             copy_axis_around(copy, begin, box, axis + 1, to, from);
         }
@@ -96,8 +96,8 @@ runtime_copy_around(int64_t dst, int64_t src, int64_t inner, int64_t ndim, int64
 {
     const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src, *part = (const int64_t *)inner;
     const int64_t *shape = to + DESC_SHAPE, *box = part + DESC_SHAPE;
-    Copy copy = {shape, shape + ndim, from + DESC_SHAPE + ndim, (char *)to[DESC_DATA], (char *)from[DESC_DATA], ndim,
-                 itemsize};
+    Copy copy = {shape, shape + ndim, from + DESC_SHAPE + ndim, (char *)to[DESC_DATA], (char *)from[DESC_DATA],
+                 ndim,  itemsize};
     int64_t begin[NEST_MAXDIMS], distance = part[DESC_DATA] - to[DESC_DATA];
     for (int64_t axis = 0; axis < ndim; axis++) {
         if (shape[axis] == 0) {
@@ -149,7 +149,7 @@ runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int
     return OK;
 }
 
-#define SMALL_COPY 4096         /* bytes; smaller copies are not worth NumPy's overhead */
+#define SMALL_COPY 4096 /* bytes; smaller copies are not worth NumPy's overhead */
 
 /* Copies few elements if the shapes agree and the memory does not overlap. Returns 0 if it has not copied. */
 static int
@@ -157,8 +157,7 @@ copy_small(const int64_t *dst, const int64_t *src, int64_t ndim, int64_t src_ndi
 {
     const int64_t *shape = dst + DESC_SHAPE;
     int64_t bytes = itemsize;
-    if (itemsize == 0 || ndim != src_ndim || ndim == 0
-            || memcmp(shape, src + DESC_SHAPE, ndim * sizeof(int64_t)) != 0) {
+    if (itemsize == 0 || ndim != src_ndim || ndim == 0 || memcmp(shape, src + DESC_SHAPE, ndim * sizeof(int64_t)) != 0) {
         return 0;
     }
     for (int64_t axis = 0; axis < ndim; axis++) {
@@ -181,10 +180,9 @@ runtime_copy(int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int6
         return OK;
     }
     int64_t status = LAUNCHER_ERROR;
-    PyObject *target = array_wrap((int64_t *)dst, (int)dst_ndim, (int)typenum, NULL);  /* owned */
-    PyObject *source = array_wrap((int64_t *)src, (int)src_ndim, (int)typenum, NULL);  /* owned */
-    if (target != NULL && source != NULL
-            && PyArray_CopyInto((PyArrayObject *)target, (PyArrayObject *)source) == 0) {
+    PyObject *target = array_wrap((int64_t *)dst, (int)dst_ndim, (int)typenum, NULL); /* owned */
+    PyObject *source = array_wrap((int64_t *)src, (int)src_ndim, (int)typenum, NULL); /* owned */
+    if (target != NULL && source != NULL && PyArray_CopyInto((PyArrayObject *)target, (PyArrayObject *)source) == 0) {
         status = OK;
     }
     Py_XDECREF(target);

@@ -12,7 +12,7 @@
 #endif
 
 #define ELIDED_BYTES (256 * 1024)
-#define INTO_SHIFT 8            /* bit position of `into` in the word of an operand's item size */
+#define INTO_SHIFT 8 /* bit position of `into` in the word of an operand's item size */
 /* Flags that are added to the values below. INTO_FREE: the operand has the result's type and is not needed any more.
  * INTO_AS_NUMPY: it may only be overwritten where NumPy overwrites it. */
 #define INTO_FREE 16
@@ -41,7 +41,7 @@ operand_into(const Operand *operand)
     if (into == INTO_ASK_INPUT) {
         return Py_REFCNT(array) == INPUT_REFERENCES ? INTO_ALWAYS : INTO_NEVER;
     }
-    return Py_REFCNT(array) == 1 ? INTO_ALWAYS : INTO_UNKNOWN;  /* its container may be about to end */
+    return Py_REFCNT(array) == 1 ? INTO_ALWAYS : INTO_UNKNOWN; /* its container may be about to end */
 }
 
 static int
@@ -70,7 +70,7 @@ strides_elided(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operan
     for (int op = 0; op < nops; op++) {
         const Operand *operand = &operands[op];
         if (operand->ndim != 0
-                && (operand->ndim != ndim || memcmp(operand->desc + DESC_SHAPE, desc + DESC_SHAPE, words) != 0)) {
+            && (operand->ndim != ndim || memcmp(operand->desc + DESC_SHAPE, desc + DESC_SHAPE, words) != 0)) {
             return 0;
         }
     }
@@ -102,9 +102,9 @@ static const Operand *
 operand_to_reuse(const int64_t *desc, int ndim, const Operand *operands, int nops, int taken)
 {
     for (int op = 0; op < nops; op++) {
-        if (operands[op].into & INTO_FREE && (op == taken || !(operands[op].into & INTO_AS_NUMPY))
-                && operands[op].ndim == ndim && operands[op].desc[DESC_OBJECT] != 0
-                && memcmp(operands[op].desc + DESC_SHAPE, desc + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0) {
+        if (operands[op].into & INTO_FREE && (op == taken || !(operands[op].into & INTO_AS_NUMPY)) && operands[op].ndim == ndim
+            && operands[op].desc[DESC_OBJECT] != 0
+            && memcmp(operands[op].desc + DESC_SHAPE, desc + DESC_SHAPE, 2 * ndim * sizeof(int64_t)) == 0) {
             return &operands[op];
         }
     }

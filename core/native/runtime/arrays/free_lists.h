@@ -18,7 +18,7 @@ static int
 array_is_plain(PyArrayObject *array)
 {
     int flags = PyArray_FLAGS(array) & ~(NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
-    PyObject *base = PyArray_BASE(array);  /* borrowed */
+    PyObject *base = PyArray_BASE(array); /* borrowed */
     if (base == NULL) {
         return flags == (NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
     }
@@ -29,7 +29,7 @@ array_is_plain(PyArrayObject *array)
 static size_t
 array_bytes(PyArrayObject *array)
 {
-    PyObject *base = PyArray_BASE(array);  /* borrowed */
+    PyObject *base = PyArray_BASE(array); /* borrowed */
     if (base != NULL) {
         return ((Block *)base)->size;
     }
@@ -44,7 +44,7 @@ array_bytes(PyArrayObject *array)
 static int
 dtype_is_numpys(const PyArray_Descr *descr)
 {
-    static const PyArray_Descr *known[NPY_CDOUBLE + 1];  /* never released */
+    static const PyArray_Descr *known[NPY_CDOUBLE + 1]; /* never released */
     int typenum = descr->type_num;
     if (value_size(typenum) == 0) {
         return 0;
@@ -61,7 +61,7 @@ owned_drop(OwnedList *owned, PyObject *object)
 {
     PyArrayObject *array = (PyArrayObject *)object;
     if (Py_REFCNT(object) != 1 || !PyArray_CheckExact(object) || !array_is_plain(array)
-            || ((PyArrayObject_fields *)object)->weakreflist != NULL || !dtype_is_numpys(PyArray_DESCR(array))) {
+        || ((PyArrayObject_fields *)object)->weakreflist != NULL || !dtype_is_numpys(PyArray_DESCR(array))) {
         Py_DECREF(object);
         return;
     }
@@ -79,8 +79,7 @@ owned_drop(OwnedList *owned, PyObject *object)
         owned->kept_next = (place + 1) % OWNED_KEPT;
         Py_DECREF(owned->kept[place].array);
     }
-    owned->kept[place] = (KeptArray){object, bytes, PyArray_TYPE(array), PyArray_NDIM(array),
-                                     PyArray_BASE(array) != NULL};
+    owned->kept[place] = (KeptArray){object, bytes, PyArray_TYPE(array), PyArray_NDIM(array), PyArray_BASE(array) != NULL};
 }
 
 /* Sets the shape and strides of a kept array. If `strides` is NULL, they are those of C or Fortran order. */

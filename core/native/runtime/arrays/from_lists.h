@@ -8,18 +8,18 @@
 
 typedef struct {
     int64_t list;
-    int64_t rows;               /* READ_LIST or READ_TUPLE for a list of rows, 0 for a list of numbers */
-    int64_t count, width;       /* number of items, and of items in each row */
-    int64_t data, typenum;      /* address and type number of the elements, in C order */
-    int64_t several;            /* whether `kinds` has one kind for each item of a row */
-    int64_t kinds[1];           /* kinds of numbers, as in stores.h */
+    int64_t rows;          /* READ_LIST or READ_TUPLE for a list of rows, 0 for a list of numbers */
+    int64_t count, width;  /* number of items, and of items in each row */
+    int64_t data, typenum; /* address and type number of the elements, in C order */
+    int64_t several;       /* whether `kinds` has one kind for each item of a row */
+    int64_t kinds[1];      /* kinds of numbers, as in stores.h */
 } Listed;
 
 /* The class of numbers of a kind. Returns a new reference, or NULL. */
 static PyTypeObject *
 number_class(int64_t kind)
 {
-    PyTypeObject *type;  /* borrowed */
+    PyTypeObject *type; /* borrowed */
     switch (kind) {
     case BOX_INT: type = &PyLong_Type; break;
     case BOX_FLOAT: type = &PyFloat_Type; break;
@@ -32,8 +32,7 @@ number_class(int64_t kind)
 
 /* Stores numbers of a class, `step` bytes apart. */
 static int64_t
-numbers_store(PyObject *const *items, int64_t count, int64_t kind, PyTypeObject *type, char *at, int64_t step,
-              int typenum)
+numbers_store(PyObject *const *items, int64_t count, int64_t kind, PyTypeObject *type, char *at, int64_t step, int typenum)
 {
     int whole = kind != BOX_FLOAT && (kind < 0 || !PyTypeNum_ISFLOAT((int)kind));
     int64_t words[2];
@@ -64,22 +63,20 @@ numbers_store(PyObject *const *items, int64_t count, int64_t kind, PyTypeObject 
 static int64_t
 rows_store(const Listed *listed, PyTypeObject *const *types, int itemsize)
 {
-    PyTypeObject *python = listed->rows == READ_LIST ? &PyList_Type : &PyTuple_Type;  /* borrowed */
+    PyTypeObject *python = listed->rows == READ_LIST ? &PyList_Type : &PyTuple_Type; /* borrowed */
     char *at = (char *)listed->data;
     int64_t status = 0;
     for (int64_t i = 0; status == 0 && i < listed->count; i++) {
-        PyObject *row = PyList_GET_ITEM((PyObject *)listed->list, i);  /* borrowed */
+        PyObject *row = PyList_GET_ITEM((PyObject *)listed->list, i); /* borrowed */
         if (Py_TYPE(row) != python || Py_SIZE(row) != listed->width) {
             return DECLINED;
         }
-        PyObject *const *items = PySequence_Fast_ITEMS(row);  /* borrowed */
+        PyObject *const *items = PySequence_Fast_ITEMS(row); /* borrowed */
         if (!listed->several) {
-            status = numbers_store(items, listed->width, listed->kinds[0], types[0], at, itemsize,
-                                   (int)listed->typenum);
+            status = numbers_store(items, listed->width, listed->kinds[0], types[0], at, itemsize, (int)listed->typenum);
         }
         for (int64_t j = 0; listed->several && status == 0 && j < listed->width; j++) {
-            status = numbers_store(items + j, 1, listed->kinds[j], types[j], at + j * itemsize, 0,
-                                   (int)listed->typenum);
+            status = numbers_store(items + j, 1, listed->kinds[j], types[j], at + j * itemsize, 0, (int)listed->typenum);
         }
         at += listed->width * itemsize;
     }
@@ -94,7 +91,7 @@ static int64_t
 runtime_listed(int64_t spec)
 {
     const Listed *listed = (const Listed *)spec;
-    PyTypeObject *types[MOST_KINDS] = {NULL};  /* owned */
+    PyTypeObject *types[MOST_KINDS] = {NULL}; /* owned */
     int64_t number = listed->several ? listed->width : 1, status = number > MOST_KINDS ? DECLINED : 0;
     int itemsize = scalar_size((int)listed->typenum);
 
@@ -107,8 +104,8 @@ runtime_listed(int64_t spec)
     }
     if (status == 0) {
         status = listed->rows ? rows_store(listed, types, itemsize)
-            : numbers_store(PySequence_Fast_ITEMS((PyObject *)listed->list), listed->count, listed->kinds[0], types[0],
-                            (char *)listed->data, itemsize, (int)listed->typenum);
+                              : numbers_store(PySequence_Fast_ITEMS((PyObject *)listed->list), listed->count, listed->kinds[0],
+                                              types[0], (char *)listed->data, itemsize, (int)listed->typenum);
     }
     for (int64_t i = 0; i < MOST_KINDS; i++) {
         Py_XDECREF(types[i]);

@@ -9,13 +9,13 @@
 
 #include "runtime/arrays/buffer_pool.h"
 
-#define RESULT_SMALLEST (1024 * 1024)   /* bytes; the C library keeps the pages of smaller blocks after first use */
+#define RESULT_SMALLEST (1024 * 1024) /* bytes; the C library keeps the pages of smaller blocks after first use */
 
 #ifdef NPY_1_22_API_VERSION
 
-#define HANDLERS_SINCE 0x0000000f       /* first C API version with handlers; the indices are those of its functions */
-#define TRACED_AS 389047                /* numpy.lib.tracemalloc_domain */
-#define GET_HANDLER ((PyObject *(*)(void))PyArray_API[305])
+#define HANDLERS_SINCE 0x0000000f /* first C API version with handlers; the indices are those of its functions */
+#define TRACED_AS 389047          /* numpy.lib.tracemalloc_domain */
+#define GET_HANDLER ((PyObject * (*)(void)) PyArray_API[305])
 #define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])
 
 /* The fields of an array. NumPy's headers hide some of them from modules that older NumPy versions can load. */
@@ -60,9 +60,11 @@ result_free(void *context, void *data, size_t size)
 }
 
 static PyDataMem_Handler result_handler = {
-    "default_allocator", 1, {NULL, result_malloc, result_calloc, result_realloc, result_free},
+    "default_allocator",
+    1,
+    {NULL, result_malloc, result_calloc, result_realloc, result_free},
 };
-static PyObject *result_capsule = NULL;     /* owned; NULL: results are on NumPy's memory */
+static PyObject *result_capsule = NULL; /* owned; NULL: results are on NumPy's memory */
 
 /* Makes the capsule if arrays have their handlers in the expected field. */
 static int
@@ -72,10 +74,10 @@ results_probe(void)
     if (PyArray_GetNDArrayCFeatureVersion() < HANDLERS_SINCE) {
         return 0;
     }
-    PyObject *array = PyArray_SimpleNew(1, &one, NPY_DOUBLE);  /* owned */
-    PyObject *handler = GET_HANDLER();  /* owned */
+    PyObject *array = PyArray_SimpleNew(1, &one, NPY_DOUBLE); /* owned */
+    PyObject *handler = GET_HANDLER();                        /* owned */
     int known = array != NULL && handler != NULL && PyArray_Type.tp_basicsize >= (Py_ssize_t)sizeof(HandledArray)
-        && HANDLER_OF(array) == handler;
+                && HANDLER_OF(array) == handler;
     if (array != NULL && handler != NULL && known) {
         result_capsule = PyCapsule_New(&result_handler, "mem_handler", NULL);
     }
@@ -91,7 +93,7 @@ result_is_ours(size_t bytes)
     if (bytes < RESULT_SMALLEST || result_capsule == NULL) {
         return 0;
     }
-    PyObject *handler = GET_HANDLER();  /* owned */
+    PyObject *handler = GET_HANDLER(); /* owned */
     if (handler == NULL) {
         PyErr_Clear();
         return 0;
@@ -129,7 +131,7 @@ result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides,
         spare_give(data, bytes);
         return NULL;
     }
-    PyTraceMalloc_Track(TRACED_AS, (uintptr_t)data, bytes);  /* NumPy untracks it */
+    PyTraceMalloc_Track(TRACED_AS, (uintptr_t)data, bytes); /* NumPy untracks it */
     Py_INCREF(result_capsule);
     HANDLER_OF(array) = result_capsule;
     PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);

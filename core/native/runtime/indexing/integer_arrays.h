@@ -19,7 +19,7 @@ typedef struct {
     const int64_t *index;
     int64_t count;
     const char *values;
-    int64_t step;               /* bytes from one value to the next; 0 if there is only one value */
+    int64_t step; /* bytes from one value to the next; 0 if there is only one value */
 } Scatter;
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -50,8 +50,7 @@ runtime_rows(int64_t out, int64_t data, int64_t size, int64_t bytes, int64_t ind
         return DECLINED;
     }
     for (int64_t i = 0; i < count; i++) {
-        memcpy((char *)out + i * bytes, (const char *)data + (index[i] < 0 ? index[i] + size : index[i]) * bytes,
-               bytes);
+        memcpy((char *)out + i * bytes, (const char *)data + (index[i] < 0 ? index[i] + size : index[i]) * bytes, bytes);
     }
     return 0;
 }
@@ -95,19 +94,20 @@ runtime_scatter(int64_t spec)
     }
 
 /* Adds, and checks each index before its addition. */
-#define ADD_CHECKED(type) { \
-    const uint64_t size = (uint64_t)scatter->size; \
-    type *target = (type *)scatter->data; \
-    const type *value = (const type *)scatter->values, one = *value; \
-    if (scatter->step == sizeof(type)) { \
-        ADD_SOME(type, value[i]) \
-    } \
-    else if (scatter->step == 0) { \
-        ADD_SOME(type, one) \
-    } \
-    else { \
-        ADD_SOME(type, *(const type *)(scatter->values + i * scatter->step)) \
-    } \
+#define ADD_CHECKED(type) \
+    { \
+        const uint64_t size = (uint64_t)scatter->size; \
+        type *target = (type *)scatter->data; \
+        const type *value = (const type *)scatter->values, one = *value; \
+        if (scatter->step == sizeof(type)) { \
+            ADD_SOME(type, value[i]) \
+        } \
+        else if (scatter->step == 0) { \
+            ADD_SOME(type, one) \
+        } \
+        else { \
+            ADD_SOME(type, *(const type *)(scatter->values + i * scatter->step)) \
+        } \
     }
 
 /* Saves each old value before its addition. If the target is shorter than the indices, saves the whole target first and
@@ -116,7 +116,8 @@ runtime_scatter(int64_t spec)
     for (int64_t i = 0; whole && i < scatter->size; i++) { \
         ((type *)before)[i] = *(type *)(scatter->data + i * scatter->stride); \
     } \
-    if (whole && scatter->stride == sizeof(type)) ADD_CHECKED(type) \
+    if (whole && scatter->stride == sizeof(type)) \
+        ADD_CHECKED(type) \
     for (int64_t i = 0; !(whole && scatter->stride == sizeof(type)) && i < scatter->count; i++) { \
         type *place = (type *)scatter_place(scatter, i); \
         if (!whole) { \
@@ -136,8 +137,8 @@ runtime_scatter(int64_t spec)
 /* Undoes all additions if NumPy would report a flag, so that bytecode can repeat them. */
 #define ADD_OR_TAKE_BACK(type) \
     ADD_AND_NOTE(type) \
-    if (status != 0 || runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW \
-                                          | NPY_FPE_INVALID) != 0) { \
+    if (status != 0 \
+        || runtime_flags_test(NPY_FPE_DIVIDEBYZERO | NPY_FPE_OVERFLOW | NPY_FPE_UNDERFLOW | NPY_FPE_INVALID) != 0) { \
         TAKE_BACK(type) \
         status = DECLINED; \
     }
@@ -150,7 +151,7 @@ add_floats(const Scatter *scatter)
     if (!(whole && scatter->stride == scatter->itemsize) && !indices_fit(index, scatter->count, scatter->size)) {
         return DECLINED;
     }
-    void *before = PyMem_RawMalloc((whole ? scatter->size : scatter->count) * scatter->itemsize + 1);  /* owned */
+    void *before = PyMem_RawMalloc((whole ? scatter->size : scatter->count) * scatter->itemsize + 1); /* owned */
     int64_t status = 0;
     if (before == NULL) {
         return DECLINED;

@@ -10,9 +10,9 @@
 #include <emmintrin.h>
 #endif
 
-#define MASK_BLOCK 64           /* elements of a mask that are read at once */
-#define FEW_GAPS 8              /* runs of a block are copied if at most this number of its elements is unset */
-#define FEW_CHOSEN 8            /* elements of a block are copied one by one if at most this number is set */
+#define MASK_BLOCK 64 /* elements of a mask that are read at once */
+#define FEW_GAPS 8    /* runs of a block are copied if at most this number of its elements is unset */
+#define FEW_CHOSEN 8  /* elements of a block are copied one by one if at most this number is set */
 
 typedef struct {
     int64_t first, second;
@@ -60,7 +60,7 @@ is_wide(void)
         } \
         return done; \
     } \
-    \
+\
     WIDE_CODE \
     put_##type(type *to, const type *value, uint64_t bits) \
     { \
@@ -73,7 +73,7 @@ is_wide(void)
         } \
         return done; \
     } \
-    \
+\
     WIDE_CODE \
     fill_##type(type *to, const type *value, uint64_t bits) \
     { \
@@ -182,11 +182,12 @@ has_few(uint64_t bits, int most)
 #define PICK_ONE(i) to[done] = from[i];
 #define PICK_RUN(first, behind) memcpy(to + done, from + first, (behind - first) * sizeof(*to));
 #define PICK_BLOCK(start, bits) WIDE(pick, *to, to + done, from + start, bits)
-#define PICK(type) { \
-    type *to = (type *)out; \
-    const type *from = (const type *)data; \
-    int wide = CAN_BE_WIDE(type); \
-    FOR_CHOSEN(PICK_ONE, PICK_RUN, wide, PICK_BLOCK) \
+#define PICK(type) \
+    { \
+        type *to = (type *)out; \
+        const type *from = (const type *)data; \
+        int wide = CAN_BE_WIDE(type); \
+        FOR_CHOSEN(PICK_ONE, PICK_RUN, wide, PICK_BLOCK) \
     }
 
 /* Compacts the elements that a mask selects into `out`. They are `count`, unless another thread writes to the mask. */
@@ -201,31 +202,36 @@ runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t
 #define PUT_ONE(i) to[i] = value[done];
 #define PUT_RUN(first, behind) memcpy(to + first, value + done, (behind - first) * sizeof(*to));
 #define PUT_BLOCK(start, bits) WIDE(put, *to, to + start, value + done, bits)
-#define PUT(type) { \
-    type *to = (type *)data; \
-    const type *value = (const type *)values; \
-    int wide = CAN_BE_WIDE(type); \
-    FOR_CHOSEN(PUT_ONE, PUT_RUN, wide, PUT_BLOCK) \
+#define PUT(type) \
+    { \
+        type *to = (type *)data; \
+        const type *value = (const type *)values; \
+        int wide = CAN_BE_WIDE(type); \
+        FOR_CHOSEN(PUT_ONE, PUT_RUN, wide, PUT_BLOCK) \
     }
 
 #define FILL_ONE(i) to[i] = value;
-#define FILL_RUN(first, behind) for (int64_t i = first; i < behind; i++) { to[i] = value; }
+#define FILL_RUN(first, behind) \
+    for (int64_t i = first; i < behind; i++) { \
+        to[i] = value; \
+    }
 #define FILL_BLOCK(start, bits) WIDE(fill, *to, to + start, &value, bits)
-#define FILL(type) { \
-    type *to = (type *)data; \
-    type value = *(const type *)values; \
-    int wide = CAN_BE_WIDE(type); \
-    FOR_CHOSEN(FILL_ONE, FILL_RUN, wide, FILL_BLOCK) \
+#define FILL(type) \
+    { \
+        type *to = (type *)data; \
+        type value = *(const type *)values; \
+        int wide = CAN_BE_WIDE(type); \
+        FOR_CHOSEN(FILL_ONE, FILL_RUN, wide, FILL_BLOCK) \
     }
 #define FAR_ONE(i) memcpy((char *)data + (i) * itemsize, (const char *)values + step * done, itemsize);
-#define FAR_RUN(first, behind) for (int64_t i = first; i < behind; i++) { \
+#define FAR_RUN(first, behind) \
+    for (int64_t i = first; i < behind; i++) { \
         memcpy((char *)data + i * itemsize, (const char *)values + step * (done + i - first), itemsize); \
     }
 
 /* Stores values where a mask is set: one for each set element, or the same for all if `step` is 0. */
 static int64_t
-runtime_mask_put(int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count, int64_t values,
-                 int64_t step)
+runtime_mask_put(int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count, int64_t values, int64_t step)
 {
     int64_t done = 0;
     if (count <= 0) {

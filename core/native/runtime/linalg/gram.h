@@ -12,8 +12,8 @@
 #include "runtime/ufuncs/gufunc.h"
 #include "runtime/linalg/probe_numbers.h"
 
-#define GRAM_SIDE 32            /* maximum number of columns */
-#define GRAM_STEP (1 << 24)     /* maximum bytes between lines */
+#define GRAM_SIDE 32        /* maximum number of columns */
+#define GRAM_STEP (1 << 24) /* maximum bytes between lines */
 
 typedef struct {
     npy_intp side, depth, interval, step;
@@ -122,19 +122,19 @@ gram_in_order(const Gram *of, npy_intp size)
 
 /* ---- probe of numbers of columns ---- */
 
-#define GRAM_LEAST 64           /* the intervals that are tried: least, most and step */
+#define GRAM_LEAST 64 /* the intervals that are tried: least, most and step */
 #define GRAM_MOST 1024
 #define GRAM_BETWEEN 16
 #define GRAM_LINES (4 * GRAM_MOST)
 #define GRAM_FEW 32
-#define GRAM_GAP 3              /* elements between lines, in half of the trials */
+#define GRAM_GAP 3 /* elements between lines, in half of the trials */
 #define GRAM_UNKNOWN (-1)
 
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     npy_intp side, size;
-    uint64_t state;             /* of the random numbers */
+    uint64_t state; /* of the random numbers */
     char *lines, *theirs, *ours;
 } GramProbe;
 
@@ -175,8 +175,21 @@ gram_is_theirs(const GramProbe *probe, Gram gram, npy_intp interval)
 static int
 gram_probe_depths(GramProbe *probe, npy_intp interval, npy_intp lines)
 {
-    const npy_intp depths[] = {2, 3, 4, 5, 9, 14, 31, interval - 1, interval, interval + 1, 2 * interval - 1,
-                               2 * interval, 2 * interval + 1, 3 * interval + 7, 4 * interval};
+    const npy_intp depths[] = {2,
+                               3,
+                               4,
+                               5,
+                               9,
+                               14,
+                               31,
+                               interval - 1,
+                               interval,
+                               interval + 1,
+                               2 * interval - 1,
+                               2 * interval,
+                               2 * interval + 1,
+                               3 * interval + 7,
+                               4 * interval};
     for (size_t k = 0; k < 2 * sizeof(depths) / sizeof(depths[0]) && depths[k / 2] <= lines; k++) {
         Gram gram = gram_probe_run(probe, depths[k / 2], k & 1 ? GRAM_GAP : 0);
         if (!gram_is_theirs(probe, gram, interval)) {
@@ -211,12 +224,12 @@ static npy_intp
 gram_probe(int64_t function, int64_t data, npy_intp side, npy_intp size)
 {
     const npy_intp lines = GRAM_LINES * (side + GRAM_GAP) * size, result = side * side * size;
-    char *memory = PyMem_RawMalloc((size_t)(lines + 2 * result));  /* owned */
+    char *memory = PyMem_RawMalloc((size_t)(lines + 2 * result)); /* owned */
     if (memory == NULL) {
         return 0;
     }
-    GramProbe probe = {(PyUFuncGenericFunction)function, (void *)data, side, size, PROBE_STATE,
-                       memory, memory + lines, memory + lines + result};
+    GramProbe probe = {(PyUFuncGenericFunction)function, (void *)data, side, size, PROBE_STATE, memory, memory + lines,
+                       memory + lines + result};
     npy_intp interval = gram_probe_all(&probe);
     PyMem_RawFree(memory);
     return interval;
@@ -225,7 +238,7 @@ gram_probe(int64_t function, int64_t data, npy_intp side, npy_intp size)
 static npy_intp
 gram_known(int64_t function, int64_t data, npy_intp side, npy_intp size)
 {
-    static npy_intp known[2][GRAM_SIDE + 1];   /* 0: not probed yet; GRAM_UNKNOWN: no interval matches */
+    static npy_intp known[2][GRAM_SIDE + 1]; /* 0: not probed yet; GRAM_UNKNOWN: no interval matches */
     npy_intp *place = &known[size == sizeof(double)][side];
     if (*place == 0) {
         npy_intp interval = grams_possible() ? gram_probe(function, data, side, size) : 0;
@@ -242,23 +255,22 @@ static int
 is_gram(const int64_t *pointers, const npy_intp *dims, const npy_intp *steps, npy_intp size)
 {
     const npy_intp side = dims[1], step = steps[4];
-    return pointers[0] == pointers[1] && side == dims[3] && side >= 2 && side <= GRAM_SIDE && dims[2] >= 2
-           && steps[3] == size && steps[6] == size && step == steps[5] && step >= side * size && step <= GRAM_STEP
-           && step % size == 0;
+    return pointers[0] == pointers[1] && side == dims[3] && side >= 2 && side <= GRAM_SIDE && dims[2] >= 2 && steps[3] == size
+           && steps[6] == size && step == steps[5] && step >= side * size && step <= GRAM_STEP && step % size == 0;
 }
 
 /* Returns 1 if the product was computed; all raised flags are its own. Returns 0 if NumPy's loop must compute it,
  * because a sum is NaN or an error other than underflow may have to be reported. */
 static int
-gram_run(int64_t function, int64_t data, const int64_t *pointers, const npy_intp *dims, const npy_intp *steps,
-         int64_t work, npy_intp size)
+gram_run(int64_t function, int64_t data, const int64_t *pointers, const npy_intp *dims, const npy_intp *steps, int64_t work,
+         npy_intp size)
 {
     npy_intp interval = is_gram(pointers, dims, steps, size) ? gram_known(function, data, dims[1], size) : 0;
     if (interval == 0) {
         return 0;
     }
-    const Gram gram = {dims[1], dims[2], interval, steps[4], (const char *)pointers[0], (char *)pointers[2],
-                       {steps[7], steps[8]}};
+    const Gram gram = {
+        dims[1], dims[2], interval, steps[4], (const char *)pointers[0], (char *)pointers[2], {steps[7], steps[8]}};
     int done;
     runtime_flags_clear();
     if (work <= LONG_WORK) {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#define PROBE_STATE 0x9E3779B97F4A7C15   /* seed of the random numbers */
+#define PROBE_STATE 0x9E3779B97F4A7C15 /* seed of the random numbers */
 
 static uint64_t
 probe_random(uint64_t *state)

@@ -14,10 +14,10 @@
 #include "runtime/ufuncs/gufunc.h"
 #include "runtime/linalg/probe_numbers.h"
 
-#define PRODUCT_SIDE 8          /* maximum number of rows, and of columns */
-#define PRODUCT_DEPTH 16        /* maximum number of products in one sum */
+#define PRODUCT_SIDE 8   /* maximum number of rows, and of columns */
+#define PRODUCT_DEPTH 16 /* maximum number of products in one sum */
 #define PRODUCT_ORDERS 8
-#define PRODUCT_PLAIN 0         /* order: one product after the other; PRODUCT_WIDE: the same in double */
+#define PRODUCT_PLAIN 0 /* order: one product after the other; PRODUCT_WIDE: the same in double */
 #define PRODUCT_WIDE 6
 #define PRODUCT_UNKNOWN (-1)
 
@@ -35,11 +35,11 @@ product_of(const int64_t *pointers, const npy_intp *dims, const npy_intp *steps)
     const char *left = (const char *)pointers[0], *right = (const char *)pointers[1];
     char *out = (char *)pointers[2];
     if (dims[3] == 1) {
-        return (Product){1, dims[2], dims[1], right, left, out, {steps[6], steps[5]}, {steps[4], steps[3]},
-                         {steps[8], steps[7]}};
+        return (Product){
+            1, dims[2], dims[1], right, left, out, {steps[6], steps[5]}, {steps[4], steps[3]}, {steps[8], steps[7]}};
     }
-    return (Product){dims[1], dims[2], dims[3], left, right, out, {steps[3], steps[4]}, {steps[5], steps[6]},
-                     {steps[7], steps[8]}};
+    return (Product){
+        dims[1], dims[2], dims[3], left, right, out, {steps[3], steps[4]}, {steps[5], steps[6]}, {steps[7], steps[8]}};
 }
 
 #if defined(__linux__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -109,30 +109,30 @@ product_in_order(const Product *of, npy_intp size, int order, int last)
 
 /* ---- probe of sizes and strides ---- */
 
-#define PRODUCT_SHAPES 256      /* number of entries; a power of two */
+#define PRODUCT_SHAPES 256 /* number of entries; a power of two */
 #define PRODUCT_TRIES 8
 
 typedef struct {
-    npy_intp sizes;             /* 0: the entry is free */
+    npy_intp sizes; /* 0: the entry is free */
     npy_intp steps[6];
-    int order, last;            /* PRODUCT_UNKNOWN if no order matches the loop */
-    int right;                  /* a bit for each order that matches in all columns */
+    int order, last; /* PRODUCT_UNKNOWN if no order matches the loop */
+    int right;       /* a bit for each order that matches in all columns */
 } ProductShape;
 
 static ProductShape product_shapes[PRODUCT_SHAPES];
 
 #define PROBE_TRIALS 64
-#define PROBE_ROOM 32768        /* maximum extent of one operand in bytes */
-#define PROBE_LINE 64           /* bytes; the addresses of operands vary within this range */
+#define PROBE_ROOM 32768 /* maximum extent of one operand in bytes */
+#define PROBE_LINE 64    /* bytes; the addresses of operands vary within this range */
 
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     const npy_intp *dims, *steps;
     npy_intp size;
-    uint64_t state;             /* of the random numbers */
-    char *room[4];              /* left, right, result, result in our order */
-    npy_intp reach[3][2];       /* bytes below and above an operand's first element */
+    uint64_t state;       /* of the random numbers */
+    char *room[4];        /* left, right, result, result in our order */
+    npy_intp reach[3][2]; /* bytes below and above an operand's first element */
 } Probe;
 
 static void
@@ -178,7 +178,7 @@ probe_run(Probe *probe, ProductShape *shape)
         char *first[4];
         for (int k = 0; k < 4; k++) {
             first[k] = probe->room[k] + probe->reach[k < 2 ? k : 2][0]
-                + (probe_random(&probe->state) >> 20) % PROBE_LINE / (uint64_t)probe->size * (uint64_t)probe->size;
+                       + (probe_random(&probe->state) >> 20) % PROBE_LINE / (uint64_t)probe->size * (uint64_t)probe->size;
         }
         int64_t pointers[3] = {(int64_t)first[0], (int64_t)first[1], (int64_t)first[2]};
         probe_fill(probe, first[0], trial, 0);
@@ -205,8 +205,7 @@ probe_run(Probe *probe, ProductShape *shape)
 
 /* Stores the order that matches the loop: none if memory is exhausted. */
 static void
-shape_probe(ProductShape *shape, int64_t function, int64_t data, const npy_intp *dims, const npy_intp *steps,
-            npy_intp size)
+shape_probe(ProductShape *shape, int64_t function, int64_t data, const npy_intp *dims, const npy_intp *steps, npy_intp size)
 {
     Probe probe = {(PyUFuncGenericFunction)function, (void *)data, dims, steps, size, PROBE_STATE, {0}, {{0}}};
     shape->order = shape->last = PRODUCT_UNKNOWN;
@@ -227,7 +226,7 @@ shape_probe(ProductShape *shape, int64_t function, int64_t data, const npy_intp 
         rooms[k] = (rooms[k] + PROBE_LINE - 1) / PROBE_LINE * PROBE_LINE;
         total += rooms[k] * (k == 2 ? 2 : 1);
     }
-    char *memory = PyMem_RawCalloc(1, (size_t)(total + PROBE_LINE));  /* owned */
+    char *memory = PyMem_RawCalloc(1, (size_t)(total + PROBE_LINE)); /* owned */
     if (memory == NULL) {
         return;
     }
@@ -245,14 +244,12 @@ shape_find(int64_t function, int64_t data, const npy_intp *dims, const npy_intp 
 {
     const npy_intp sizes = size | dims[1] << 8 | dims[2] << 16 | dims[3] << 24;
     const npy_intp *own = steps + 3;
-    uint64_t hash = (uint64_t)(sizes * 3 + own[0] * 5 + own[1] * 17 + own[2] * 33 + own[3] * 65 + own[4] * 129
-                               + own[5] * 257);
+    uint64_t hash = (uint64_t)(sizes * 3 + own[0] * 5 + own[1] * 17 + own[2] * 33 + own[3] * 65 + own[4] * 129 + own[5] * 257);
     hash = (hash ^ hash >> 11) + (hash >> 19);
     for (int k = 0; k < PRODUCT_TRIES; k++) {
         ProductShape *shape = product_shapes + ((hash + (uint64_t)k) & (PRODUCT_SHAPES - 1));
-        if (shape->sizes == sizes && shape->steps[0] == own[0] && shape->steps[1] == own[1]
-            && shape->steps[2] == own[2] && shape->steps[3] == own[3] && shape->steps[4] == own[4]
-            && shape->steps[5] == own[5]) {
+        if (shape->sizes == sizes && shape->steps[0] == own[0] && shape->steps[1] == own[1] && shape->steps[2] == own[2]
+            && shape->steps[3] == own[3] && shape->steps[4] == own[4] && shape->steps[5] == own[5]) {
             return shape;
         }
         if (shape->sizes == 0) {
@@ -287,8 +284,8 @@ product_is_small(const int64_t *pointers, const npy_intp *dims)
 
 /* A nonzero `mask` selects the floating-point flags that are reported. */
 static int64_t
-nogil_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
-             int64_t size, int64_t mask)
+nogil_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t size,
+             int64_t mask)
 {
     if (mask) {
         runtime_flags_clear();
@@ -298,8 +295,8 @@ nogil_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int
 }
 
 static int64_t
-runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
-               int64_t size, int64_t mask)
+runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t size,
+               int64_t mask)
 {
     if (products_known() && product_is_small((const int64_t *)pointers, (const npy_intp *)dims)) {
         const ProductShape *shape = shape_find(function, data, (const npy_intp *)dims, (const npy_intp *)steps, size);
@@ -311,8 +308,8 @@ runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, i
             }
         }
     }
-    if (mask && gram_run(function, data, (const int64_t *)pointers, (const npy_intp *)dims, (const npy_intp *)steps,
-                         work, size)) {
+    if (mask
+        && gram_run(function, data, (const int64_t *)pointers, (const npy_intp *)dims, (const npy_intp *)steps, work, size)) {
         return runtime_flags_test(mask);
     }
     if (mask) {

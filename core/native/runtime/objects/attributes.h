@@ -15,12 +15,12 @@ attribute_find(PyObject *object, PyObject *name)
     if (type->tp_getattro != PyObject_GenericGetAttr || !type_is_ready(type)) {
         return NULL;
     }
-    PyObject *found = _PyType_Lookup(type, name);  /* borrowed */
+    PyObject *found = _PyType_Lookup(type, name); /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
         PyObject **place = slot_place(object, found);
         return place == NULL ? NULL : *place;
     }
-    PyObject *dict = instance_dict(object), *value;  /* borrowed */
+    PyObject *dict = instance_dict(object), *value; /* borrowed */
     if ((dict != NULL && !PyDict_CheckExact(dict)) || instance_find_in(object, dict, name, &value) < 0) {
         return NULL;
     }
@@ -31,15 +31,15 @@ attribute_find(PyObject *object, PyObject *name)
 static int64_t
 runtime_lacks_own(int64_t owner, int64_t name)
 {
-    PyObject *object = (PyObject *)owner, *dict = instance_dict(object), *value;  /* borrowed */
+    PyObject *object = (PyObject *)owner, *dict = instance_dict(object), *value; /* borrowed */
     return (dict == NULL || PyDict_CheckExact(dict))
-        && instance_find_in(object, dict, (PyObject *)name, &value) == LOOKUP_ABSENT;
+           && instance_find_in(object, dict, (PyObject *)name, &value) == LOOKUP_ABSENT;
 }
 
 static int64_t
 runtime_load_attr(int64_t frame, int64_t owner, int64_t name, int64_t spec)
 {
-    PyObject *found = attribute_find((PyObject *)owner, (PyObject *)name);  /* borrowed */
+    PyObject *found = attribute_find((PyObject *)owner, (PyObject *)name); /* borrowed */
     return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
 }
 

@@ -34,7 +34,7 @@ items_fill(int64_t frame, int64_t address, int64_t count, PyObject *made, PyObje
 {
     int64_t *spec = (int64_t *)address;
     for (int64_t i = 0; made != NULL && i < count; i++) {
-        items[i] = spec_box(spec, i);  /* moved into the container */
+        items[i] = spec_box(spec, i); /* moved into the container */
         if (items[i] == NULL) {
             Py_CLEAR(made);
         }
@@ -45,14 +45,14 @@ items_fill(int64_t frame, int64_t address, int64_t count, PyObject *made, PyObje
 static int64_t
 runtime_new_list(int64_t frame, int64_t count, int64_t address)
 {
-    PyObject *list = PyList_New(count);  /* owned, moved to the frame */
+    PyObject *list = PyList_New(count); /* owned, moved to the frame */
     return items_fill(frame, address, count, list, list == NULL ? NULL : ((PyListObject *)list)->ob_item);
 }
 
 static int64_t
 runtime_new_tuple(int64_t frame, int64_t count, int64_t address)
 {
-    PyObject *tuple = PyTuple_New(count);  /* owned, moved to the frame */
+    PyObject *tuple = PyTuple_New(count); /* owned, moved to the frame */
     return items_fill(frame, address, count, tuple, tuple == NULL ? NULL : ((PyTupleObject *)tuple)->ob_item);
 }
 
@@ -67,10 +67,10 @@ static int64_t
 runtime_new_dict(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
-    PyObject *dict = PyDict_New();  /* owned, moved to the frame */
+    PyObject *dict = PyDict_New(); /* owned, moved to the frame */
     for (int64_t i = 0; dict != NULL && i < count; i++) {
-        PyObject *key = spec_box(spec, 2 * i);  /* owned */
-        PyObject *value = key != NULL ? spec_box(spec, 2 * i + 1) : NULL;  /* owned */
+        PyObject *key = spec_box(spec, 2 * i);                            /* owned */
+        PyObject *value = key != NULL ? spec_box(spec, 2 * i + 1) : NULL; /* owned */
         if (value == NULL || PyDict_SetItem(dict, key, value) < 0) {
             Py_CLEAR(dict);
         }
@@ -85,9 +85,9 @@ static int64_t
 runtime_new_set(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
-    PyObject *set = PySet_New(NULL);  /* owned, moved to the frame */
+    PyObject *set = PySet_New(NULL); /* owned, moved to the frame */
     for (int64_t i = 0; set != NULL && i < count; i++) {
-        PyObject *value = spec_box(spec, i);  /* owned */
+        PyObject *value = spec_box(spec, i); /* owned */
         if (value == NULL || PySet_Add(set, value) < 0) {
             Py_CLEAR(set);
         }
@@ -101,8 +101,8 @@ static int64_t
 runtime_new_slice(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
-    PyObject *start = spec_box(spec, 0), *stop = spec_box(spec, 1), *step = spec_box(spec, 2);  /* owned */
-    PyObject *slice = NULL;  /* owned, moved to the frame */
+    PyObject *start = spec_box(spec, 0), *stop = spec_box(spec, 1), *step = spec_box(spec, 2); /* owned */
+    PyObject *slice = NULL;                                                                    /* owned, moved to the frame */
     if (count == 3 && start != NULL && stop != NULL && step != NULL) {
         slice = PySlice_New(start, stop, step);
     }
@@ -127,8 +127,8 @@ static int64_t
 runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
-    PyObject *made = NULL;  /* owned, moved to the frame */
-    PyObject *few[FEW_VALUES];  /* owned, the first `boxed` of them */
+    PyObject *made = NULL;     /* owned, moved to the frame */
+    PyObject *few[FEW_VALUES]; /* owned, the first `boxed` of them */
     PyObject **values = count - 3 <= FEW_VALUES ? few : PyMem_New(PyObject *, count - 3);
     int64_t boxed = 0;
     if (values == NULL) {
@@ -139,8 +139,8 @@ runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
         boxed++;
     }
     if (boxed == count - 3) {
-        made = instance_make((PyObject *)spec[1], (PyObject *)spec[SPEC_WORDS + 1],
-                             (PyObject *)spec[2 * SPEC_WORDS + 1], values);
+        made = instance_make((PyObject *)spec[1], (PyObject *)spec[SPEC_WORDS + 1], (PyObject *)spec[2 * SPEC_WORDS + 1],
+                             values);
     }
     while (boxed > 0) {
         Py_DECREF(values[--boxed]);
@@ -155,7 +155,7 @@ static int64_t
 runtime_new_instance(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
-    PyObject *found = (PyObject *)spec[1];  /* borrowed: the launcher holds it */
+    PyObject *found = (PyObject *)spec[1]; /* borrowed: the launcher holds it */
     if (found == NULL) {
         return runtime_changed_instance(frame, count, address);
     }

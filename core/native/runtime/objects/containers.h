@@ -12,15 +12,22 @@
 #include "cpython/dict_iterator.h"
 
 /* Kinds of objects that a read expects, in addition to those of value_box and arrays. */
-enum { READ_LIST = -6, READ_TUPLE = -7, READ_DICT = -8, READ_TEXT = -9, READ_ANY = -11, READ_ANY_HELD = -12,
-       READ_TUPLE_HELD = -13 };
+enum {
+    READ_LIST = -6,
+    READ_TUPLE = -7,
+    READ_DICT = -8,
+    READ_TEXT = -9,
+    READ_ANY = -11,
+    READ_ANY_HELD = -12,
+    READ_TUPLE_HELD = -13
+};
 
 /* Reads an array, which the frame holds until its last use. It may live longer than in bytecode, so its end must not be
  * observable. */
 static int64_t
 array_hold(int64_t frame, PyObject *object, int64_t *spec)
 {
-    const Wanted wanted = *(const Wanted *)spec;  /* a copy: the result replaces it */
+    const Wanted wanted = *(const Wanted *)spec; /* a copy: the result replaces it */
     int64_t status = dies_quietly(object) ? array_read(&wanted, object, spec) : DECLINED;
     if (status != 0) {
         return status;
@@ -99,8 +106,7 @@ static int64_t
 runtime_length(int64_t container)
 {
     PyObject *object = (PyObject *)container;
-    return PyDict_Check(object) ? PyDict_GET_SIZE(object)
-        : PyAnySet_Check(object) ? PySet_GET_SIZE(object) : Py_SIZE(object);
+    return PyDict_Check(object) ? PyDict_GET_SIZE(object) : PyAnySet_Check(object) ? PySet_GET_SIZE(object) : Py_SIZE(object);
 }
 
 static int64_t
@@ -115,9 +121,9 @@ runtime_load_item(int64_t frame, int64_t owner, int64_t index, int64_t spec)
 static int64_t
 runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
-    PyObject *found;  /* borrowed */
-    return dict_find((PyObject *)dict, (PyObject *)key, &found) == LOOKUP_FOUND
-        ? object_read(frame, found, (int64_t *)spec) : DECLINED;
+    PyObject *found; /* borrowed */
+    return dict_find((PyObject *)dict, (PyObject *)key, &found) == LOOKUP_FOUND ? object_read(frame, found, (int64_t *)spec)
+                                                                                : DECLINED;
 }
 
 /* Stores in the first word of `spec` whether a dict or set has the key. */
@@ -125,7 +131,7 @@ static int64_t
 runtime_has_key(int64_t owner, int64_t key, int64_t spec)
 {
     PyObject *object = (PyObject *)owner;
-    PyObject *value;  /* borrowed */
+    PyObject *value; /* borrowed */
     int found = PyDict_Check(object) ? dict_find(object, (PyObject *)key, &value) : set_find(object, (PyObject *)key);
     *(int64_t *)spec = found;
     return found < 0 ? DECLINED : 0;
@@ -134,7 +140,7 @@ runtime_has_key(int64_t owner, int64_t key, int64_t spec)
 static int64_t
 runtime_get_key(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
-    PyObject *found;  /* owned from here on */
+    PyObject *found; /* owned from here on */
     if (dict_find((PyObject *)dict, (PyObject *)key, &found) < 0) {
         return DECLINED;
     }
@@ -171,14 +177,14 @@ runtime_taken_entry(int64_t owner)
     return entry_to_take((PyObject *)owner);
 }
 
-static PyObject *popitem;  /* owned: dict.popitem */
+static PyObject *popitem; /* owned: dict.popitem */
 
 /* Removes an entry that exists and whose end runs no code. */
 static int64_t
 runtime_take_entry(int64_t owner)
 {
-    PyObject *object = (PyObject *)owner;  /* borrowed */
-    PyObject *taken = NULL;  /* owned */
+    PyObject *object = (PyObject *)owner; /* borrowed */
+    PyObject *taken = NULL;               /* owned */
     if (PyAnySet_Check(object)) {
         taken = PySet_Pop(object);
     }
@@ -211,7 +217,7 @@ runtime_pop_item(int64_t frame, int64_t list, int64_t index, int64_t spec)
 static int64_t
 runtime_insert(int64_t list, int64_t index, int64_t kind, int64_t address)
 {
-    PyObject *value = value_box(kind, address);  /* owned */
+    PyObject *value = value_box(kind, address); /* owned */
     int status = value == NULL ? -1 : PyList_Insert((PyObject *)list, (Py_ssize_t)index, value);
     Py_XDECREF(value);
     return status < 0 ? LAUNCHER_ERROR : 0;
@@ -222,7 +228,7 @@ static int64_t
 runtime_extend(int64_t list, int64_t items)
 {
 #if PY_VERSION_HEX < 0x030D0000
-    PyObject *none = _PyList_Extend((PyListObject *)list, (PyObject *)items);  /* owned */
+    PyObject *none = _PyList_Extend((PyListObject *)list, (PyObject *)items); /* owned */
     Py_XDECREF(none);
     return none == NULL ? LAUNCHER_ERROR : 0;
 #else
@@ -254,7 +260,7 @@ runtime_clear_list(int64_t list)
 static PyObject *
 removable(PyObject *dict, PyObject *key)
 {
-    PyObject *found;  /* borrowed: the result */
+    PyObject *found; /* borrowed: the result */
     (void)dict_find(dict, key, &found);
     return found != NULL && dies_quietly(found) ? found : NULL;
 }
@@ -268,7 +274,7 @@ key_remove(int64_t dict, int64_t key)
 static int64_t
 runtime_delete_key(int64_t dict, int64_t key)
 {
-    PyObject *owner = (PyObject *)dict;  /* borrowed */
+    PyObject *owner = (PyObject *)dict; /* borrowed */
     return removable(owner, (PyObject *)key) == NULL || is_namespace(owner) ? DECLINED : key_remove(dict, key);
 }
 
@@ -282,7 +288,7 @@ runtime_pop_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 static int64_t
 runtime_discard_key(int64_t dict, int64_t key)
 {
-    PyObject *found;  /* borrowed */
+    PyObject *found; /* borrowed */
     switch (dict_find((PyObject *)dict, (PyObject *)key, &found)) {
     case LOOKUP_ABSENT: return 0;
     case LOOKUP_FOUND: return runtime_delete_key(dict, key);
@@ -293,7 +299,7 @@ runtime_discard_key(int64_t dict, int64_t key)
 static int64_t
 runtime_pop_default(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
-    PyObject *found;  /* borrowed */
+    PyObject *found; /* borrowed */
     int64_t status = is_namespace((PyObject *)dict) ? DECLINED : runtime_get_key(frame, dict, key, kind, address, spec);
     if (status != 0 || dict_find((PyObject *)dict, (PyObject *)key, &found) != LOOKUP_FOUND) {
         return status;
@@ -304,7 +310,7 @@ runtime_pop_default(int64_t frame, int64_t dict, int64_t key, int64_t kind, int6
 static int64_t
 runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
-    PyObject *found;  /* borrowed */
+    PyObject *found; /* borrowed */
     int known = dict_find((PyObject *)dict, (PyObject *)key, &found);
     if (known != LOOKUP_ABSENT) {
         return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
@@ -312,7 +318,7 @@ runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64
     if (is_namespace((PyObject *)dict)) {
         return DECLINED;
     }
-    PyObject *value = value_box(kind, address);  /* owned */
+    PyObject *value = value_box(kind, address); /* owned */
     int64_t status = value == NULL ? LAUNCHER_ERROR : object_read(frame, value, (int64_t *)spec);
     if (status == 0) {
         status = PyDict_SetItem((PyObject *)dict, (PyObject *)key, value) < 0 ? LAUNCHER_ERROR : 0;
@@ -325,7 +331,7 @@ runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64
 static int
 updates_quietly(PyObject *dict, PyObject *more)
 {
-    PyObject *key, *value;  /* borrowed */
+    PyObject *key, *value; /* borrowed */
     Py_ssize_t position = 0;
     if (is_namespace(dict)) {
         return 0;
@@ -334,7 +340,7 @@ updates_quietly(PyObject *dict, PyObject *more)
         if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) {
             return 0;
         }
-        PyObject *old;  /* borrowed */
+        PyObject *old; /* borrowed */
         if (dict_find(dict, key, &old) < 0 || (old != NULL && !gives_up_quietly(old, PyDict_GET_SIZE(more)))) {
             return 0;
         }
@@ -354,7 +360,7 @@ runtime_update(int64_t dict, int64_t more)
 static int64_t
 runtime_clear_dict(int64_t dict)
 {
-    PyObject *key, *value;  /* borrowed */
+    PyObject *key, *value; /* borrowed */
     Py_ssize_t position = 0, size = PyDict_GET_SIZE((PyObject *)dict);
     if (is_namespace((PyObject *)dict)) {
         return DECLINED;
@@ -379,7 +385,7 @@ runtime_clear_dict(int64_t dict)
 static int64_t
 runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
 {
-    PyObject *key = lookup_int(number);  /* owned */
+    PyObject *key = lookup_int(number); /* owned */
     if (key == NULL) {
         return LAUNCHER_ERROR;
     }
@@ -391,7 +397,7 @@ runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
 static int64_t
 runtime_get_int(int64_t frame, int64_t dict, int64_t number, int64_t kind, int64_t address, int64_t spec)
 {
-    PyObject *key = lookup_int(number);  /* owned */
+    PyObject *key = lookup_int(number); /* owned */
     if (key == NULL) {
         return LAUNCHER_ERROR;
     }
@@ -404,22 +410,21 @@ runtime_get_int(int64_t frame, int64_t dict, int64_t number, int64_t kind, int64
 static int64_t
 runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
 {
-    PyObject *key = lookup_int(number);  /* owned */
+    PyObject *key = lookup_int(number); /* owned */
     Py_hash_t hash = key == NULL ? -1 : PyObject_Hash(key);
     if (hash == -1) {
         Py_XDECREF(key);
         return LAUNCHER_ERROR;
     }
-    PyObject *old;  /* borrowed */
+    PyObject *old; /* borrowed */
     if (dict_lookup((PyObject *)dict, key, hash, &old) < 0 || (old != NULL && !dies_quietly(old))) {
         PyErr_Clear();
         lookup_done(key);
         return DECLINED;
     }
-    PyObject *own = old == NULL ? PyLong_FromLongLong(number) : NULL;  /* owned */
-    PyObject *value = old == NULL && own == NULL ? NULL : value_box(kind, address);  /* owned */
-    int status = value == NULL ? -1
-        : dict_set((PyObject *)dict, own != NULL ? own : key, value, hash);
+    PyObject *own = old == NULL ? PyLong_FromLongLong(number) : NULL;               /* owned */
+    PyObject *value = old == NULL && own == NULL ? NULL : value_box(kind, address); /* owned */
+    int status = value == NULL ? -1 : dict_set((PyObject *)dict, own != NULL ? own : key, value, hash);
     Py_XDECREF(own);
     Py_XDECREF(value);
     lookup_done(key);
@@ -440,7 +445,7 @@ entry_next(PyObject *owner, Py_ssize_t *position, PyObject **key, PyObject **val
 static int64_t
 runtime_next_entry(int64_t owner, int64_t position)
 {
-    PyObject *key, *value;  /* borrowed */
+    PyObject *key, *value; /* borrowed */
     Py_ssize_t next = (Py_ssize_t)position;
     return entry_next((PyObject *)owner, &next, &key, &value) ? next : 0;
 }
@@ -449,7 +454,7 @@ runtime_next_entry(int64_t owner, int64_t position)
 static int64_t
 runtime_entry_key(int64_t frame, int64_t owner, int64_t behind, int64_t spec)
 {
-    PyObject *key, *value;  /* borrowed */
+    PyObject *key, *value; /* borrowed */
     Py_ssize_t next = (Py_ssize_t)behind - 1;
     return entry_next((PyObject *)owner, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : DECLINED;
 }
@@ -457,7 +462,7 @@ runtime_entry_key(int64_t frame, int64_t owner, int64_t behind, int64_t spec)
 static int64_t
 runtime_entry_value(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
 {
-    PyObject *key, *value;  /* borrowed */
+    PyObject *key, *value; /* borrowed */
     Py_ssize_t next = (Py_ssize_t)behind - 1;
     return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, value, (int64_t *)spec) : DECLINED;
 }

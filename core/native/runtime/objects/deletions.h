@@ -10,17 +10,17 @@
 static int64_t
 runtime_delete_attr(int64_t owner, int64_t name)
 {
-    PyObject *object = (PyObject *)owner, *key = (PyObject *)name, *old = NULL;  /* borrowed */
+    PyObject *object = (PyObject *)owner, *key = (PyObject *)name, *old = NULL; /* borrowed */
     if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr) {
         return DECLINED;
     }
-    PyObject *found = _PyType_Lookup(Py_TYPE(object), key);  /* borrowed */
+    PyObject *found = _PyType_Lookup(Py_TYPE(object), key); /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
         PyObject **place = slot_place(object, found);
         old = place != NULL ? *place : NULL;
     }
     else {
-        PyObject *dict;  /* borrowed */
+        PyObject *dict; /* borrowed */
         if (attributes_are_own(object, &dict) && instance_find_in(object, dict, key, &old) < 0) {
             old = NULL;
         }
@@ -34,7 +34,7 @@ runtime_delete_attr(int64_t owner, int64_t name)
 static int64_t
 runtime_delete_global(int64_t name)
 {
-    PyObject *globals = PyEval_GetGlobals();  /* borrowed: of the frame that runs the linked code */
+    PyObject *globals = PyEval_GetGlobals(); /* borrowed: of the frame that runs the linked code */
     if (globals == NULL || !PyDict_CheckExact(globals) || removable(globals, (PyObject *)name) == NULL) {
         return DECLINED;
     }
@@ -45,7 +45,7 @@ static int64_t
 runtime_delete_cell(int64_t cell)
 {
     PyObject **place = &((PyCellObject *)cell)->ob_ref;
-    PyObject *old = *place;  /* the cell's reference, released here */
+    PyObject *old = *place; /* the cell's reference, released here */
     if (old == NULL || !dies_quietly(old)) {
         return DECLINED;
     }
@@ -76,12 +76,12 @@ part_ends_quietly(PyObject *list, PyObject *slice)
 static int64_t
 part_assign(int64_t list, int64_t slice, PyObject *items)
 {
-    PyObject *owner = (PyObject *)list, *part = (PyObject *)slice;  /* borrowed */
+    PyObject *owner = (PyObject *)list, *part = (PyObject *)slice; /* borrowed */
     if (!part_ends_quietly(owner, part)) {
         return DECLINED;
     }
     if (PyList_Type.tp_as_mapping->mp_ass_subscript(owner, part, items) < 0) {
-        PyErr_Clear();  /* bytecode repeats it and raises at its line */
+        PyErr_Clear(); /* bytecode repeats it and raises at its line */
         return DECLINED;
     }
     return 0;

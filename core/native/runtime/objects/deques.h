@@ -17,10 +17,10 @@ typedef struct {
     void *left, *right;
     Py_ssize_t left_index, right_index;
     size_t state;
-    Py_ssize_t longest;         /* -1 without a limit */
+    Py_ssize_t longest; /* -1 without a limit */
 } Deque;
 
-static PyTypeObject *deque_type;  /* owned */
+static PyTypeObject *deque_type; /* owned */
 static PyCFunction deque_append, deque_appendleft, deque_pop, deque_popleft;
 
 /* Reads the item at an index. A negative index counts from the end. */
@@ -32,7 +32,7 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
     if (index < 0 || index >= Py_SIZE(object)) {
         return DECLINED;
     }
-    PyObject *item = deque_type->tp_as_sequence->sq_item(object, (Py_ssize_t)index);  /* owned; the deque has one */
+    PyObject *item = deque_type->tp_as_sequence->sq_item(object, (Py_ssize_t)index); /* owned; the deque has one */
     if (item == NULL) {
         return LAUNCHER_ERROR;
     }
@@ -45,7 +45,7 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
 static int64_t
 runtime_hold(int64_t frame, int64_t object)
 {
-    PyObject *held = (PyObject *)object;  /* borrowed */
+    PyObject *held = (PyObject *)object; /* borrowed */
     for (Py_ssize_t i = 0; PyList_CheckExact(held) && i < PyList_GET_SIZE(held); i++) {
         if (!gives_up_quietly(PyList_GET_ITEM(held, i), PyList_GET_SIZE(held))) {
             return DECLINED;
@@ -59,7 +59,7 @@ runtime_hold(int64_t frame, int64_t object)
 static int64_t
 runtime_deque_take(int64_t deque, int64_t index)
 {
-    PyObject *item = (index == 0 ? deque_popleft : deque_pop)((PyObject *)deque, NULL);  /* owned */
+    PyObject *item = (index == 0 ? deque_popleft : deque_pop)((PyObject *)deque, NULL); /* owned */
     Py_XDECREF(item);
     return item == NULL ? LAUNCHER_ERROR : 0;
 }
@@ -103,8 +103,9 @@ deque_put(PyCFunction put, int64_t deque, Py_ssize_t other, int64_t kind, int64_
 {
     Deque *self = (Deque *)deque;
     if (self->longest >= 0 && Py_SIZE(self) >= self->longest) {
-        PyObject *old = self->longest == 0 ? NULL  /* owned; the deque holds one, too */
-            : deque_type->tp_as_sequence->sq_item((PyObject *)self, other < 0 ? Py_SIZE(self) - 1 : 0);
+        PyObject *old = self->longest == 0
+                            ? NULL /* owned; the deque holds one, too */
+                            : deque_type->tp_as_sequence->sq_item((PyObject *)self, other < 0 ? Py_SIZE(self) - 1 : 0);
         if (old == NULL) {
             PyErr_Clear();
             return DECLINED;
@@ -115,8 +116,8 @@ deque_put(PyCFunction put, int64_t deque, Py_ssize_t other, int64_t kind, int64_
             return DECLINED;
         }
     }
-    PyObject *value = value_box(kind, address);  /* owned */
-    PyObject *none = value == NULL ? NULL : put((PyObject *)self, value);  /* owned */
+    PyObject *value = value_box(kind, address);                           /* owned */
+    PyObject *none = value == NULL ? NULL : put((PyObject *)self, value); /* owned */
     Py_XDECREF(value);
     Py_XDECREF(none);
     return none == NULL ? LAUNCHER_ERROR : 0;
@@ -139,9 +140,9 @@ runtime_deque_appendleft(int64_t deque, int64_t kind, int64_t address)
 static PyCFunction
 deque_method(const char *name, int flags)
 {
-    PyObject *found = PyDict_GetItemString(deque_type->tp_dict, name);  /* borrowed */
+    PyObject *found = PyDict_GetItemString(deque_type->tp_dict, name); /* borrowed */
     if (found == NULL || Py_TYPE(found) != &PyMethodDescr_Type
-            || ((PyMethodDescrObject *)found)->d_method->ml_flags != flags) {
+        || ((PyMethodDescrObject *)found)->d_method->ml_flags != flags) {
         PyErr_Format(PyExc_ImportError, "deque.%s is no method of this kind", name);
         return NULL;
     }
@@ -152,10 +153,9 @@ deque_method(const char *name, int flags)
 static int
 deques_ready(void)
 {
-    PyObject *module = PyImport_ImportModule("_collections");  /* owned */
+    PyObject *module = PyImport_ImportModule("_collections"); /* owned */
     deque_type = module == NULL ? NULL : (PyTypeObject *)PyObject_GetAttrString(module, "deque");
-    PyObject *one = deque_type == NULL ? NULL
-        : PyObject_CallFunction((PyObject *)deque_type, "(ii)i", 1, 2, 5);  /* owned */
+    PyObject *one = deque_type == NULL ? NULL : PyObject_CallFunction((PyObject *)deque_type, "(ii)i", 1, 2, 5); /* owned */
     int status = -1;
     Py_XDECREF(module);
     if (one == NULL) {
@@ -166,8 +166,8 @@ deques_ready(void)
     deque_pop = deque_appendleft == NULL ? NULL : deque_method("pop", METH_NOARGS);
     deque_popleft = deque_pop == NULL ? NULL : deque_method("popleft", METH_NOARGS);
     if (deque_popleft != NULL) {
-        int known = (size_t)deque_type->tp_basicsize >= sizeof(Deque) && Py_SIZE(one) == 2
-            && ((Deque *)one)->longest == 5 && deque_type->tp_as_sequence->sq_item != NULL;
+        int known = (size_t)deque_type->tp_basicsize >= sizeof(Deque) && Py_SIZE(one) == 2 && ((Deque *)one)->longest == 5
+                    && deque_type->tp_as_sequence->sq_item != NULL;
         if (known) {
             status = 0;
         }

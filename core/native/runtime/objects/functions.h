@@ -10,8 +10,8 @@ static int64_t
 runtime_new_cell(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
-    PyObject *content = spec_box(spec, 0);  /* owned */
-    PyObject *cell = content != NULL ? PyCell_New(content) : NULL;  /* owned, moved to the frame */
+    PyObject *content = spec_box(spec, 0);                         /* owned */
+    PyObject *cell = content != NULL ? PyCell_New(content) : NULL; /* owned, moved to the frame */
     Py_XDECREF(content);
     return spec_answer(frame, spec, cell);
 }
@@ -24,17 +24,24 @@ spec_part(const int64_t *spec, int64_t index)
     return part == Py_None ? NULL : part;
 }
 
-enum { FUNCTION_CODE, FUNCTION_GLOBALS, FUNCTION_NAME, FUNCTION_DEFAULTS, FUNCTION_NAMED, FUNCTION_ANNOTATIONS,
-       FUNCTION_CELLS };
+enum {
+    FUNCTION_CODE,
+    FUNCTION_GLOBALS,
+    FUNCTION_NAME,
+    FUNCTION_DEFAULTS,
+    FUNCTION_NAMED,
+    FUNCTION_ANNOTATIONS,
+    FUNCTION_CELLS
+};
 
 /* Sets the fields that MAKE_FUNCTION sets. Annotations are a dict, or from CPython 3.10 on a tuple. Returns -1 with an
  * exception set on failure. */
 static int
 function_fill(PyObject *function, const int64_t *spec, int64_t count)
 {
-    PyObject *defaults = spec_part(spec, FUNCTION_DEFAULTS);  /* borrowed */
-    PyObject *named = spec_part(spec, FUNCTION_NAMED);  /* borrowed */
-    PyObject *annotations = spec_part(spec, FUNCTION_ANNOTATIONS);  /* borrowed */
+    PyObject *defaults = spec_part(spec, FUNCTION_DEFAULTS);       /* borrowed */
+    PyObject *named = spec_part(spec, FUNCTION_NAMED);             /* borrowed */
+    PyObject *annotations = spec_part(spec, FUNCTION_ANNOTATIONS); /* borrowed */
     if (defaults != NULL && PyFunction_SetDefaults(function, defaults) < 0) {
         return -1;
     }
@@ -48,7 +55,7 @@ function_fill(PyObject *function, const int64_t *spec, int64_t count)
     if (count == FUNCTION_CELLS) {
         return 0;
     }
-    PyObject *closure = PyTuple_New(count - FUNCTION_CELLS);  /* owned */
+    PyObject *closure = PyTuple_New(count - FUNCTION_CELLS); /* owned */
     if (closure == NULL) {
         return -1;
     }
@@ -67,7 +74,7 @@ runtime_new_function(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
     PyObject *function = PyFunction_NewWithQualName(spec_part(spec, FUNCTION_CODE), spec_part(spec, FUNCTION_GLOBALS),
-                                                    spec_part(spec, FUNCTION_NAME));  /* owned, moved to the frame */
+                                                    spec_part(spec, FUNCTION_NAME)); /* owned, moved to the frame */
     if (function != NULL && function_fill(function, spec, count) < 0) {
         Py_CLEAR(function);
     }
@@ -79,13 +86,13 @@ static int64_t
 runtime_new_object(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
-    PyObject *names = (PyObject *)spec[SPEC_WORDS + 1];  /* borrowed */
+    PyObject *names = (PyObject *)spec[SPEC_WORDS + 1]; /* borrowed */
     Py_ssize_t plain = (Py_ssize_t)count - 2 - PyTuple_GET_SIZE(names);
-    PyObject *made = NULL;  /* owned, moved to the frame */
-    PyObject *arguments = PyTuple_New(plain), *keywords = PyDict_New();  /* owned */
+    PyObject *made = NULL;                                              /* owned, moved to the frame */
+    PyObject *arguments = PyTuple_New(plain), *keywords = PyDict_New(); /* owned */
     int failed = arguments == NULL || keywords == NULL;
     for (Py_ssize_t i = 0; !failed && i < (Py_ssize_t)count - 2; i++) {
-        PyObject *value = spec_box(spec, i + 2);  /* owned */
+        PyObject *value = spec_box(spec, i + 2); /* owned */
         if (value != NULL && i < plain) {
             PyTuple_SET_ITEM(arguments, i, value);
             continue;

@@ -10,7 +10,7 @@
 
 typedef enum { RELATION_UNKNOWN = -1, RELATION_EQUAL, RELATION_LESS, RELATION_OTHER } Relation;
 
-#define EXACT_INTEGERS 9007199254740992  /* 2**53: doubles represent all smaller integers */
+#define EXACT_INTEGERS 9007199254740992 /* 2**53: doubles represent all smaller integers */
 
 /* Converts a number that a double represents exactly. Returns 0 for other objects. A NaN of NumPy is one of these,
  * because comparing it warns. */
@@ -43,7 +43,7 @@ heap_relation(PyObject *one, PyObject *other)
     if (PyTuple_CheckExact(one) && PyTuple_CheckExact(other)) {
         Py_ssize_t shorter = Py_MIN(PyTuple_GET_SIZE(one), PyTuple_GET_SIZE(other));
         for (Py_ssize_t i = 0; i < shorter; i++) {
-            PyObject *left = PyTuple_GET_ITEM(one, i), *right = PyTuple_GET_ITEM(other, i);  /* borrowed */
+            PyObject *left = PyTuple_GET_ITEM(one, i), *right = PyTuple_GET_ITEM(other, i); /* borrowed */
             Relation relation = left == right ? RELATION_EQUAL : heap_relation(left, right);
             if (relation != RELATION_EQUAL) {
                 return relation;
@@ -56,8 +56,7 @@ heap_relation(PyObject *one, PyObject *other)
     if (kind != item_kind(other) || (kind != TEXT && kind != PYTHON_NUMBER)) {
         return RELATION_UNKNOWN;
     }
-    int less = PyObject_RichCompareBool(one, other, Py_LT),
-        equal = less ? 0 : PyObject_RichCompareBool(one, other, Py_EQ);
+    int less = PyObject_RichCompareBool(one, other, Py_LT), equal = less ? 0 : PyObject_RichCompareBool(one, other, Py_EQ);
     if (less < 0 || equal < 0) {
         PyErr_Clear();
         return RELATION_UNKNOWN;
@@ -69,7 +68,7 @@ heap_relation(PyObject *one, PyObject *other)
 static int64_t
 runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
 {
-    PyObject *list = (PyObject *)owner, *value = value_box(kind, address);  /* value: owned */
+    PyObject *list = (PyObject *)owner, *value = value_box(kind, address); /* value: owned */
     Py_ssize_t place = PyList_GET_SIZE(list), last = place;
     Relation relation = value == NULL ? RELATION_UNKNOWN : RELATION_LESS;
     while (relation == RELATION_LESS && place > 0) {
@@ -86,7 +85,7 @@ runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
         for (Py_ssize_t at = last; at > place; at = (at - 1) / 2) {
             items[at] = items[(at - 1) / 2];
         }
-        items[place] = value;  /* owned by the list since PyList_Append */
+        items[place] = value; /* owned by the list since PyList_Append */
     }
     Py_XDECREF(value);
     return status;
@@ -122,7 +121,7 @@ runtime_heap_drop(int64_t owner)
     if (size < 0) {
         return DECLINED;
     }
-    PyObject *top = items[0], *last = items[size];  /* owned: the list's references, moved within it */
+    PyObject *top = items[0], *last = items[size]; /* owned: the list's references, moved within it */
     int count = size > 0 ? heap_path(items, size, path) : 1, end = count - 1;
     Relation relation = count > 0 ? RELATION_LESS : RELATION_UNKNOWN;
     while (relation == RELATION_LESS && end > 0) {
@@ -132,7 +131,7 @@ runtime_heap_drop(int64_t owner)
     if (relation == RELATION_UNKNOWN) {
         return DECLINED;
     }
-    Py_INCREF(top);  /* item_may_go expects two references: the list's and ours */
+    Py_INCREF(top); /* item_may_go expects two references: the list's and ours */
     int quiet = item_may_go(top);
     Py_DECREF(top);
     if (!quiet) {

@@ -8,7 +8,7 @@
 static PyObject *
 row_make(PyTypeObject *type, Py_ssize_t count, PyObject *const *values)
 {
-    PyObject *made = type->tp_alloc(type, count);  /* new: the result */
+    PyObject *made = type->tp_alloc(type, count); /* new: the result */
     for (Py_ssize_t i = 0; made != NULL && i < count; i++) {
         Py_INCREF(values[i]);
         PyTuple_SET_ITEM(made, i, values[i]);
@@ -33,8 +33,8 @@ instance_make(PyObject *made, PyObject *type, PyObject *names, PyObject *const *
         Py_INCREF(made);
     }
     else {
-        PyObject *none = PyTuple_New(0);  /* owned */
-        made = none != NULL ? PyBaseObject_Type.tp_new((PyTypeObject *)type, none, NULL) : NULL;  /* new: the result */
+        PyObject *none = PyTuple_New(0);                                                         /* owned */
+        made = none != NULL ? PyBaseObject_Type.tp_new((PyTypeObject *)type, none, NULL) : NULL; /* new: the result */
         Py_XDECREF(none);
     }
     for (Py_ssize_t i = 0; made != NULL && i < PyTuple_GET_SIZE(names); i++) {

@@ -13,7 +13,7 @@ typedef int64_t (*SetChange)(PyObject *set, PyObject *value, int found);
 static int64_t
 set_change(int64_t set, int64_t kind, int64_t address, SetChange change)
 {
-    PyObject *value = value_box(kind, address);  /* owned */
+    PyObject *value = value_box(kind, address); /* owned */
     int found = value != NULL ? set_find((PyObject *)set, value) : LOOKUP_ERROR;
     int64_t status = value == NULL ? LAUNCHER_ERROR : found < 0 ? DECLINED : change((PyObject *)set, value, found);
     Py_XDECREF(value);
@@ -59,7 +59,7 @@ runtime_set_remove(int64_t set, int64_t kind, int64_t address)
 static int64_t
 runtime_clear_set(int64_t set)
 {
-    PyObject *value;  /* borrowed */
+    PyObject *value; /* borrowed */
     Py_ssize_t position = 0, size = PySet_GET_SIZE((PyObject *)set);
     while (set_next((PyObject *)set, &position, &value)) {
         if (!gives_up_quietly(value, size)) {

@@ -30,19 +30,13 @@ value_box(int64_t kind, int64_t address)
     switch (kind) {
     case BOX_INT: return PyLong_FromLongLong(words[0]);
     case BOX_BOOL: return PyBool_FromLong(words[0] != 0);
-    case BOX_FLOAT:
-        memcpy(&number, words, sizeof(number));
-        return PyFloat_FromDouble(number);
-    case BOX_COMPLEX:
-        memcpy(&pair, words, sizeof(pair));
-        return PyComplex_FromCComplex(pair);
-    case BOX_OBJECT:
-        Py_INCREF((PyObject *)words[0]);
-        return (PyObject *)words[0];
+    case BOX_FLOAT: memcpy(&number, words, sizeof(number)); return PyFloat_FromDouble(number);
+    case BOX_COMPLEX: memcpy(&pair, words, sizeof(pair)); return PyComplex_FromCComplex(pair);
+    case BOX_OBJECT: Py_INCREF((PyObject *)words[0]); return (PyObject *)words[0];
     default: break;
     }
-    PyObject *type = PyArray_TypeObjectFromType((int)kind);  /* owned */
-    PyObject *scalar = type == NULL ? NULL : scalar_box((PyTypeObject *)type, (int)kind, words);  /* the result */
+    PyObject *type = PyArray_TypeObjectFromType((int)kind);                                      /* owned */
+    PyObject *scalar = type == NULL ? NULL : scalar_box((PyTypeObject *)type, (int)kind, words); /* the result */
     Py_XDECREF(type);
     return scalar;
 }
@@ -52,7 +46,7 @@ static int gives_up_quietly(PyObject *object, Py_ssize_t references);
 static int
 array_gives_up_quietly(PyArrayObject *array, Py_ssize_t references)
 {
-    PyObject *base = PyArray_BASE(array);  /* borrowed */
+    PyObject *base = PyArray_BASE(array); /* borrowed */
     return *PyObject_GET_WEAKREFS_LISTPTR((PyObject *)array) == NULL && Py_REFCNT(PyArray_DESCR(array)) > 1
            && !PyDataType_REFCHK(PyArray_DESCR(array)) && !PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEBACKIFCOPY)
            && (base == NULL || gives_up_quietly(base, references));
@@ -65,7 +59,7 @@ typedef struct {
 
 #define DEEPEST_QUIET 4
 
-static destructor instance_dealloc;  /* tp_dealloc of classes made by class statements */
+static destructor instance_dealloc; /* tp_dealloc of classes made by class statements */
 
 static int quiet_at_depth(PyObject *object, Py_ssize_t references, int depth);
 
@@ -101,14 +95,13 @@ quiet_at_depth(PyObject *object, Py_ssize_t references, int depth)
 {
     PyTypeObject *type = Py_TYPE(object);
     if (Py_REFCNT(object) > references || object == Py_None || type == &PyFloat_Type || type == &PyLong_Type
-            || type == &PyBool_Type || type == &PyUnicode_Type || type == &PyComplex_Type || type == &PyBytes_Type) {
+        || type == &PyBool_Type || type == &PyUnicode_Type || type == &PyComplex_Type || type == &PyBytes_Type) {
         return 1;
     }
     if (type == &PyArray_Type) {
         return array_gives_up_quietly((PyArrayObject *)object, references);
     }
-    return (PyArray_IsScalar(object, Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
-           || holder_ends_quietly(object, depth);
+    return (PyArray_IsScalar(object, Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) || holder_ends_quietly(object, depth);
 }
 
 static int
@@ -121,7 +114,7 @@ gives_up_quietly(PyObject *object, Py_ssize_t references)
 static int
 quiet_ends_init(void)
 {
-    PyObject *plain = PyErr_NewException("pijit.Plain", NULL, NULL);  /* owned */
+    PyObject *plain = PyErr_NewException("pijit.Plain", NULL, NULL); /* owned */
     if (plain == NULL) {
         return -1;
     }
@@ -140,7 +133,7 @@ dies_quietly(PyObject *object)
 static int64_t
 value_put(int (*put)(PyObject *, PyObject *), int64_t container, int64_t kind, int64_t address)
 {
-    PyObject *value = value_box(kind, address);  /* owned */
+    PyObject *value = value_box(kind, address); /* owned */
     int status = value == NULL ? -1 : put((PyObject *)container, value);
     Py_XDECREF(value);
     return status < 0 ? LAUNCHER_ERROR : 0;
@@ -156,11 +149,11 @@ runtime_append(int64_t list, int64_t kind, int64_t address)
 static int64_t
 place_store(PyObject **place, int64_t kind, int64_t address)
 {
-    PyObject *old = *place;  /* the location's reference, released here */
+    PyObject *old = *place; /* the location's reference, released here */
     if (old != NULL && !dies_quietly(old)) {
         return DECLINED;
     }
-    PyObject *value = value_box(kind, address);  /* moved to the location */
+    PyObject *value = value_box(kind, address); /* moved to the location */
     if (value == NULL) {
         return LAUNCHER_ERROR;
     }
@@ -194,7 +187,7 @@ runtime_store_cell(int64_t cell, int64_t kind, int64_t address)
 }
 
 /* The last dict that was found to be no namespace, and its version at that time. */
-static PyObject *plain_dict;    /* borrowed: only its address is compared */
+static PyObject *plain_dict; /* borrowed: only its address is compared */
 static uint64_t plain_version;
 
 /* Records that a dict is still no namespace. Called after a store to such a dict. */
@@ -209,8 +202,8 @@ namespace_note(PyObject *dict)
 static int
 is_namespace(PyObject *dict)
 {
-    static PyObject *name;      /* owned, never released */
-    PyObject *found;            /* borrowed */
+    static PyObject *name; /* owned, never released */
+    PyObject *found;       /* borrowed */
     if (plain_dict == dict && plain_version == dict_version(dict)) {
         return 0;
     }
@@ -225,19 +218,18 @@ is_namespace(PyObject *dict)
 static int64_t
 dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObject *owner)
 {
-    Py_hash_t hash = PyObject_Hash(key);  /* once, because tuples do not cache theirs */
-    PyObject *old = NULL;  /* borrowed */
+    Py_hash_t hash = PyObject_Hash(key); /* once, because tuples do not cache theirs */
+    PyObject *old = NULL;                /* borrowed */
     if (hash == -1 || dict_lookup(dict, key, hash, &old) < 0 || (old != NULL && !dies_quietly(old))) {
-        PyErr_Clear();  /* bytecode repeats it and raises at its line */
+        PyErr_Clear(); /* bytecode repeats it and raises at its line */
         return DECLINED;
     }
-    PyObject *value = value_box(kind, address);  /* owned */
+    PyObject *value = value_box(kind, address); /* owned */
     if (value == NULL) {
         return LAUNCHER_ERROR;
     }
     /* A new attribute is set by object's method, which lets the instances of a class share their keys. */
-    int status = old == NULL && owner != NULL ? PyObject_GenericSetAttr(owner, key, value)
-                                              : dict_set(dict, key, value, hash);
+    int status = old == NULL && owner != NULL ? PyObject_GenericSetAttr(owner, key, value) : dict_set(dict, key, value, hash);
     Py_DECREF(value);
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
@@ -259,7 +251,7 @@ runtime_store_key(int64_t dict, int64_t key, int64_t kind, int64_t address)
 static int64_t
 runtime_store_global(int64_t name, int64_t kind, int64_t address)
 {
-    PyObject *globals = PyEval_GetGlobals();  /* borrowed: of the frame that runs the linked code */
+    PyObject *globals = PyEval_GetGlobals(); /* borrowed: of the frame that runs the linked code */
     if (globals == NULL || !PyDict_CheckExact(globals)) {
         return DECLINED;
     }
@@ -272,8 +264,8 @@ static PyObject **
 slot_place(PyObject *object, PyObject *found)
 {
     PyMemberDescrObject *slot = (PyMemberDescrObject *)found;
-    if (Py_TYPE(found) != &PyMemberDescr_Type || slot->d_member->type != T_OBJECT_EX
-            || (slot->d_member->flags & READONLY) || !PyType_IsSubtype(Py_TYPE(object), slot->d_common.d_type)) {
+    if (Py_TYPE(found) != &PyMemberDescr_Type || slot->d_member->type != T_OBJECT_EX || (slot->d_member->flags & READONLY)
+        || !PyType_IsSubtype(Py_TYPE(object), slot->d_common.d_type)) {
         return NULL;
     }
     return (PyObject **)((char *)object + slot->d_member->offset);
@@ -292,11 +284,11 @@ attributes_are_own(PyObject *object, PyObject **dict)
 static int64_t
 values_store(PyObject *object, PyObject *name, int64_t kind, int64_t address)
 {
-    PyObject *old;  /* borrowed */
+    PyObject *old; /* borrowed */
     if (instance_values_find(object, name, &old) < 0 || (old != NULL && !dies_quietly(old))) {
         return DECLINED;
     }
-    PyObject *value = value_box(kind, address);  /* owned */
+    PyObject *value = value_box(kind, address); /* owned */
     int status = value == NULL ? -1 : PyObject_GenericSetAttr(object, name, value);
     Py_XDECREF(value);
     return status < 0 ? LAUNCHER_ERROR : 0;
@@ -306,14 +298,14 @@ values_store(PyObject *object, PyObject *name, int64_t kind, int64_t address)
 static int64_t
 class_store(PyTypeObject *cls, PyObject *name, int64_t kind, int64_t address)
 {
-    PyObject *meta = _PyType_Lookup(Py_TYPE(cls), name);     /* borrowed */
-    PyObject *old = NULL;                                    /* borrowed */
+    PyObject *meta = _PyType_Lookup(Py_TYPE(cls), name); /* borrowed */
+    PyObject *old = NULL;                                /* borrowed */
     if (!(cls->tp_flags & Py_TPFLAGS_HEAPTYPE) || (meta != NULL && Py_TYPE(meta)->tp_descr_set != NULL)
-            || dict_find(cls->tp_dict, name, &old) < LOOKUP_ABSENT || (old != NULL && !dies_quietly(old))) {
-        PyErr_Clear();  /* bytecode repeats it and raises at its line */
+        || dict_find(cls->tp_dict, name, &old) < LOOKUP_ABSENT || (old != NULL && !dies_quietly(old))) {
+        PyErr_Clear(); /* bytecode repeats it and raises at its line */
         return DECLINED;
     }
-    PyObject *value = value_box(kind, address);              /* owned */
+    PyObject *value = value_box(kind, address); /* owned */
     int status = value == NULL ? -1 : PyType_Type.tp_setattro((PyObject *)cls, name, value);
     Py_XDECREF(value);
     return status < 0 ? LAUNCHER_ERROR : 0;
@@ -322,7 +314,7 @@ class_store(PyTypeObject *cls, PyObject *name, int64_t kind, int64_t address)
 static int64_t
 runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
 {
-    PyObject *object = (PyObject *)owner, *key = (PyObject *)name;  /* borrowed */
+    PyObject *object = (PyObject *)owner, *key = (PyObject *)name; /* borrowed */
     if (PyType_Check(object) && Py_TYPE(object)->tp_setattro == PyType_Type.tp_setattro) {
         return class_store((PyTypeObject *)object, key, kind, address);
     }
@@ -332,12 +324,12 @@ runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
     if (Py_TYPE(object)->tp_setattro != PyObject_GenericSetAttr || PyModule_Check(object)) {
         return DECLINED;
     }
-    PyObject *found = _PyType_Lookup(Py_TYPE(object), key);  /* borrowed */
+    PyObject *found = _PyType_Lookup(Py_TYPE(object), key); /* borrowed */
     if (found != NULL && Py_TYPE(found)->tp_descr_set != NULL) {
         PyObject **place = slot_place(object, found);
         return place == NULL ? DECLINED : place_store(place, kind, address);
     }
-    PyObject *dict;  /* borrowed */
+    PyObject *dict; /* borrowed */
     if (!attributes_are_own(object, &dict)) {
         return DECLINED;
     }

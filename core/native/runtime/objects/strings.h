@@ -17,8 +17,7 @@ runtime_char_code(int64_t text, int64_t index)
 static int64_t
 runtime_char_at(int64_t frame, int64_t text, int64_t index, int64_t spec)
 {
-    return spec_answer(frame, (int64_t *)spec,
-                       PyUnicode_FromOrdinal((int)PyUnicode_READ_CHAR((PyObject *)text, index)));
+    return spec_answer(frame, (int64_t *)spec, PyUnicode_FromOrdinal((int)PyUnicode_READ_CHAR((PyObject *)text, index)));
 }
 
 /* The address of a byte, or NULL if the position is outside. A bytearray may have changed its size, so the position is
@@ -92,7 +91,7 @@ owned_take(OwnedList *owned, PyObject *object)
 static int64_t
 runtime_text_append(int64_t frame, int64_t left, int64_t right, int64_t spec)
 {
-    PyObject *text = (PyObject *)left;  /* owned from here on */
+    PyObject *text = (PyObject *)left; /* owned from here on */
     if (!owned_take(frame_owned(frame), text)) {
         return runtime_text_add(frame, left, right, spec);
     }

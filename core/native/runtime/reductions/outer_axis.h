@@ -10,12 +10,12 @@
 #include "runtime/ufuncs/fp_status.h"
 #include "runtime/reductions/pairwise_sum.h"
 
-#define COLUMNS_BLOCK 16384     /* bytes of a block of rows, within the limits on rows below */
+#define COLUMNS_BLOCK 16384 /* bytes of a block of rows, within the limits on rows below */
 #define COLUMNS_LEAST 16
 #define COLUMNS_MOST 256
-#define COLUMNS_WIDEST 131072   /* maximum bytes of a row; a copy of it stays in the cache */
-#define COLUMNS_FEWEST 4        /* rows; fewer are not worth a copy of the result */
-#define COLUMNS_PATIENCE 4      /* number of repeated blocks after which NumPy's loop does the rest */
+#define COLUMNS_WIDEST 131072 /* maximum bytes of a row; a copy of it stays in the cache */
+#define COLUMNS_FEWEST 4      /* rows; fewer are not worth a copy of the result */
+#define COLUMNS_PATIENCE 4    /* number of repeated blocks after which NumPy's loop does the rest */
 
 enum { COLUMNS_NONE, COLUMNS_ADD, COLUMNS_MINIMUM, COLUMNS_MAXIMUM };
 
@@ -50,12 +50,14 @@ typedef int32_t FloatMasks __attribute__((vector_size(32), may_alias));
         Lanes result[n]; \
         Masks seen[n]; \
         const char *row = source + j * (npy_intp)sizeof(type); \
-        UNROLLED for (int k = 0; k < n; k++) { \
+        UNROLLED for (int k = 0; k < n; k++) \
+        { \
             result[k] = ((const Lanes *)(out + j))[k]; \
             seen[k] = (Masks)(result[k] != result[k]); \
         } \
         for (npy_intp i = 0; i < rows; i++, row += step) { \
-            UNROLLED for (int k = 0; k < n; k++) { \
+            UNROLLED for (int k = 0; k < n; k++) \
+            { \
                 Lanes value = ((const Lanes *)row)[k]; \
                 if (looks) { \
                     seen[k] |= (Masks)(value != value); \
@@ -63,7 +65,8 @@ typedef int32_t FloatMasks __attribute__((vector_size(32), may_alias));
                 result[k] = combine(result[k], value); \
             } \
         } \
-        UNROLLED for (int k = 0; k < n; k++) { \
+        UNROLLED for (int k = 0; k < n; k++) \
+        { \
             noted |= seen[k] | odd(Masks, result[k]) | (Masks)(result[k] != result[k]); \
             ((Lanes *)(out + j))[k] = result[k]; \
         } \
@@ -78,8 +81,10 @@ typedef int32_t FloatMasks __attribute__((vector_size(32), may_alias));
         Masks noted = {0}; \
         int found = 0; \
         npy_intp j = 0; \
-        for (; j <= count - TILE; j += TILE) COMBINE_TILE(type, Lanes, Masks, 4, combine, looks, odd) \
-        for (; j <= count - WIDTH; j += WIDTH) COMBINE_TILE(type, Lanes, Masks, 1, combine, looks, odd) \
+        for (; j <= count - TILE; j += TILE) \
+            COMBINE_TILE(type, Lanes, Masks, 4, combine, looks, odd) \
+        for (; j <= count - WIDTH; j += WIDTH) \
+            COMBINE_TILE(type, Lanes, Masks, 1, combine, looks, odd) \
         for (; j < count; j++) { \
             const char *row = source + j * (npy_intp)sizeof(type); \
             type result = out[j]; \
@@ -112,7 +117,10 @@ static CombineRows
 rows_combiner(int operation, int typenum)
 {
     static const CombineRows combiners[][2] = {
-        {NULL, NULL}, {doubles_add, floats_add}, {doubles_minimum, floats_minimum}, {doubles_maximum, floats_maximum},
+        {NULL, NULL},
+        {doubles_add, floats_add},
+        {doubles_minimum, floats_minimum},
+        {doubles_maximum, floats_maximum},
     };
     int is_double = typenum == NPY_DOUBLE;
     return (is_double || typenum == NPY_FLOAT) && SUM_CODE_RUNS ? combiners[operation][!is_double] : NULL;
@@ -137,7 +145,8 @@ typedef int32_t FloatWord __attribute__((may_alias));
 LANES_CODE int
 plain_numbers(const char *source, npy_intp count, npy_intp size)
 {
-    if (size == sizeof(double)) PLAIN(DoubleWord, INT64_MIN, (int64_t)0x7FF << 52)
+    if (size == sizeof(double))
+        PLAIN(DoubleWord, INT64_MIN, (int64_t)0x7FF << 52)
     PLAIN(FloatWord, INT32_MIN, 0xFF << 23)
 }
 
@@ -151,8 +160,8 @@ typedef struct {
 
 /* out = out op each of the rows, which have adjacent elements. `saved` has room for one row. */
 static void
-columns_reduce(const ColumnsLoop *loop, char *out, char *source, npy_intp count, npy_intp rows, npy_intp step,
-               char *saved, int *patience)
+columns_reduce(const ColumnsLoop *loop, char *out, char *source, npy_intp count, npy_intp rows, npy_intp step, char *saved,
+               int *patience)
 {
     npy_intp size = loop->itemsize, most = COLUMNS_BLOCK / (count * size);
     most = most < COLUMNS_LEAST ? COLUMNS_LEAST : most > COLUMNS_MOST ? COLUMNS_MOST : most;
@@ -175,7 +184,7 @@ columns_reduce(const ColumnsLoop *loop, char *out, char *source, npy_intp count,
             --*patience;
             memcpy(out, saved, count * size);
             if (!loop->is_sum) {
-                own_status_lower();  /* comparisons with NaN raise a flag that NumPy's loops do not report */
+                own_status_lower(); /* comparisons with NaN raise a flag that NumPy's loops do not report */
                 own_status_raise(flags);
             }
         }

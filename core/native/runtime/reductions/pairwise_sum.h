@@ -11,8 +11,8 @@
 #include <numpy/ufuncobject.h>
 #include <string.h>
 
-#define SUM_LANES 8             /* partial sums of a leaf; shorter runs are summed one by one */
-#define SUM_LEAF 128            /* elements; longer runs are halved */
+#define SUM_LANES 8  /* partial sums of a leaf; shorter runs are summed one by one */
+#define SUM_LEAF 128 /* elements; longer runs are halved */
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define SUM_CODE __attribute__((target("avx2"))) static
@@ -23,7 +23,7 @@
 #endif
 
 #if defined(__GNUC__) && !defined(__clang__)
-#define LANES_CODE SUM_CODE __attribute__((optimize("O3")))  /* -O3 vectorises the loops */
+#define LANES_CODE SUM_CODE __attribute__((optimize("O3"))) /* -O3 vectorises the loops */
 #else
 #define LANES_CODE SUM_CODE
 #endif

@@ -37,8 +37,8 @@ sums_probe(PyUFuncObject *add, double *values)
     int known = SUM_CODE_RUNS;
     for (int k = 0; k < 2 && known; k++) {
         int loop = uniform_loop(add, kinds[k]);
-        known = loop >= 0 && sums_agree(add->functions[loop], add->data == NULL ? NULL : (void *)add->data[loop],
-                                        kinds[k], values);
+        known = loop >= 0
+                && sums_agree(add->functions[loop], add->data == NULL ? NULL : (void *)add->data[loop], kinds[k], values);
     }
     return known;
 }
@@ -50,7 +50,7 @@ reduce_probe(void)
 {
     int status = -1;
     npy_intp length = PROBE_SIZE;
-    PyObject *numpy = NULL, *add = NULL, *array = NULL, *sum = NULL;  /* owned */
+    PyObject *numpy = NULL, *add = NULL, *array = NULL, *sum = NULL; /* owned */
     double expected;
 
     numpy = PyImport_ImportModule("numpy");

@@ -24,9 +24,9 @@
 #include <numpy/ufuncobject.h>
 
 #define PROBE_SIZE (3 * BUFFER_SIZE)
-#define SUM_UNITS 8             /* work per element (thread_pool.h) */
+#define SUM_UNITS 8 /* work per element (thread_pool.h) */
 #define ALL_REDUCED (-1)
-#define SHORT_RUN 8             /* elements; NumPy's loop sums shorter runs of floats one by one */
+#define SHORT_RUN 8 /* elements; NumPy's loop sums shorter runs of floats one by one */
 
 enum { REDUCE_UNPROBED = 0, REDUCE_UNKNOWN = -1 };
 #define WHOLE_ROWS NPY_MAX_INTP
@@ -41,12 +41,12 @@ typedef struct {
     npy_intp itemsize;
     int ndim;
     const int64_t *desc;
-    int64_t reduced;            /* a bit for each axis that is reduced; ALL_REDUCED: all */
+    int64_t reduced; /* a bit for each axis that is reduced; ALL_REDUCED: all */
     int has_identity;
     int64_t identity;
     int64_t *out;
-    int64_t least;              /* the least amount of work that threads share; 0: never */
-    int operation;              /* one of outer_axis.h; COLUMNS_ADD: a run's sum is added to the result */
+    int64_t least; /* the least amount of work that threads share; 0: never */
+    int operation; /* one of outer_axis.h; COLUMNS_ADD: a run's sum is added to the result */
 } Reduction;
 
 static int
@@ -74,7 +74,7 @@ static void
 run_reduce(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp count)
 {
     if (sums_known && reduction->operation == COLUMNS_ADD && stride == reduction->itemsize
-            && sum_add(out, source, count, reduction->typenum)) {
+        && sum_add(out, source, count, reduction->typenum)) {
         return;
     }
     char *pointers[3] = {out, source, out};
@@ -110,8 +110,8 @@ chunks_part(int64_t begin, int64_t end, int64_t *arguments, void *Py_UNUSED(buff
     memset(share->partial + begin * size, 0, (end - begin) * size);
     for (npy_intp number = begin; number < end; number++) {
         npy_intp start = number * reduce_chunk, left = share->length - start;
-        run_reduce(share->reduction, share->partial + number * size, share->source + start * share->stride,
-                   share->stride, left < reduce_chunk ? left : reduce_chunk);
+        run_reduce(share->reduction, share->partial + number * size, share->source + start * share->stride, share->stride,
+                   left < reduce_chunk ? left : reduce_chunk);
     }
 }
 
@@ -120,7 +120,7 @@ static void
 row_sum(const Reduction *reduction, char *out, char *source, npy_intp stride, npy_intp length)
 {
     npy_intp size = reduction->itemsize, count = (length + reduce_chunk - 1) / reduce_chunk;
-    char *partial = PyMem_RawMalloc(count * size);  /* owned */
+    char *partial = PyMem_RawMalloc(count * size); /* owned */
     if (partial == NULL) {
         row_reduce(reduction, out, source, stride, length, 0);
         return;
@@ -140,7 +140,7 @@ gathered_reduce(const Reduction *reduction, Nest *nest, char *out, npy_intp skip
 {
     npy_intp index[NEST_MAXDIMS] = {0};
     npy_intp size = reduction->itemsize, length = nest->shape[0], stride = nest->strides[0][0], filled = 0;
-    char *buffer = PyMem_RawMalloc(reduce_chunk * size);  /* owned */
+    char *buffer = PyMem_RawMalloc(reduce_chunk * size); /* owned */
     int more = 1;
     if (buffer == NULL) {
         memory_error();
@@ -182,7 +182,7 @@ static int
 planned_reduce(const Reduction *reduction, Nest *nest, const Plan *plan, npy_intp skipped)
 {
     npy_intp index[NEST_MAXDIMS] = {0}, size = reduction->itemsize;
-    char *buffer = PyMem_RawMalloc(BUFFER_SIZE * size);  /* owned */
+    char *buffer = PyMem_RawMalloc(BUFFER_SIZE * size); /* owned */
     if (buffer == NULL) {
         memory_error();
         return -1;
@@ -233,11 +233,10 @@ short_rows_add(const Reduction *reduction, Nest *nest)
     int is_double = reduction->typenum == NPY_DOUBLE;
     int is_dense = SUM_CODE_RUNS && stride == size && step == count * size && out_step == size;
     do {
-        npy_intp behind = 0;  /* end of the last block that is repeated by single rows */
+        npy_intp behind = 0; /* end of the last block that is repeated by single rows */
         for (npy_intp row = 0; row < rows;) {
             char *out = nest->data[1] + row * out_step, *source = nest->data[0] + row * step;
-            npy_intp added = is_dense && row >= behind
-                ? rows_block_add(out, source, count, rows - row, is_double) : 0;
+            npy_intp added = is_dense && row >= behind ? rows_block_add(out, source, count, rows - row, is_double) : 0;
             if (added > 0) {
                 row += added;
                 continue;
@@ -257,8 +256,8 @@ is_by_columns(const Reduction *reduction, const Nest *nest)
 {
     npy_intp size = reduction->itemsize;
     return nest->ndim > 1 && nest->strides[0][0] == size && nest->strides[0][1] == size && nest->strides[1][1] == 0
-        && nest->shape[1] >= COLUMNS_FEWEST && nest->shape[0] * size <= COLUMNS_WIDEST
-        && rows_combiner(reduction->operation, reduction->typenum) != NULL;
+           && nest->shape[1] >= COLUMNS_FEWEST && nest->shape[0] * size <= COLUMNS_WIDEST
+           && rows_combiner(reduction->operation, reduction->typenum) != NULL;
 }
 
 /* Reduces along the axis next to the innermost one. Returns 0 if memory is exhausted. */
@@ -269,13 +268,13 @@ by_columns_reduce(const Reduction *reduction, Nest *nest)
     ColumnsLoop loop = {reduction->function, reduction->data, rows_combiner(reduction->operation, reduction->typenum),
                         reduction->itemsize, reduction->operation == COLUMNS_ADD};
     int patience = COLUMNS_PATIENCE;
-    char *saved = PyMem_RawMalloc(nest->shape[0] * loop.itemsize);  /* owned */
+    char *saved = PyMem_RawMalloc(nest->shape[0] * loop.itemsize); /* owned */
     if (saved == NULL) {
         return 0;
     }
     do {
-        columns_reduce(&loop, nest->data[1], nest->data[0], nest->shape[0], nest->shape[1], nest->strides[1][0],
-                       saved, &patience);
+        columns_reduce(&loop, nest->data[1], nest->data[0], nest->shape[0], nest->shape[1], nest->strides[1][0], saved,
+                       &patience);
     } while (nest_next(nest, index, 2));
     PyMem_RawFree(saved);
     return 1;
@@ -287,7 +286,7 @@ rows_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
     if (reduction->operation == COLUMNS_ADD && nest->strides[0][1] == 0 && nest->shape[0] < SHORT_RUN
-            && (reduction->typenum == NPY_DOUBLE || reduction->typenum == NPY_FLOAT)) {
+        && (reduction->typenum == NPY_DOUBLE || reduction->typenum == NPY_FLOAT)) {
         short_rows_add(reduction, nest);
         return;
     }
@@ -338,8 +337,8 @@ axis_reduce(const Reduction *reduction, Nest *nest, npy_intp skipped)
         return;
     }
     AxisShare share = {reduction, nest, skipped, axis};
-    pool_run(axis_part, (int64_t *)&share, nest->shape[axis], axis == 0 ? SHARED_ALIGN : 1,
-             nest_count(nest) * SUM_UNITS, reduction->least);
+    pool_run(axis_part, (int64_t *)&share, nest->shape[axis], axis == 0 ? SHARED_ALIGN : 1, nest_count(nest) * SUM_UNITS,
+             reduction->least);
 }
 
 /* Sets every result element to the identity, or to the first source element of its run. */
@@ -363,18 +362,16 @@ result_start(const Reduction *reduction)
         int own = reduction->ndim - 1 - axis;
         int reduced = is_reduced(reduction, own);
         nest.shape[axis] = reduced ? 1 : nest.shape[axis];
-        nest.strides[axis][0] =
-            reduced || reduction->has_identity ? 0 : reduction->desc[DESC_SHAPE + reduction->ndim + own];
-        nest.strides[axis][1] =
-            reduced ? 0 : reduction->out[DESC_SHAPE + result_ndim(reduction) + result_axis(reduction, own)];
+        nest.strides[axis][0] = reduced || reduction->has_identity ? 0 : reduction->desc[DESC_SHAPE + reduction->ndim + own];
+        nest.strides[axis][1] = reduced ? 0
+                                        : reduction->out[DESC_SHAPE + result_ndim(reduction) + result_axis(reduction, own)];
     }
     if (reduction->has_identity) {
         nest.data[0] = identity;
     }
     nest_coalesce(&nest);
     do {
-        elements_copy(nest.data[1], nest.strides[0][1], nest.data[0], nest.strides[0][0], nest.shape[0],
-                      reduction->itemsize);
+        elements_copy(nest.data[1], nest.strides[0][1], nest.data[0], nest.strides[0][0], nest.shape[0], reduction->itemsize);
     } while (nest_next(&nest, index, 1));
 }
 
@@ -418,8 +415,8 @@ reduction_run(Reduction *reduction)
         return 0;
     }
     reduction_nest(reduction, &nest);
-    if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->operation == COLUMNS_ADD
-            && reduction->least != 0 && reduce_chunk != WHOLE_ROWS && nest.shape[0] * SUM_UNITS >= reduction->least) {
+    if (reduction->reduced == ALL_REDUCED && nest.ndim == 1 && reduction->operation == COLUMNS_ADD && reduction->least != 0
+        && reduce_chunk != WHOLE_ROWS && nest.shape[0] * SUM_UNITS >= reduction->least) {
         row_sum(reduction, nest.data[1], nest.data[0], nest.strides[0][0], nest.shape[0]);
         return 0;
     }

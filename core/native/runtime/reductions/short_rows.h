@@ -14,14 +14,14 @@
  * already. */
 #define SUM_ROWS(type, n, done) \
     case n: \
-    for (int row = done; row < rows; row++) { \
-        type total = 0; \
-        for (int i = 0; i < n; i++) { \
-            total += source[row * n + i]; \
+        for (int row = done; row < rows; row++) { \
+            type total = 0; \
+            for (int i = 0; i < n; i++) { \
+                total += source[row * n + i]; \
+            } \
+            totals[row] = total; \
         } \
-        totals[row] = total; \
-    } \
-    break;
+        break;
 
 /* Sums whole groups of four rows of four elements, because the compiler's code is slower. Returns the number of
  * rows. */
@@ -56,6 +56,7 @@ double_fours_sum(double *totals, const double *source, int rows)
 
 /* Adds the sum of each of at most ROWS_BLOCK rows to its element of `out`. Returns 0, without an effect, if a sum is
  * NaN. */
+/* clang-format off */
 #define ROWS_ADD(name, type, fours_sum) \
     LANES_CODE int name(type *restrict out, const type *restrict source, npy_intp count, int rows) \
     { \
@@ -78,6 +79,7 @@ double_fours_sum(double *totals, const double *source, int rows)
         } \
         return 1; \
     }
+/* clang-format on */
 
 ROWS_ADD(double_rows_add, double, double_fours_sum)
 ROWS_ADD(float_rows_add, float, float_fours_sum)
@@ -98,7 +100,8 @@ ROWS_ADD(float_rows_add, float, float_fours_sum)
 static inline int
 short_row_add(char *out, const char *source, npy_intp stride, npy_intp count, int is_double)
 {
-    if (is_double) ROW_ADD(double)
+    if (is_double)
+        ROW_ADD(double)
     ROW_ADD(float)
 }
 
@@ -108,7 +111,7 @@ rows_block_add(char *out, const char *source, npy_intp count, npy_intp rows, int
 {
     int here = rows < ROWS_BLOCK ? (int)rows : ROWS_BLOCK;
     int added = is_double ? double_rows_add((double *)out, (const double *)source, count, here)
-        : float_rows_add((float *)out, (const float *)source, count, here);
+                          : float_rows_add((float *)out, (const float *)source, count, here);
     return added ? here : 0;
 }
 

@@ -31,12 +31,12 @@ reporter_call(PyObject *ufunc, PyObject *packed)
         return NULL;
     }
     long flags = PyLong_AsLong(PyTuple_GET_ITEM(packed, 1));
-    PyObject *numbers = PyErr_Occurred() ? NULL : PyArray_SimpleNew(1, &one, NPY_DOUBLE);  /* owned */
+    PyObject *numbers = PyErr_Occurred() ? NULL : PyArray_SimpleNew(1, &one, NPY_DOUBLE); /* owned */
     if (numbers == NULL) {
         return NULL;
     }
     *(double *)PyArray_DATA((PyArrayObject *)numbers) = (double)flags;
-    PyObject *result = PyObject_CallFunctionObjArgs(ufunc, numbers, NULL);  /* owned */
+    PyObject *result = PyObject_CallFunctionObjArgs(ufunc, numbers, NULL); /* owned */
     Py_DECREF(numbers);
     if (result == NULL) {
         return NULL;
@@ -56,24 +56,23 @@ module_reporter(PyObject *module, PyObject *name)
     static PyUFuncGenericFunction loops[] = {(PyUFuncGenericFunction)flags_raise};
     static char types[] = {NPY_DOUBLE, NPY_DOUBLE};
     static void *data[] = {NULL};
-    static PyObject *reporters = NULL;  /* owned, never released */
+    static PyObject *reporters = NULL; /* owned, never released */
     if (!PyUnicode_Check(name) || (reporters == NULL && (reporters = PyDict_New()) == NULL)) {
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "name must be a str, got %R", name);
     }
-    PyObject *reporter = PyDict_GetItem(reporters, name);  /* borrowed */
+    PyObject *reporter = PyDict_GetItem(reporters, name); /* borrowed */
     if (reporter != NULL) {
         Py_INCREF(reporter);
         return reporter;
     }
     const char *text = PyUnicode_AsUTF8(name);
-    char *kept = text == NULL ? NULL : strdup(text);  /* never freed: the ufunc does not copy it */
-    PyObject *ufunc = kept == NULL ? NULL
-        : PyUFunc_FromFuncAndData(loops, data, types, 1, 1, 1, PyUFunc_None, kept, "", 0);
+    char *kept = text == NULL ? NULL : strdup(text); /* never freed: the ufunc does not copy it */
+    PyObject *ufunc = kept == NULL ? NULL : PyUFunc_FromFuncAndData(loops, data, types, 1, 1, 1, PyUFunc_None, kept, "", 0);
     if (ufunc == NULL) {
         free(kept);
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
-    reporter = PyCFunction_New(&reporter_method, ufunc);  /* new: the result */
+    reporter = PyCFunction_New(&reporter_method, ufunc); /* new: the result */
     Py_DECREF(ufunc);
     if (reporter != NULL && PyDict_SetItem(reporters, name, reporter) < 0) {
         Py_CLEAR(reporter);

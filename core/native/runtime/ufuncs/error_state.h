@@ -11,18 +11,18 @@
 
 /* The state that errors_restore puts back. `old` is NULL if errors_raise changed nothing. */
 typedef struct {
-    PyObject *old;              /* owned: the object of geterrobj, or the context variable's token */
+    PyObject *old; /* owned: the object of geterrobj, or the context variable's token */
 } ErrorState;
 
 /* Owned, never released. `variable` is NULL before NumPy 2. The functions of the other NumPy version are NULL, too. */
 static struct {
     PyObject *variable;
-    PyObject *make;             /* _make_extobj */
-    PyObject *describe;         /* _get_extobj_dict */
-    PyObject *seen;             /* the state from which `strict` was made */
+    PyObject *make;     /* _make_extobj */
+    PyObject *describe; /* _get_extobj_dict */
+    PyObject *seen;     /* the state from which `strict` was made */
     PyObject *strict;
-    PyObject *get;              /* geterrobj */
-    PyObject *set;              /* seterrobj */
+    PyObject *get; /* geterrobj */
+    PyObject *set; /* seterrobj */
 } error_state;
 
 /* Finds the functions. Call it while no kernel runs, because importing runs Python code. Returns 0, or -1 with an
@@ -30,7 +30,7 @@ static struct {
 static int
 errors_find(void)
 {
-    PyObject *umath = PyImport_ImportModule("numpy._core.umath");  /* owned */
+    PyObject *umath = PyImport_ImportModule("numpy._core.umath"); /* owned */
     if (umath != NULL) {
         error_state.make = PyObject_GetAttrString(umath, "_make_extobj");
         error_state.describe = PyObject_GetAttrString(umath, "_get_extobj_dict");
@@ -42,7 +42,7 @@ errors_find(void)
         return -1;
     }
     PyErr_Clear();
-    PyObject *numpy = PyImport_ImportModule("numpy");  /* owned */
+    PyObject *numpy = PyImport_ImportModule("numpy"); /* owned */
     error_state.get = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "geterrobj");
     error_state.set = error_state.get == NULL ? NULL : PyObject_GetAttrString(numpy, "seterrobj");
     Py_XDECREF(numpy);
@@ -55,14 +55,14 @@ static PyObject *
 extobj_strict(void)
 {
     static const char *const names[] = {"divide", "over", "under", "invalid"};
-    PyObject *state = PyObject_CallObject(error_state.describe, NULL);  /* owned */
-    PyObject *wanted = PyDict_New(), *none = PyTuple_New(0);  /* owned */
-    PyObject *made = NULL;      /* the result */
+    PyObject *state = PyObject_CallObject(error_state.describe, NULL); /* owned */
+    PyObject *wanted = PyDict_New(), *none = PyTuple_New(0);           /* owned */
+    PyObject *made = NULL;                                             /* the result */
     int status = state == NULL || wanted == NULL || none == NULL || !PyDict_Check(state) ? -1 : 0;
     for (size_t i = 0; status == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
-        PyObject *how = PyDict_GetItemString(state, names[i]);  /* borrowed */
+        PyObject *how = PyDict_GetItemString(state, names[i]); /* borrowed */
         int ignored = how != NULL && PyUnicode_Check(how) && PyUnicode_CompareWithASCIIString(how, "ignore") == 0;
-        PyObject *text = PyUnicode_FromString(ignored ? "ignore" : "raise");  /* owned */
+        PyObject *text = PyUnicode_FromString(ignored ? "ignore" : "raise"); /* owned */
         status = text == NULL ? -1 : PyDict_SetItemString(wanted, names[i], text);
         Py_XDECREF(text);
     }
@@ -78,12 +78,12 @@ extobj_strict(void)
 static int
 extobj_raise(ErrorState *saved)
 {
-    PyObject *now = NULL;       /* owned, moved to `seen` */
+    PyObject *now = NULL; /* owned, moved to `seen` */
     if (PyContextVar_Get(error_state.variable, NULL, &now) < 0) {
         return -1;
     }
     if (now != error_state.seen) {
-        PyObject *strict = extobj_strict();  /* moved to `strict` */
+        PyObject *strict = extobj_strict(); /* moved to `strict` */
         if (strict == NULL) {
             Py_DECREF(now);
             return -1;
@@ -113,7 +113,7 @@ mask_strict(long mask)
 static int
 errobj_raise(ErrorState *saved)
 {
-    PyObject *old = PyObject_CallObject(error_state.get, NULL);  /* owned, moved to saved */
+    PyObject *old = PyObject_CallObject(error_state.get, NULL); /* owned, moved to saved */
     if (old == NULL || !PyList_Check(old) || PyList_GET_SIZE(old) != 3) {
         Py_XDECREF(old);
         return -1;
@@ -123,8 +123,8 @@ errobj_raise(ErrorState *saved)
         Py_DECREF(old);
         return 0;
     }
-    PyObject *state = Py_BuildValue("[OlO]", PyList_GET_ITEM(old, 0), strict, PyList_GET_ITEM(old, 2));  /* owned */
-    PyObject *done = state == NULL ? NULL : PyObject_CallFunctionObjArgs(error_state.set, state, NULL);  /* owned */
+    PyObject *state = Py_BuildValue("[OlO]", PyList_GET_ITEM(old, 0), strict, PyList_GET_ITEM(old, 2)); /* owned */
+    PyObject *done = state == NULL ? NULL : PyObject_CallFunctionObjArgs(error_state.set, state, NULL); /* owned */
     Py_XDECREF(state);
     if (done == NULL) {
         Py_DECREF(old);
@@ -146,7 +146,7 @@ errors_raise(ErrorState *saved)
 static void
 errors_restore(ErrorState *saved)
 {
-    PyObject *type, *value, *traceback;  /* owned, given back */
+    PyObject *type, *value, *traceback; /* owned, given back */
     if (saved->old == NULL) {
         return;
     }

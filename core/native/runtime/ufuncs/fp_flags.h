@@ -35,13 +35,17 @@ runtime_own_flags_clear(void)
 static int
 ask_numpy(void)
 {
-    static const struct { const char *name; int flag, shift; } kinds[] = {
-        {"divide", NPY_FPE_DIVIDEBYZERO, 0}, {"over", NPY_FPE_OVERFLOW, 3}, {"under", NPY_FPE_UNDERFLOW, 6},
-        {"invalid", NPY_FPE_INVALID, 9}};
-    PyObject *ask = error_state.variable != NULL ? error_state.describe : error_state.get;  /* borrowed */
-    PyObject *state = ask != NULL ? PyObject_CallObject(ask, NULL) : NULL;  /* owned */
-    PyObject *mask = state != NULL && PyList_Check(state) && PyList_GET_SIZE(state) == 3
-        ? PyList_GET_ITEM(state, 1) : NULL;  /* borrowed */
+    static const struct {
+        const char *name;
+        int flag, shift;
+    } kinds[] = {{"divide", NPY_FPE_DIVIDEBYZERO, 0},
+                 {"over", NPY_FPE_OVERFLOW, 3},
+                 {"under", NPY_FPE_UNDERFLOW, 6},
+                 {"invalid", NPY_FPE_INVALID, 9}};
+    PyObject *ask = error_state.variable != NULL ? error_state.describe : error_state.get; /* borrowed */
+    PyObject *state = ask != NULL ? PyObject_CallObject(ask, NULL) : NULL;                 /* owned */
+    PyObject *mask = state != NULL && PyList_Check(state) && PyList_GET_SIZE(state) == 3 ? PyList_GET_ITEM(state, 1)
+                                                                                         : NULL; /* borrowed */
     int listened = 0;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (mask != NULL && PyLong_Check(mask)) {
@@ -63,9 +67,9 @@ ask_numpy(void)
 static int
 flags_listened(void)
 {
-    static PyObject *last = NULL;    /* owned; its state is `listened` */
+    static PyObject *last = NULL; /* owned; its state is `listened` */
     static int listened = ALL_LISTENED;
-    PyObject *state = NULL;          /* owned */
+    PyObject *state = NULL; /* owned */
     if (error_state.variable == NULL || PyContextVar_Get(error_state.variable, Py_None, &state) < 0) {
         return ask_numpy();
     }

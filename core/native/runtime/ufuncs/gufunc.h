@@ -10,7 +10,7 @@
 #include "runtime/gil.h"
 #include "runtime/ufuncs/library_calls.h"
 
-#define LONG_WORK (1 << 20)     /* multiplications; from here on the GIL is released, so other threads may run */
+#define LONG_WORK (1 << 20) /* multiplications; from here on the GIL is released, so other threads may run */
 
 /* Called after work without the GIL. Other threads may have changed the state that loops wait for, so loops must leave
  * at their next safepoint. */
@@ -24,8 +24,7 @@ switches_heed(unsigned long before)
 
 /* May be called without the GIL. */
 static int64_t
-nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
-             int64_t fatal)
+nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t fatal)
 {
     ((PyUFuncGenericFunction)function)((char **)pointers, (npy_intp *)dims, (npy_intp *)steps, (void *)data);
     if (error_is_set()) {
@@ -35,8 +34,7 @@ nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int
 }
 
 static int64_t
-runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
-               int64_t fatal)
+runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t fatal)
 {
     int64_t answer;
     if (work <= LONG_WORK) {
@@ -55,7 +53,7 @@ runtime_product(int64_t frame, int64_t left, int64_t right, int64_t wanted, int6
 {
     ErrorState saved = {NULL};
     unsigned long switches = gil_switches();
-    PyObject *result = NULL;  /* owned, given away */
+    PyObject *result = NULL; /* owned, given away */
     if (!strict || errors_raise(&saved) == 0) {
         result = PyArray_MatrixProduct2((PyObject *)left, (PyObject *)right, NULL);
     }

@@ -13,9 +13,9 @@
 
 #include "launcher/abi.h"
 
-#define NEST_MAXDIMS 32         /* the maximum of NumPy 1.x */
+#define NEST_MAXDIMS 32 /* the maximum of NumPy 1.x */
 #define NEST_MAXOPS 16
-#define BUFFER_SIZE 8192        /* elements in a buffer of NumPy's iterator */
+#define BUFFER_SIZE 8192 /* elements in a buffer of NumPy's iterator */
 
 typedef struct {
     int ndim;
@@ -42,7 +42,7 @@ static int
 nest_probe(void)
 {
     npy_intp length = 0;
-    PyObject *empty = PyArray_SimpleNew(1, &length, NPY_DOUBLE);  /* owned */
+    PyObject *empty = PyArray_SimpleNew(1, &length, NPY_DOUBLE); /* owned */
     if (empty == NULL) {
         return -1;
     }
@@ -245,8 +245,7 @@ nest_part(Nest *part, const Nest *nest, npy_intp begin, npy_intp end)
 
 /* Copies elements between two strided runs. */
 static void
-elements_copy(char *target, npy_intp target_stride, const char *source, npy_intp source_stride, npy_intp count,
-              npy_intp size)
+elements_copy(char *target, npy_intp target_stride, const char *source, npy_intp source_stride, npy_intp count, npy_intp size)
 {
     if (size == 8) {
         for (npy_intp i = 0; i < count; i++) {
@@ -312,8 +311,8 @@ operands_order(const Operand *operands, int nops)
         if (first == NULL) {
             first = operand;
         }
-        if (operand->ndim != first->ndim || memcmp(operand->desc + DESC_SHAPE, first->desc + DESC_SHAPE,
-                                                   operand->ndim * sizeof(int64_t)) != 0) {
+        if (operand->ndim != first->ndim
+            || memcmp(operand->desc + DESC_SHAPE, first->desc + DESC_SHAPE, operand->ndim * sizeof(int64_t)) != 0) {
             return 0;
         }
         if (operand->ndim > 1) {

@@ -18,18 +18,18 @@
 static int iterator_plans;
 
 typedef struct {
-    int outer;                  /* the axis of which a piece has several positions */
-    npy_intp core;              /* number of elements of the axes inside `outer` */
-    npy_intp piece;             /* maximum number of elements of a piece */
-    int by_cores;               /* the loop is called on single cores */
+    int outer;      /* the axis of which a piece has several positions */
+    npy_intp core;  /* number of elements of the axes inside `outer` */
+    npy_intp piece; /* maximum number of elements of a piece */
+    int by_cores;   /* the loop is called on single cores */
     int buffered[NEST_MAXOPS];
-    npy_intp strides[NEST_MAXOPS];  /* strides for the loop; in elements (0 or 1) if buffered */
+    npy_intp strides[NEST_MAXOPS]; /* strides for the loop; in elements (0 or 1) if buffered */
 } Plan;
 
 /* State of the search, which visits axes from the innermost outward. */
 typedef struct {
-    int single[NEST_MAXOPS];    /* number of innermost axes that one stride describes */
-    int turning;                /* axis where the result starts or stops moving; 0: not found yet */
+    int single[NEST_MAXOPS]; /* number of innermost axes that one stride describes */
+    int turning;             /* axis where the result starts or stops moving; 0: not found yet */
     int cost;
 } PlanSearch;
 
@@ -57,7 +57,7 @@ static int
 plan_repeats(const Nest *nest, const Plan *plan, const PlanSearch *search, const int *cast, int op, int reduced)
 {
     return (op == reduced && search->turning == plan->outer) || (search->single[op] == plan->outer && !cast[op])
-        || (nest->strides[plan->outer][op] == 0 && search->single[op] <= plan->outer);
+           || (nest->strides[plan->outer][op] == 0 && search->single[op] <= plan->outer);
 }
 
 /* Decides for each operand whether it is buffered, and computes its stride. */
@@ -69,7 +69,8 @@ plan_operands(const Nest *nest, const int *cast, int reduced, const PlanSearch *
         int single = search->single[op] + repeats > plan->outer;
         plan->buffered[op] = cast[op] || !single;
         plan->strides[op] = !plan->buffered[op] ? nest->strides[0][op]
-            : repeats ? nest->strides[plan->outer][op] == 0 : !(single && nest->strides[0][op] == 0);
+                            : repeats           ? nest->strides[plan->outer][op] == 0
+                                                : !(single && nest->strides[0][op] == 0);
     }
 }
 
@@ -139,7 +140,7 @@ iterator_probe(void)
     int64_t c[] = {0, 0, 30, 40, 50, 2000, 50, 1}, f[] = {0, 0, 30, 40, 50, 1, 30, 1200};
     Operand operands[] = {{3, 1, c, 0}, {3, 1, f, 0}};
     PyArrayObject *arrays[] = {(PyArrayObject *)PyArray_ZEROS(3, shape, NPY_INT8, 0),
-                               (PyArrayObject *)PyArray_ZEROS(3, shape, NPY_INT8, 1)};  /* owned */
+                               (PyArrayObject *)PyArray_ZEROS(3, shape, NPY_INT8, 1)}; /* owned */
     npy_intp asked = arrays[0] != NULL && arrays[1] != NULL ? piece_asked(arrays) : -1;
     Py_XDECREF(arrays[0]);
     Py_XDECREF(arrays[1]);

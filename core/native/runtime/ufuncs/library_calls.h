@@ -17,10 +17,10 @@ enum { BOX_ARRAY = -5 };
 
 typedef struct {
     int64_t kind;
-    int64_t typenum;            /* type number of an array; the fields below describe arrays, too */
+    int64_t typenum; /* type number of an array; the fields below describe arrays, too */
     int64_t ndim;
-    int64_t mask;               /* NumPy's array flags that are compared */
-    int64_t flags;              /* their required values */
+    int64_t mask;  /* NumPy's array flags that are compared */
+    int64_t flags; /* their required values */
 } Wanted;
 
 /* A pending call without effect. Adding it sets the eval breaker, so the interpreter of the main thread handles its
@@ -37,15 +37,14 @@ items_are_plain(PyObject **items, Py_ssize_t count, int depth)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         PyTypeObject *type = Py_TYPE(items[i]);
-        PyObject **row = type == &PyList_Type ? ((PyListObject *)items[i])->ob_item
-            : ((PyTupleObject *)items[i])->ob_item;
+        PyObject **row = type == &PyList_Type ? ((PyListObject *)items[i])->ob_item : ((PyTupleObject *)items[i])->ob_item;
         if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyArray_Type
-                || type == &PyComplex_Type || type == &PyUnicode_Type
-                || (PyArray_IsScalar(items[i], Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))) {
+            || type == &PyComplex_Type || type == &PyUnicode_Type
+            || (PyArray_IsScalar(items[i], Number) && !(type->tp_flags & Py_TPFLAGS_HEAPTYPE))) {
             continue;
         }
         if (depth == DEEPEST_QUIET || (type != &PyList_Type && type != &PyTuple_Type)
-                || !items_are_plain(row, Py_SIZE(items[i]), depth + 1)) {
+            || !items_are_plain(row, Py_SIZE(items[i]), depth + 1)) {
             return 0;
         }
     }
@@ -55,7 +54,7 @@ items_are_plain(PyObject **items, Py_ssize_t count, int depth)
 static int64_t
 runtime_plain_items(int64_t owner)
 {
-    PyObject *key, *value;  /* borrowed */
+    PyObject *key, *value; /* borrowed */
     Py_ssize_t position = 0;
     int plain = 1;
     if (PyList_CheckExact((PyObject *)owner)) {
@@ -75,10 +74,10 @@ spec_call(PyObject *function, PyObject *keywords, int64_t count, const int64_t *
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
     PyObject *result = NULL;
     PyObject *arguments = PyTuple_New(count - named);  /* owned */
-    PyObject *names = named > 0 ? PyDict_New() : NULL;  /* owned */
+    PyObject *names = named > 0 ? PyDict_New() : NULL; /* owned */
     int status = arguments == NULL || (named > 0 && names == NULL) ? -1 : 0;
     for (Py_ssize_t i = 0; status == 0 && i < count; i++) {
-        PyObject *value = spec_box(spec, i);  /* owned, or moved into the tuple */
+        PyObject *value = spec_box(spec, i); /* owned, or moved into the tuple */
         if (value == NULL) {
             status = -1;
         }
@@ -112,9 +111,7 @@ number_read(int64_t kind, PyObject *object, int64_t *words)
         }
         words[0] = PyLong_AsLongLongAndOverflow(object, &overflow);
         return overflow ? DECLINED : 0;
-    case BOX_BOOL:
-        words[0] = object == Py_True;
-        return PyBool_Check(object) ? 0 : DECLINED;
+    case BOX_BOOL: words[0] = object == Py_True; return PyBool_Check(object) ? 0 : DECLINED;
     case BOX_FLOAT:
         if (!PyFloat_CheckExact(object)) {
             return DECLINED;
@@ -130,7 +127,7 @@ number_read(int64_t kind, PyObject *object, int64_t *words)
         return 0;
     default: break;
     }
-    PyObject *type = PyArray_TypeObjectFromType((int)kind);  /* owned */
+    PyObject *type = PyArray_TypeObjectFromType((int)kind); /* owned */
     int same = type == (PyObject *)Py_TYPE(object);
     Py_XDECREF(type);
     if (!same) {
@@ -145,7 +142,7 @@ array_read(const Wanted *wanted, PyObject *object, int64_t *desc)
 {
     PyArrayObject *array = (PyArrayObject *)object;
     if (!PyArray_CheckExact(object) || PyArray_NDIM(array) != wanted->ndim || PyArray_TYPE(array) != wanted->typenum
-            || (PyArray_FLAGS(array) & wanted->mask) != wanted->flags || !PyArray_ISNOTSWAPPED(array)) {
+        || (PyArray_FLAGS(array) & wanted->mask) != wanted->flags || !PyArray_ISNOTSWAPPED(array)) {
         return DECLINED;
     }
     desc[DESC_DATA] = (int64_t)PyArray_DATA(array);
@@ -199,19 +196,19 @@ common_answer(PyObject *type, PyObject *value, PyObject *traceback)
 static int64_t
 exception_answer(void)
 {
-    PyObject *type, *value, *traceback;  /* owned */
+    PyObject *type, *value, *traceback; /* owned */
     int is_common = PyErr_ExceptionMatches(PyExc_Exception);
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
     if (is_common) {
         return common_answer(type, value, traceback);
     }
-    PyObject *args = value == NULL ? NULL : ((PyBaseExceptionObject *)value)->args;  /* borrowed */
+    PyObject *args = value == NULL ? NULL : ((PyBaseExceptionObject *)value)->args; /* borrowed */
     if (args != NULL && PyTuple_Check(args) && PyTuple_GET_SIZE(args) > 0) {
         PyErr_Restore(type, value, traceback);
         return LAUNCHER_ERROR;
     }
-    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);  /* creates an equal instance */
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type); /* creates an equal instance */
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -219,19 +216,19 @@ exception_answer(void)
 }
 
 static int64_t
-runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted,
-               int64_t strict, int64_t out)
+runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted, int64_t strict,
+               int64_t out)
 {
     ErrorState saved = {NULL};
     unsigned long switches = gil_switches();
-    PyObject *result = NULL;  /* owned, given away */
+    PyObject *result = NULL; /* owned, given away */
 
     if (!strict || errors_raise(&saved) == 0) {
         result = spec_call((PyObject *)function, (PyObject *)keywords, count, (const int64_t *)spec);
     }
     errors_restore(&saved);
     if (gil_switches() != switches) {
-        Py_AddPendingCall(nothing, NULL);  /* loops leave at the next safepoint: their condition may differ */
+        Py_AddPendingCall(nothing, NULL); /* loops leave at the next safepoint: their condition may differ */
     }
     if (PyErr_Occurred()) {
         Py_XDECREF(result);
@@ -250,7 +247,7 @@ runtime_item(int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_
     if (index >= PyTuple_GET_SIZE((PyObject *)tuple)) {
         return DECLINED;
     }
-    PyObject *item = PyTuple_GET_ITEM((PyObject *)tuple, index);  /* owned, given away */
+    PyObject *item = PyTuple_GET_ITEM((PyObject *)tuple, index); /* owned, given away */
     Py_INCREF(item);
     return result_read(frame, (const Wanted *)wanted, item, (int64_t *)out);
 }
@@ -263,7 +260,7 @@ runtime_list_item(int64_t frame, int64_t list, int64_t index, int64_t wanted, in
     if (place == NULL) {
         return DECLINED;
     }
-    Py_INCREF(*place);  /* given away */
+    Py_INCREF(*place); /* given away */
     return result_read(frame, (const Wanted *)wanted, *place, (int64_t *)out);
 }
 

@@ -11,12 +11,12 @@
 
 #include "runtime/ufuncs/pieces.h"
 
-#define LOOP_UNITS 16           /* work per element of transcendental functions (thread_pool.h) */
-#define NUMPY_1_21 0x0000000e   /* C API version; up to it, a 0-d out= operand gets stride 0 */
+#define LOOP_UNITS 16         /* work per element of transcendental functions (thread_pool.h) */
+#define NUMPY_1_21 0x0000000e /* C API version; up to it, a 0-d out= operand gets stride 0 */
 
 /* ---- loops whose bits do not depend on strides ---- */
 
-#define TILE 512                /* elements of a row that are done before those of the next rows */
+#define TILE 512 /* elements of a row that are done before those of the next rows */
 
 /* Calls the loop on `count` elements of each row, starting at element `first`. */
 static void
@@ -76,7 +76,7 @@ exact_run(const UfuncRun *run, Nest *nest)
     if (nest->ndim > 1) {
         nest_order(nest, leading, perm);
         nest_permute(nest, perm);
-        if (!(run->flags & UFUNC_FRESH)) {  /* NumPy goes forward through outputs that it allocates */
+        if (!(run->flags & UFUNC_FRESH)) { /* NumPy goes forward through outputs that it allocates */
             nest_flip(nest, leading);
         }
     }
@@ -117,8 +117,8 @@ is_plain(const UfuncRun *run)
         if (operand->ndim == 0 && op < run->nin) {
             continue;
         }
-        if (operand->ndim != out->ndim || memcmp(operand->desc + DESC_SHAPE, out->desc + DESC_SHAPE,
-                                                 out->ndim * sizeof(int64_t)) != 0) {
+        if (operand->ndim != out->ndim
+            || memcmp(operand->desc + DESC_SHAPE, out->desc + DESC_SHAPE, out->ndim * sizeof(int64_t)) != 0) {
             return 0;
         }
         orders &= operand->ndim > 1 ? operand_orders(operand) : orders;
@@ -156,7 +156,7 @@ is_elementwise(const UfuncRun *run)
         const Operand *in = &run->operands[op];
         desc_extent(in->desc, in->ndim, in->itemsize, &low, &high);
         if (low < out_high && out_low < high
-                && (in->ndim != out->ndim || !runtime_same((int64_t)in->desc, (int64_t)out->desc, out->ndim))) {
+            && (in->ndim != out->ndim || !runtime_same((int64_t)in->desc, (int64_t)out->desc, out->ndim))) {
             return 0;
         }
     }
@@ -187,8 +187,7 @@ plain_run(const UfuncRun *run, npy_intp count)
 static PyObject *
 operand_wrap(const Operand *operand)
 {
-    static const int typenums[] = {
-        [1] = NPY_INT8, [2] = NPY_INT16, [4] = NPY_INT32, [8] = NPY_INT64, [16] = NPY_CDOUBLE};
+    static const int typenums[] = {[1] = NPY_INT8, [2] = NPY_INT16, [4] = NPY_INT32, [8] = NPY_INT64, [16] = NPY_CDOUBLE};
     return array_wrap(operand->desc, operand->ndim, typenums[operand->itemsize], NULL);
 }
 
@@ -196,8 +195,8 @@ operand_wrap(const Operand *operand)
 static int
 overlap_asked(const Operand *a, const Operand *b)
 {
-    static PyObject *decide = NULL;  /* owned, never released */
-    PyObject *numpy = NULL, *first = NULL, *second = NULL, *answer = NULL;  /* owned */
+    static PyObject *decide = NULL;                                        /* owned, never released */
+    PyObject *numpy = NULL, *first = NULL, *second = NULL, *answer = NULL; /* owned */
     int result = -1;
     if (decide == NULL) {
         numpy = PyImport_ImportModule("numpy");
@@ -305,8 +304,7 @@ needs_copy(const UfuncRun *run, const Nest *nest, int out)
         const Operand *source = &run->operands[op];
         int same = source->ndim == target->ndim && source->itemsize == target->itemsize && !run->cast[op]
                    && source->desc[DESC_DATA] == target->desc[DESC_DATA]
-                   && memcmp(source->desc + DESC_SHAPE, target->desc + DESC_SHAPE,
-                             2 * source->ndim * sizeof(int64_t)) == 0;
+                   && memcmp(source->desc + DESC_SHAPE, target->desc + DESC_SHAPE, 2 * source->ndim * sizeof(int64_t)) == 0;
         int overlaps = same ? !is_apart(nest, out, target->itemsize) : operands_overlap(source, target);
         if (overlaps != 0) {
             return overlaps;
@@ -320,7 +318,7 @@ needs_copy(const UfuncRun *run, const Nest *nest, int out)
 static char *
 output_part(Nest *nest, int op, npy_intp size, int64_t flipped)
 {
-    char *memory = PyMem_RawMalloc(nest_count(nest) * size);  /* new: the result */
+    char *memory = PyMem_RawMalloc(nest_count(nest) * size); /* new: the result */
     if (memory == NULL) {
         memory_error();
         return NULL;
@@ -359,7 +357,7 @@ output_return(const Nest *from, const Nest *to, int op, npy_intp size)
 static int
 iterator_run(const UfuncRun *run, Nest *nest)
 {
-    char *parts[NEST_MAXOPS] = {NULL};  /* owned */
+    char *parts[NEST_MAXOPS] = {NULL}; /* owned */
     int perm[NEST_MAXDIMS], leading = run->flags & UFUNC_FRESH ? run->nin : run->nargs, status = -1;
     nest_order(nest, leading, perm);
     nest_permute(nest, perm);

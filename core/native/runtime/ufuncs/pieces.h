@@ -11,20 +11,20 @@
 #include "runtime/ufuncs/iteration_plan.h"
 #include <numpy/ufuncobject.h>
 
-#define UFUNC_FRESH 1           /* the outputs were allocated for these inputs; otherwise they are out= operands */
-#define UFUNC_EXACT 2           /* bits do not depend on strides */
-#define UFUNC_LEAST 256         /* factor of `least` in the word that also holds the flags */
-#define SHARED_ALIGN 1024       /* elements; vector code needs no remainder loop for a multiple */
-#define BUFFER_GAP 64           /* bytes; loops treat adjacent memory as overlapping */
+#define UFUNC_FRESH 1     /* the outputs were allocated for these inputs; otherwise they are out= operands */
+#define UFUNC_EXACT 2     /* bits do not depend on strides */
+#define UFUNC_LEAST 256   /* factor of `least` in the word that also holds the flags */
+#define SHARED_ALIGN 1024 /* elements; vector code needs no remainder loop for a multiple */
+#define BUFFER_GAP 64     /* bytes; loops treat adjacent memory as overlapping */
 
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
     int nin, nargs;
     int flags;
-    int64_t least;              /* the least amount of work that threads share; 0: never */
+    int64_t least; /* the least amount of work that threads share; 0: never */
     Operand operands[NEST_MAXOPS];
-    int cast[NEST_MAXOPS];      /* whether NumPy converts the operand, in a buffer for each piece */
+    int cast[NEST_MAXOPS]; /* whether NumPy converts the operand, in a buffer for each piece */
 } UfuncRun;
 
 /* How an operand is passed. `direct`: with one stride for all elements. Otherwise each piece decides. */
@@ -32,7 +32,7 @@ typedef struct {
     int direct;
     npy_intp stride;
     npy_intp size;
-    char *buffer;               /* part of one block; NULL if direct */
+    char *buffer; /* part of one block; NULL if direct */
 } Passing;
 
 static npy_intp
@@ -61,8 +61,7 @@ nest_skip(Nest *nest, npy_intp *index, npy_intp count)
 
 /* Copies `count` elements of an operand, from the nest's position on, to a buffer if `reads`, otherwise from it. */
 static void
-buffer_move(const Nest *nest, const npy_intp *position, int op, char *buffer, npy_intp size, npy_intp count,
-            int reads)
+buffer_move(const Nest *nest, const npy_intp *position, int op, char *buffer, npy_intp size, npy_intp count, int reads)
 {
     npy_intp index[NEST_MAXDIMS], stride = nest->strides[0][op];
     char *place = nest->data[op];
@@ -172,7 +171,7 @@ rolling_run(const UfuncRun *run, Nest *nest)
 {
     npy_intp index[NEST_MAXDIMS] = {0}, left = nest_count(nest);
     Passing passings[NEST_MAXOPS];
-    char *block;  /* owned */
+    char *block; /* owned */
     for (int op = 0; op < run->nargs; op++) {
         passing_find(&passings[op], run, nest, op);
     }
@@ -218,7 +217,7 @@ planned_run(const UfuncRun *run, Nest *nest)
 {
     npy_intp index[NEST_MAXDIMS] = {0};
     Passing passings[NEST_MAXOPS];
-    char *block, *buffers[NEST_MAXOPS];  /* the block is owned */
+    char *block, *buffers[NEST_MAXOPS]; /* the block is owned */
     Plan plan;
     nest_coalesce(nest);
     plan_make(nest, run->cast, -1, &plan);

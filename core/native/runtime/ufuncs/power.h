@@ -17,18 +17,18 @@
 #if defined(__linux__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HAVE_POWERS 1
 
-#define POWER_BLOCK 512         /* elements that are computed at once */
-#define POWER_PACKS 4           /* vectors of four elements that are computed side by side */
+#define POWER_BLOCK 512 /* elements that are computed at once */
+#define POWER_PACKS 4   /* vectors of four elements that are computed side by side */
 #define POWER_GROUP (4 * POWER_PACKS)
-#define POWER_GAP 8             /* bytes between operands; loops treat adjacent memory as overlapping */
-#define POWER_FEW 8             /* elements; shorter calls go to NumPy's loop unprobed */
-#define POWER_FEW_NEGATIVE 64   /* separating fewer than one negative base in 64 costs more than it saves */
-#define POWER_RUNS 8            /* maximum number of blocks in one call of NumPy's loop */
-#define POWER_LEAST 3           /* NumPy's operator computes exponent 2 as a square and -1 as a reciprocal */
+#define POWER_GAP 8           /* bytes between operands; loops treat adjacent memory as overlapping */
+#define POWER_FEW 8           /* elements; shorter calls go to NumPy's loop unprobed */
+#define POWER_FEW_NEGATIVE 64 /* separating fewer than one negative base in 64 costs more than it saves */
+#define POWER_RUNS 8          /* maximum number of blocks in one call of NumPy's loop */
+#define POWER_LEAST 3         /* NumPy's operator computes exponent 2 as a square and -1 as a reciprocal */
 #define POWER_LEAST_INVERSE 2
 #define POWER_MOST 16
-#define POWER_PROBES 512        /* bases for each exponent that is probed */
-#define DOUBLE_REACH 300        /* errors of the functions grow for powers above 2 ** 300 or below 2 ** -300 */
+#define POWER_PROBES 512 /* bases for each exponent that is probed */
+#define DOUBLE_REACH 300 /* errors of the functions grow for powers above 2 ** 300 or below 2 ** -300 */
 #define FLOAT_REACH 100
 
 /* Maximum distance from a rounded power to the exact one, in halves of the last unit, that is not near the middle. Of
@@ -40,20 +40,20 @@
 
 #define VECTOR_CODE __attribute__((target("avx2,fma"), optimize("O3", "fp-contract=off")))
 
-enum {POWER_UNPROBED, POWER_NONE, POWER_NEGATIVE, POWER_ALL};
+enum { POWER_UNPROBED, POWER_NONE, POWER_NEGATIVE, POWER_ALL };
 
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
-    int trusted;                /* for which bases exact powers give the bits of `function` */
+    int trusted; /* for which bases exact powers give the bits of `function` */
 } PowerLoop;
 
 static PowerLoop power_double, power_float;
 
 typedef struct {
-    int exponent;               /* the absolute value */
-    int inverse;                /* whether the exponent is negative */
-    int negative_only;          /* other bases are left to the loop */
+    int exponent;      /* the absolute value */
+    int inverse;       /* whether the exponent is negative */
+    int negative_only; /* other bases are left to the loop */
     double room;
 } PowerTask;
 
@@ -73,7 +73,7 @@ double_raise(const double *base, double *out, uint8_t *open, npy_intp count, con
 {
     const __m256i least = _mm256_set1_epi64x((int64_t)(1023 - DOUBLE_REACH / task->exponent) << 52);
     const __m256i most = _mm256_set1_epi64x((int64_t)(1023 + DOUBLE_REACH / task->exponent) << 52);
-    const __m256i zero = _mm256_set1_epi64x(task->inverse ? -1 : 0);  /* the inverse of zero does not fit */
+    const __m256i zero = _mm256_set1_epi64x(task->inverse ? -1 : 0); /* the inverse of zero does not fit */
     const __m256i signless = _mm256_set1_epi64x(task->negative_only ? 0 : INT64_MIN);
     const __m256i magnitude = _mm256_set1_epi64x(INT64_MAX), order = _mm256_set1_epi64x(0x7ff0000000000000LL);
     const __m256d minus = _mm256_set1_pd(-0.0), unit = _mm256_set1_pd(1.0);
@@ -85,8 +85,7 @@ double_raise(const double *base, double *out, uint8_t *open, npy_intp count, con
         __m256i fits[POWER_PACKS];
         for (int j = 0; j < POWER_PACKS; j++) {
             __m256i bits = _mm256_loadu_si256((const __m256i *)(base + i + 4 * j)), size = bits & magnitude;
-            fits[j] = (_mm256_cmpgt_epi64(size, least) & _mm256_cmpgt_epi64(most, size))
-                | _mm256_cmpeq_epi64(size, zero);
+            fits[j] = (_mm256_cmpgt_epi64(size, least) & _mm256_cmpgt_epi64(most, size)) | _mm256_cmpeq_epi64(size, zero);
             one[j] = high[j] = _mm256_blendv_pd(unit, _mm256_castsi256_pd(bits), _mm256_castsi256_pd(fits[j]));
             rest[j] = _mm256_setzero_pd();
             fits[j] &= bits | signless;
@@ -124,7 +123,7 @@ float_raise(const float *base, float *out, uint8_t *open, npy_intp count, const 
     const __m128i least = _mm_set1_epi32((127 - FLOAT_REACH / task->exponent) << 23);
     const __m128i most = _mm_set1_epi32((127 + FLOAT_REACH / task->exponent) << 23);
     const __m128i zero = _mm_set1_epi32(task->inverse ? -1 : 0),
-        signless = _mm_set1_epi32(task->negative_only ? 0 : INT32_MIN);
+                  signless = _mm_set1_epi32(task->negative_only ? 0 : INT32_MIN);
     const __m128i magnitude = _mm_set1_epi32(INT32_MAX), order = _mm_set1_epi32(0x7f800000);
     const __m256d minus = _mm256_set1_pd(-0.0), unit = _mm256_set1_pd(1.0);
     const __m256d room = _mm256_set1_pd(task->room * 0x1p-24);
@@ -135,8 +134,8 @@ float_raise(const float *base, float *out, uint8_t *open, npy_intp count, const 
         for (int j = 0; j < POWER_PACKS; j++) {
             __m128i bits = _mm_loadu_si128((const __m128i *)(base + i + 4 * j)), size = bits & magnitude;
             fits[j] = (_mm_cmpgt_epi32(size, least) & _mm_cmpgt_epi32(most, size)) | _mm_cmpeq_epi32(size, zero);
-            one[j] = high[j] = _mm256_cvtps_pd(_mm_blendv_ps(_mm_set1_ps(1.0f), _mm_castsi128_ps(bits),
-                                                             _mm_castsi128_ps(fits[j])));
+            one[j] = high[j] = _mm256_cvtps_pd(
+                _mm_blendv_ps(_mm_set1_ps(1.0f), _mm_castsi128_ps(bits), _mm_castsi128_ps(fits[j])));
             fits[j] &= bits | signless;
         }
         for (int k = 1; k < task->exponent; k++) {
@@ -197,8 +196,7 @@ powers_replace(const PyUFuncObject *ufunc, int index, PyUFuncGenericFunction *fu
     int typenum = types[0];
     PowerLoop *loop = typenum == NPY_DOUBLE ? &power_double : &power_float;
     if (strcmp(ufunc->name, "power") != 0 || ufunc->nin != 2 || (typenum != NPY_DOUBLE && typenum != NPY_FLOAT)
-            || types[1] != typenum || types[2] != typenum || !__builtin_cpu_supports("avx2")
-            || !__builtin_cpu_supports("fma")) {
+        || types[1] != typenum || types[2] != typenum || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
         return;
     }
     if (loop->function == NULL) {

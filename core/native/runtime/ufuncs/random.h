@@ -12,17 +12,40 @@
 /* The words up to LEGACY_GAUSS are offsets in bytes from the start of a generator. LOCK_TAKEN is one from the start of
  * its lock. The other words are addresses. */
 enum {
-    NEW_BITS, NEW_LOCK, LEGACY_BITS, LEGACY_LOCK, LEGACY_GAUSS, LOCK_TAKEN,
-    STANDARD_NORMAL, NORMAL, STANDARD_EXPONENTIAL, EXPONENTIAL, BOUNDED, PYTHON_METHOD, PYTHON_BITS_METHOD, DRAW_WORDS
+    NEW_BITS,
+    NEW_LOCK,
+    LEGACY_BITS,
+    LEGACY_LOCK,
+    LEGACY_GAUSS,
+    LOCK_TAKEN,
+    STANDARD_NORMAL,
+    NORMAL,
+    STANDARD_EXPONENTIAL,
+    EXPONENTIAL,
+    BOUNDED,
+    PYTHON_METHOD,
+    PYTHON_BITS_METHOD,
+    DRAW_WORDS
 };
 
 static int64_t draw_words[DRAW_WORDS];
 
 /* The methods, in the order of graph/draws.py. */
 enum {
-    DRAW_RANDOM, DRAW_UNIFORM, DRAW_STANDARD_NORMAL, DRAW_NORMAL, DRAW_STANDARD_EXPONENTIAL, DRAW_EXPONENTIAL,
-    DRAW_INTEGERS, LEGACY_RANDOM, LEGACY_UNIFORM, LEGACY_STANDARD_NORMAL, LEGACY_NORMAL, LEGACY_RANDINT,
-    PYTHON_RANDOM, PYTHON_BITS
+    DRAW_RANDOM,
+    DRAW_UNIFORM,
+    DRAW_STANDARD_NORMAL,
+    DRAW_NORMAL,
+    DRAW_STANDARD_EXPONENTIAL,
+    DRAW_EXPONENTIAL,
+    DRAW_INTEGERS,
+    LEGACY_RANDOM,
+    LEGACY_UNIFORM,
+    LEGACY_STANDARD_NORMAL,
+    LEGACY_NORMAL,
+    LEGACY_RANDINT,
+    PYTHON_RANDOM,
+    PYTHON_BITS
 };
 
 /* The second number of a pair, which RandomState keeps. The struct is that of numpy.random's legacy-distributions.h. */
@@ -71,9 +94,11 @@ may_draw(int64_t method, const double *numbers, const int64_t *words)
     switch (method) {
     case DRAW_UNIFORM: return numbers[1] - numbers[0] >= 0.0 && isfinite(numbers[1] - numbers[0]);
     case LEGACY_UNIFORM: return isfinite(numbers[1] - numbers[0]);
-    case DRAW_NORMAL: case LEGACY_NORMAL: return numbers[1] >= 0.0 && !signbit(numbers[1]);
+    case DRAW_NORMAL:
+    case LEGACY_NORMAL: return numbers[1] >= 0.0 && !signbit(numbers[1]);
     case DRAW_EXPONENTIAL: return numbers[0] >= 0.0 && !signbit(numbers[0]);
-    case DRAW_INTEGERS: case LEGACY_RANDINT: return words[0] < words[1];
+    case DRAW_INTEGERS:
+    case LEGACY_RANDINT: return words[0] < words[1];
     }
     return 1;
 }
@@ -88,9 +113,9 @@ draw_of_python(PyObject *generator, int64_t method, int64_t address)
     if (method == PYTHON_BITS && (*word < 1 || *word > 63)) {
         return DECLINED;
     }
-    PyObject *made = method == PYTHON_BITS  /* owned */
-        ? PyObject_CallFunction((PyObject *)draw_words[PYTHON_BITS_METHOD], "OL", generator, (long long)*word)
-        : ((PyCFunction)draw_words[PYTHON_METHOD])(generator, NULL);
+    PyObject *made = method == PYTHON_BITS /* owned */
+                         ? PyObject_CallFunction((PyObject *)draw_words[PYTHON_BITS_METHOD], "OL", generator, (long long)*word)
+                         : ((PyCFunction)draw_words[PYTHON_METHOD])(generator, NULL);
     if (made == NULL) {
         return LAUNCHER_ERROR;
     }
@@ -123,33 +148,18 @@ runtime_draw(int64_t owner, int64_t method, int64_t address)
     bitgen_t *bits = (bitgen_t *)(owner + at[legacy ? LEGACY_BITS : NEW_BITS]);
     LegacyGauss *gauss = (LegacyGauss *)(owner + at[LEGACY_GAUSS]);
     switch (method) {
-    case DRAW_RANDOM: case LEGACY_RANDOM:
-        numbers[0] = bits->next_double(bits->state);
-        break;
-    case DRAW_UNIFORM: case LEGACY_UNIFORM:
-        numbers[0] += (numbers[1] - numbers[0]) * bits->next_double(bits->state);
-        break;
-    case DRAW_STANDARD_NORMAL:
-        numbers[0] = ((double (*)(bitgen_t *))at[STANDARD_NORMAL])(bits);
-        break;
-    case DRAW_NORMAL:
-        numbers[0] = ((double (*)(bitgen_t *, double, double))at[NORMAL])(bits, numbers[0], numbers[1]);
-        break;
-    case DRAW_STANDARD_EXPONENTIAL:
-        numbers[0] = ((double (*)(bitgen_t *))at[STANDARD_EXPONENTIAL])(bits);
-        break;
-    case DRAW_EXPONENTIAL:
-        numbers[0] = ((double (*)(bitgen_t *, double))at[EXPONENTIAL])(bits, numbers[0]);
-        break;
-    case LEGACY_STANDARD_NORMAL:
-        numbers[0] = legacy_normal_number(gauss);
-        break;
-    case LEGACY_NORMAL:
-        numbers[0] += numbers[1] * legacy_normal_number(gauss);
-        break;
-    case DRAW_INTEGERS: case LEGACY_RANDINT:
-        words[0] = bounded_number(bits, words[0], words[1], legacy);
-        break;
+    case DRAW_RANDOM:
+    case LEGACY_RANDOM: numbers[0] = bits->next_double(bits->state); break;
+    case DRAW_UNIFORM:
+    case LEGACY_UNIFORM: numbers[0] += (numbers[1] - numbers[0]) * bits->next_double(bits->state); break;
+    case DRAW_STANDARD_NORMAL: numbers[0] = ((double (*)(bitgen_t *))at[STANDARD_NORMAL])(bits); break;
+    case DRAW_NORMAL: numbers[0] = ((double (*)(bitgen_t *, double, double))at[NORMAL])(bits, numbers[0], numbers[1]); break;
+    case DRAW_STANDARD_EXPONENTIAL: numbers[0] = ((double (*)(bitgen_t *))at[STANDARD_EXPONENTIAL])(bits); break;
+    case DRAW_EXPONENTIAL: numbers[0] = ((double (*)(bitgen_t *, double))at[EXPONENTIAL])(bits, numbers[0]); break;
+    case LEGACY_STANDARD_NORMAL: numbers[0] = legacy_normal_number(gauss); break;
+    case LEGACY_NORMAL: numbers[0] += numbers[1] * legacy_normal_number(gauss); break;
+    case DRAW_INTEGERS:
+    case LEGACY_RANDINT: words[0] = bounded_number(bits, words[0], words[1], legacy); break;
     }
     return 0;
 }
@@ -177,7 +187,7 @@ draws_configure(PyObject *Py_UNUSED(module), PyObject *words)
 static PyObject *
 module_draw(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PyObject *generator;  /* borrowed */
+    PyObject *generator; /* borrowed */
     int method;
     Py_ssize_t address;
 

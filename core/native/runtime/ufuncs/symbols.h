@@ -12,11 +12,13 @@
 #include <math.h>
 
 /* Functions of the process's libm, in double and float. */
+/* clang-format off */
 #define LIBM_FUNCTIONS(X) \
     X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atan2) X(atanh) X(cbrt) X(ceil) X(copysign) X(cos) X(cosh) X(erf) \
     X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(fmax) X(fmin) X(fmod) X(hypot) X(ldexp) X(lgamma) X(log) \
     X(log10) X(log1p) X(log2) X(nextafter) X(pow) X(remainder) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) \
     X(tanh) X(tgamma) X(trunc)
+/* clang-format on */
 
 #define LIBM_ROW(name) {#name, (void *)name}, {#name "f", (void *)name##f},
 
@@ -42,7 +44,7 @@ module_libm(PyObject *module, PyObject *name)
 static PyObject *
 module_ufunc_loop(PyObject *module, PyObject *args)
 {
-    PyObject *object;  /* borrowed */
+    PyObject *object; /* borrowed */
     int index, is_numpys = 0;
     if (!PyArg_ParseTuple(args, "O!i|p:ufunc_loop", &PyUFunc_Type, &object, &index, &is_numpys)) {
         return NULL;
@@ -62,9 +64,9 @@ module_ufunc_loop(PyObject *module, PyObject *args)
 static PyObject *
 module_reduce_supported(PyObject *module, PyObject *args)
 {
-    static const char *const names[] = {"add", "multiply", "minimum", "maximum", "fmin", "fmax", "bitwise_and",
-                                        "bitwise_or", "bitwise_xor"};
-    PyObject *object;  /* borrowed */
+    static const char *const names[] = {"add",  "multiply",    "minimum",    "maximum",    "fmin",
+                                        "fmax", "bitwise_and", "bitwise_or", "bitwise_xor"};
+    PyObject *object; /* borrowed */
     int typenum, known = 0;
     if (!PyArg_ParseTuple(args, "O!i:reduce_supported", &PyUFunc_Type, &object, &typenum)) {
         return NULL;
@@ -101,17 +103,20 @@ module_sums_known(PyObject *module, PyObject *unused)
 static PyObject *
 untraced_observe(PyObject *callable, PyObject *value)
 {
-    PyObject *arguments = PyTuple_Pack(1, value);  /* owned */
+    PyObject *arguments = PyTuple_Pack(1, value); /* owned */
     if (arguments == NULL) {
         return NULL;
     }
-    PyObject *result = untraced_call(callable, arguments);  /* owned, given away */
+    PyObject *result = untraced_call(callable, arguments); /* owned, given away */
     Py_DECREF(arguments);
     return result;
 }
 
 static PyMethodDef untraced_method = {
-    "observe", untraced_observe, METH_O, "Calls an observer with a value, unseen by trace functions.",
+    "observe",
+    untraced_observe,
+    METH_O,
+    "Calls an observer with a value, unseen by trace functions.",
 };
 
 /* untraced(callable) of the module: a NEW builtin that owns the callable. */
@@ -131,18 +136,15 @@ module_spare_clear(PyObject *module, PyObject *unused)
 
 static PyMethodDef module_methods[] = {
     {"reporter", module_reporter, METH_O, "What reports floating-point flags as the ufunc of a name does."},
-    {"spare_clear", module_spare_clear, METH_NOARGS,
-     "Frees the memory that is kept for arrays of kernels; how many bytes."},
+    {"spare_clear", module_spare_clear, METH_NOARGS, "Frees the memory that is kept for arrays of kernels; how many bytes."},
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS,
      "(function address, data address) of a ufunc's inner loop, or of what gives the bits of one of NumPy's own faster."},
-    {"untraced", module_untraced, METH_O,
-     "A builtin that calls a callable with one argument, unseen by trace functions."},
+    {"untraced", module_untraced, METH_O, "A builtin that calls a callable with one argument, unseen by trace functions."},
     {"reduce_run", module_reduce_run, METH_NOARGS, "How many elements of a row NumPy adds up at once; 0: all."},
     {"reduce_supported", module_reduce_supported, METH_VARARGS,
      "Whether the runtime's reduce gives NumPy's bits for a ufunc and the dtype of operand and result."},
-    {"sums_known", module_sums_known, METH_NOARGS,
-     "Whether NumPy's loops add up runs of floats by halves, in eight sums."},
+    {"sums_known", module_sums_known, METH_NOARGS, "Whether NumPy's loops add up runs of floats by halves, in eight sums."},
     {NULL},
 };
 
