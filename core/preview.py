@@ -47,7 +47,8 @@ def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None
     """
     pending = Pending()
     try:
-        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), ObservedKinds(), pending, "")
+        entry = make_entry(state, state.function.__code__, _roots(state.function, args, kwargs), ObservedKinds(),
+                           pending, "")
         if not entry.observers and not (entry.breaks and one_graph(state.config)):
             state.add(pending, entry)
     except TypeHintWarning:

@@ -195,8 +195,8 @@ def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, glob
              said: HintedTypes, seen: TypeSamples, work: CaptureBudget, given_up: Optional[Break]) -> Capture:
     """One attempt with these blocks. Raises Cut if a block must be split, Exhausted if the budget is used up."""
     function = cfg.function
-    facts = CaptureContext(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering, inliner,
-                  unrolling=unrolling, seen=seen)
+    facts = CaptureContext(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering,
+                           inliner, unrolling=unrolling, seen=seen)
     facts.find_written()
     facts.said, facts.within, facts.work = said, (code,), work
     forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()

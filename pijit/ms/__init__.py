@@ -11,7 +11,16 @@
 from __future__ import annotations
 
 from pijit.ms import context, dtype, initializer, nn, numpy, ops  # noqa: F401
-from pijit.ms.compilation import JitConfig, constexpr, jit, jit_class, ms_class, ms_function, ms_memory_recycle, mutable  # noqa: F401
+from pijit.ms.compilation import (
+    JitConfig,
+    constexpr,  # noqa: F401
+    jit,
+    jit_class,
+    ms_class,
+    ms_function,
+    ms_memory_recycle,  # noqa: F401
+    mutable,
+)
 from pijit.ms.context import (  # noqa: F401
     GRAPH_MODE,
     LAX,

@@ -25,7 +25,18 @@ from pijit.ms.dtype import (  # noqa: F401
     uint64,
 )
 from pijit.ms.ops.creation import arange as _arange
-from pijit.ms.ops.creation import eye, full, linspace, ones, ones_like, rand, randint, randn, zeros, zeros_like  # noqa: F401
+from pijit.ms.ops.creation import (
+    eye,  # noqa: F401
+    full,  # noqa: F401
+    linspace,  # noqa: F401
+    ones,  # noqa: F401
+    ones_like,  # noqa: F401
+    rand,  # noqa: F401
+    randint,  # noqa: F401
+    randn,  # noqa: F401
+    zeros,  # noqa: F401
+    zeros_like,  # noqa: F401
+)
 from pijit.ms.ops.elementwise import (  # noqa: F401
     abs,
     add,

@@ -259,7 +259,8 @@ class _Writer:
                 self.op("STORE_FAST", self.assembler.local(name))
         for name in plan.deleted:
             self.items += self.emit.unset(self.assembler.local(name))
-        stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), isinstance(plan.rest, Continuation), plan.empty)
+        stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), isinstance(plan.rest, Continuation),
+                                plan.empty)
         self.items += stack.arrange()
         self.items += self.stack.let_go(self.taken)
         if isinstance(plan.rest, Report):

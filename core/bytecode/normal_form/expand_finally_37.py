@@ -112,7 +112,8 @@ class _Copier:
         if instr.opname == "POP_FINALLY":  # the copy has no items that tell how it was entered
             return NewInstr("NOP", None, instr.lineno)
         if instr.target is not None:
-            return NewInstr(instr.opname, labels.get(instr.target) or self.assembler.inserted(instr.target), instr.lineno)
+            return NewInstr(instr.opname, labels.get(instr.target) or self.assembler.inserted(instr.target),
+                            instr.lineno)
         return NewInstr(instr.opname, instr.raw if instr.opcode >= dis.HAVE_ARGUMENT else None, instr.lineno)
 
     def _cleanup(self, line: Optional[int]) -> List[Item]:

@@ -84,7 +84,8 @@ def delegating(code: CodeType) -> CodeType:
     for index in found:
         following, end, line = Label("next"), Label("end"), function.instructions[index].lineno
         assembler.insert(index, [
-            following, NewInstr("FOR_ITER", end, line), NewInstr("YIELD_VALUE", None, line), NewInstr("POP_TOP", None, line),
+            following, NewInstr("FOR_ITER", end, line), NewInstr("YIELD_VALUE", None, line),
+            NewInstr("POP_TOP", None, line),
             NewInstr("JUMP_ABSOLUTE", following, line), end, NewInstr("LOAD_CONST", assembler.const(None), line)])
     return assembler.assemble()
 

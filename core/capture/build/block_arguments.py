@@ -59,7 +59,8 @@ def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, lik
     if isinstance(value, LoopIterator):
         words = _word_parameters(builder, ITERATOR_WORDS[value.kind], block)
         likes = like.parts if isinstance(like, LoopIterator) else [None] * len(value.parts)
-        parts = tuple(builder.block_parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
+        parts = tuple(builder.block_parameters(part, block, hint, part_like)
+                      for part, part_like in zip(value.parts, likes))
         source = like.input if isinstance(like, LoopIterator) else None
         return LoopIterator(value.kind, words, parts, source, value.born, value.count)
     if isinstance(value, Unrolled):
@@ -124,7 +125,8 @@ def value_parts(builder: Any, wanted: Abstract, given: Optional[Abstract]) -> Li
         maker = builder.value_parts(wanted.maker, given.maker) if isinstance(wanted.maker, UnescapedFunction) else []
         if not isinstance(wanted.maker, UnescapedFunction) and wanted.maker.place.root != given.maker.place.root:
             raise Break("PJ213")
-        return maker + [part for want, have in zip(wanted.parts, given.parts) for part in builder.value_parts(want, have)]
+        return maker + [part for want, have in zip(wanted.parts, given.parts)
+                        for part in builder.value_parts(want, have)]
     if isinstance(wanted, WAITING):
         return waiting_values(builder, wanted, given)
     if isinstance(wanted, OpaqueObject) and (given is None or wanted.root != given.root):

@@ -62,7 +62,8 @@ def exit_inside(builder: Any, rest: Continuation, packed: Output) -> SideExit:
     """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
     call."""
     target = _behind_call(builder)
-    return _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, poll=True, rest=rest)
+    return _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, poll=True,
+                 rest=rest)
 
 
 def _exit(builder: Any, target: int, live: Collection[str], state: FrameState, top: Tuple[Output, ...] = (),
@@ -70,7 +71,8 @@ def _exit(builder: Any, target: int, live: Collection[str], state: FrameState, t
     """An exit with these values of variables, and the operand stack below ``top``."""
     cold = how["side"] or how.get("poll", False)
     seen = _seen_in_traceback(builder, live, state, target) if cold else live
-    deleted = tuple(name for name in sorted(builder.stored.union(seen)) if _is_deleted(builder, name, seen, state, cold))
+    deleted = tuple(name for name in sorted(builder.stored.union(seen))
+                    if _is_deleted(builder, name, seen, state, cold))
     names, outputs, stack = _left(builder, seen, state, deleted)
     empty = tuple(k for k, value in enumerate(state.stack[builder.depth:]) if isinstance(value, Unbound))
     makers = given(state.stack)
@@ -117,7 +119,8 @@ def _behind_call(builder: Any) -> int:
 def live_around(builder: Any, target: int) -> Set[str]:
     """The variables that are live at ``target``, and those that the statement reads, because both must be visible
     in the frame during a call."""
-    return set(builder.liveness.live_in(target)).union(builder.liveness.live_in(builder.resume[0]) if builder.resume else ())
+    return set(builder.liveness.live_in(target)).union(
+        builder.liveness.live_in(builder.resume[0]) if builder.resume else ())
 
 
 def _seen_in_traceback(builder: Any, live: Collection[str], state: FrameState, target: int) -> Set[str]:
@@ -209,7 +212,8 @@ def _leave_once(builder: Any, value: Abstract) -> None:
     """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
     if value.born in builder.leaving and not (isinstance(value, Sequence) and not value.items):
         maker = value.born if value.born not in builder.analysis.refused else builder.instr.index
-        kind = "function" if isinstance(value, UnescapedFunction) else type_name(class_of(value))  # type: ignore[arg-type]
+        kind = ("function" if isinstance(value, UnescapedFunction)
+                else type_name(class_of(value)))  # type: ignore[arg-type]
         because = "the %s is in two places" % kind
         raise Refusal(maker, Break("PJ216", because=because))
     builder.leaving.add(value.born)

@@ -365,8 +365,9 @@ class GraphBuilder(Interpreter):
             return self.emit("new_tuple", parts, Object(tuple))  # type: ignore[return-value]
         if value.root is None and not isinstance(value, Const):
             raise Break("PJ218")
-        return self.segment_input(Constant(value.object) if value.root is None else value.root,  # type: ignore[attr-defined]
-                           object_type(value))
+        return self.segment_input(Constant(value.object) if value.root is None  # type: ignore[attr-defined]
+                                  else value.root,
+                                  object_type(value))
 
     def cell_value(self, root: Any) -> Value:
         return self.segment_input(root, CELL)

@@ -226,9 +226,10 @@ class InlineBuilder(GraphBuilder):
         outputs += [self.exit_output(value) for value in held.values()]
         outputs += [self.exit_output(value) for items in dicts.values() for value in items.values()]
         outputs += stack_outputs(self, state.stack)
-        rest = Continuation(self._running_cfg(callee.function.__code__), target, tuple(held), len(state.stack) + len(packed),
-                    inner, given(state.stack), tuple((name, tuple(items)) for name, items in dicts.items()),
-                    self.facts.inliner.recursion.calls_in(self.facts))
+        rest = Continuation(self._running_cfg(callee.function.__code__), target, tuple(held),
+                            len(state.stack) + len(packed), inner, given(state.stack),
+                            tuple((name, tuple(items)) for name, items in dicts.items()),
+                            self.facts.inliner.recursion.calls_in(self.facts))
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
         self.inside.add(exit)
         return exit

@@ -30,7 +30,8 @@ def waiting_values(builder: Any, wanted: Abstract, given: Any) -> List[Value]:
     """The arguments for the parameters in ``wanted``."""
     if isinstance(wanted, Manager):
         return builder.value_parts(wanted.owner, given.owner)  # type: ignore[no-any-return]
-    return [part for want, have in zip(parts_within(wanted), parts_within(given)) for part in builder.value_parts(want, have)]
+    return [part for want, have in zip(parts_within(wanted), parts_within(given))
+            for part in builder.value_parts(want, have)]
 
 
 def is_stuck(stack: List[Abstract]) -> bool:

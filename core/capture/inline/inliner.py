@@ -391,7 +391,8 @@ class Inliner:
             inner = CalleeContext(body.cfg.function, maker, facts)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
-    def _enter(self, interpreter: Any, body: Body, name: str, facts: CaptureContext, locals: Dict[str, Abstract]) -> Abstract:
+    def _enter(self, interpreter: Any, body: Body, name: str, facts: CaptureContext,
+               locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables. An exception that the caller handles is an outcome."""
         if not isinstance(facts, CalleeContext) or not interpreter.may_catch():
             return self._enter_body(interpreter, body, name, facts, locals)

@@ -67,7 +67,8 @@ def known_truth(interpreter: Interpreter, value: Abstract) -> Optional[bool]:
         return len(value.object) > 0 if type(value.object) is tuple else interpreter.is_true(value)
     if isinstance(value, Sequence):
         return bool(value.items)
-    if not (isinstance(value, KnownContainer) or is_object(value)) or interpreter.is_changing(value) or interpreter.asks_anew(value):
+    if (not (isinstance(value, KnownContainer) or is_object(value)) or interpreter.is_changing(value)
+            or interpreter.asks_anew(value)):
         return None
     return interpreter.is_true(value)
 

@@ -209,13 +209,15 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))
 
 
-def _as_objects(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Tuple[List[Abstract], Arguments]:
+def _as_objects(interpreter: Interpreter, arguments: List[Abstract],
+                keywords: Arguments) -> Tuple[List[Abstract], Arguments]:
     """The arguments in the form in which variables of a callee hold them."""
-    return list(map(interpreter.as_object, arguments)), {name: interpreter.as_object(value) for name, value in keywords.items()}
+    return (list(map(interpreter.as_object, arguments)),
+            {name: interpreter.as_object(value) for name, value in keywords.items()})
 
 
-def _call_known(interpreter: Interpreter, handler: Optional[Handler], row: Optional[LibraryFunction], arguments: List[Abstract],
-                keywords: Arguments) -> Abstract:
+def _call_known(interpreter: Interpreter, handler: Optional[Handler], row: Optional[LibraryFunction],
+                arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """Call a known function by its handler, or else by the library function itself."""
     if handler is not None:
         try:
@@ -230,7 +232,8 @@ def _call_known(interpreter: Interpreter, handler: Optional[Handler], row: Optio
                      lambda: _call_known(interpreter, handler, row, arguments, keywords))
 
 
-def call_row(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_row(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract],
+             keywords: Arguments) -> Abstract:
     """Call a library function itself, with an output if one is given."""
     return _call_known(interpreter, None, row, arguments, keywords)
 

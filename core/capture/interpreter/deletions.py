@@ -37,4 +37,5 @@ def op_DELETE_DEREF(interpreter: Interpreter, instr: Instr) -> None:
         raise Break("PJ220", name=instr.value, because="functions share it")
     place = interpreter.facts.written_place(instr)
     interpreter.note_cell(instr.arg or 0, True)
-    _delete(interpreter, place, "delete_cell", [interpreter.cell_value(interpreter.facts.cell_owners(instr.arg or 0)[-1].root)])
+    _delete(interpreter, place, "delete_cell",
+            [interpreter.cell_value(interpreter.facts.cell_owners(instr.arg or 0)[-1].root)])

@@ -146,7 +146,8 @@ def raise_rarely(interpreter: Interpreter, flag: Value, cls: type, never: Callab
 def may_catch(interpreter: Interpreter) -> bool:
     """Whether exceptions of an inlined call may lead to the handler. No value on the stack may live inside one
     segment."""
-    return (interpreter.instr.opname.startswith("CALL_") and interpreter.gives_result() and interpreter.handler() is not None
+    return (interpreter.instr.opname.startswith("CALL_") and interpreter.gives_result()
+            and interpreter.handler() is not None
             and not any(isinstance(value, FRAGILE) for value in interpreter.state.stack))
 
 

@@ -80,7 +80,8 @@ class Interpreter:
     stack, else at the target. ``derived``: a call is being made whose result is not that of the instruction.
     """
 
-    # Models of operators, containers, objects and functions, and what opcodes do: functions of the modules that they are named by.
+    # Models of operators, containers, objects and functions, and what opcodes do: functions of the modules that they
+    # are named by.
     any_value = operators.any_value
     binary = operators.binary
     compare = operators.compare

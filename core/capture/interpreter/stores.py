@@ -97,7 +97,8 @@ def apart_from_stores(interpreter: Interpreter, place: Any, owner: Abstract) -> 
     Only the classes of such virtual objects and list elements are known.
     """
     changed, kind = interpreter.facts.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
-    if kind is not None and (((VirtualObject, place), id(kind)) in changed or is_stored_in_things(changed, kind, place)):
+    if (kind is not None
+            and (((VirtualObject, place), id(kind)) in changed or is_stored_in_things(changed, kind, place))):
         raise Break("PJ219", object=describe(owner))
     interpreter.apart_from_classes(place, searched_for(owner))
 
@@ -136,7 +137,8 @@ def read_place(interpreter: Interpreter, place: HeapPlace) -> Abstract:
     return value
 
 
-def _write_place(interpreter: Interpreter, place: HeapPlace, operation: str, operands: List[Value], value: Abstract) -> None:
+def _write_place(interpreter: Interpreter, place: HeapPlace, operation: str, operands: List[Value],
+                 value: Abstract) -> None:
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     interpreter.emit(operation, operands + [interpreter.stored_value(value)], None, exits=True)
     interpreter.note_store(place, value)
@@ -170,7 +172,8 @@ def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value:
     place = interpreter.written_attribute(owner, name, "__setattr__")
     if isinstance(owner, Const) and not is_plain_value(value):
         raise Break("PJ220", attribute=name, object=describe(owner), because="its value decides what reads give")
-    _write_place(interpreter, place, "store_attr", [interpreter.object_value(owner), interpreter.object_value(Const(name))], value)
+    _write_place(interpreter, place, "store_attr",
+                 [interpreter.object_value(owner), interpreter.object_value(Const(name))], value)
 
 
 def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook: str) -> HeapPlace:
@@ -206,8 +209,8 @@ def store_item(interpreter: Interpreter, owner: Abstract, index: Abstract, value
     if not (isinstance(owner, OpaqueObject) and type(position) is int and 0 <= position < len(owner.sample)):
         loosen(interpreter.state, owner, value)
         interpreter.moving(owner)
-        interpreter.emit("store_item", [interpreter.object_value(owner), interpreter.word(index), interpreter.stored_value(value)], None,
-                  exits=True)
+        interpreter.emit("store_item", [interpreter.object_value(owner), interpreter.word(index),
+                                        interpreter.stored_value(value)], None, exits=True)
         return
     if (position, identity) not in interpreter.facts.places:
         interpreter.facts.places[position, identity] = ItemPlace(owner, position)

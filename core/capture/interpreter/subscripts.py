@@ -156,7 +156,8 @@ def updates_picked(interpreter: Interpreter) -> bool:
 
     A slice is on the stack, so no exit could follow if the operator wrote into the array of the selected elements.
     """
-    behind = interpreter.function.instructions[interpreter.instr.index + 1:interpreter.instr.index + 1 + len(STORING_BACK)]
+    behind = interpreter.function.instructions[
+        interpreter.instr.index + 1:interpreter.instr.index + 1 + len(STORING_BACK)]
     if [instr.opname for instr in behind] != STORING_BACK or len(interpreter.state.stack) < 2:
         return False
     owner, index = interpreter.state.stack[-2:]

@@ -118,7 +118,8 @@ def compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstra
     if symbol in ("is", "is not"):
         return _identity(interpreter, symbol, left, right)
     if symbol in ("in", "not in"):
-        return interpreter.negated(interpreter.contains(right, left)) if symbol == "not in" else interpreter.contains(right, left)
+        return (interpreter.negated(interpreter.contains(right, left)) if symbol == "not in"
+                else interpreter.contains(right, left))
     if symbol not in COMPARE_UFUNCS:
         raise Break("PJ202", operator=symbol)
     if is_plain(left) and is_plain(right) and (type(left.object) is str) == (type(right.object) is str):
@@ -192,7 +193,8 @@ def truth(interpreter: Interpreter, value: Abstract) -> Optional[Value]:
     return interpreter.emit("truth", [interpreter.number_value(value)], FLAG)
 
 
-def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
+def _array_operation(interpreter: Interpreter, symbol: str, left: Abstract,
+                     right: Abstract) -> Tuple[np.ufunc, List[Abstract]]:
     if symbol not in BINARY_UFUNCS:
         raise Break("PJ202", operator=symbol)
     if symbol == "**" and isinstance(left, Tensor) and not isinstance(right, Tensor):
@@ -216,7 +218,8 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         reports = is_operator and interpreter.may_report() and types[-1] == out.type.dtype.char and types[-1] in "fd"
         if reports:
             attrs["reports"] = True
-        interpreter.emit("ufunc_into", [out.value] + [interpreter.any_value(v) for v in operands], None, attrs, exits=True)
+        interpreter.emit("ufunc_into", [out.value] + [interpreter.any_value(v) for v in operands], None, attrs,
+                         exits=True)
         if reports:
             interpreter.report(Report(ufunc.__name__), out)
         return out
@@ -263,7 +266,8 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
     return Number(result, interpreter.emit(name, args, result, exits=exits))
 
 
-def _scalar_power(interpreter: Interpreter, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+def _scalar_power(interpreter: Interpreter, left: Abstract, right: Abstract,
+                  questions: Tuple[Operand, Operand]) -> Abstract:
     kind = questions[0].type
     if is_complex(left) or is_complex(right):
         return power(interpreter, left, kind, right)
@@ -299,7 +303,8 @@ def _integer_power(interpreter: Interpreter, left: Abstract, right: Abstract) ->
     return Number(INT, result)
 
 
-def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract,
+                 questions: Tuple[Operand, Operand]) -> Abstract:
     """``x ** y`` with a NumPy scalar: by the C library for doubles, by NumPy's operator for other types."""
     double = numpy_scalar(np.dtype(np.float64))
     kinds = [question.type for question in questions]
@@ -309,7 +314,8 @@ def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract, ques
     return Number(double, interpreter.emit("same", [power.value], double))  # type: ignore[attr-defined]
 
 
-def _float_power(interpreter: Interpreter, left: Abstract, right: Abstract, questions: Tuple[Operand, Operand]) -> Abstract:
+def _float_power(interpreter: Interpreter, left: Abstract, right: Abstract,
+                 questions: Tuple[Operand, Operand]) -> Abstract:
     """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
     args = [interpreter.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
     by = "numpy" if any(question.type.family == "np" for question in questions) else "python"

@@ -81,8 +81,9 @@ def check_division(interpreter: Interpreter) -> None:
     if left is not None and right is not None and left.family == right.family == "py":
         divisor = interpreter.use(interpreter.state.stack[-1])
         if not isinstance(divisor, Const):
-            interpreter.raise_where(lambda: negated(interpreter, interpreter.emit("truth", [interpreter.number_value(divisor)], FLAG)),
-                             ZeroDivisionError)
+            interpreter.raise_where(
+                lambda: negated(interpreter, interpreter.emit("truth", [interpreter.number_value(divisor)], FLAG)),
+                ZeroDivisionError)
 
 
 def check_subscript(interpreter: Interpreter) -> None:
@@ -106,8 +107,9 @@ def check_axes(interpreter: Interpreter, owner: Tensor, items: Iterable[Abstract
     if len(kinds) <= owner.type.ndim and all(kind is not None and kind.dtype.kind in "iu" for kind in kinds):
         for axis, item in enumerate(items):
             if not isinstance(item, Const):
-                interpreter.raise_where(lambda: out_of_range(interpreter, interpreter.word(interpreter.use(item)), interpreter.emit(
-                    "dim", [owner.value], WORD, {"axis": axis})), IndexError)
+                interpreter.raise_where(
+                    lambda: out_of_range(interpreter, interpreter.word(interpreter.use(item)),
+                                         interpreter.emit("dim", [owner.value], WORD, {"axis": axis})), IndexError)
 
 
 def check_call(interpreter: Interpreter) -> None:
@@ -119,7 +121,8 @@ def check_call(interpreter: Interpreter) -> None:
     if asks is None or kind is None or kind.dtype.kind not in "if" or isinstance(argument, Const):
         return
     for symbol, limit in asks.outside:
-        interpreter.raise_where(lambda: interpreter.truth(interpreter.compare(symbol, argument, Const(limit))), ValueError)
+        interpreter.raise_where(lambda: interpreter.truth(interpreter.compare(symbol, argument, Const(limit))),
+                                ValueError)
     if asks.largest is not None:
         interpreter.raise_where(lambda: is_too_large(interpreter, argument, asks.largest), OverflowError)
 
@@ -137,7 +140,8 @@ def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, 
     For a missing key the lookup gives a number of `UNLIKELY`, which no dict is expected to hold.
     """
     kind = number_type(like)
-    if kind not in UNLIKELY or (interpreter.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict) or interpreter.derived:
+    if (kind not in UNLIKELY or (interpreter.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict)
+            or interpreter.derived):
         return None
     if interpreter.handler() is None and not interpreter.leads_out() or not interpreter.is_named(KeyError):
         return None
@@ -154,7 +158,8 @@ def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, 
 
 def is_missing(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Value:
     """FLAG: a dict lacks a key."""
-    return negated(interpreter, interpreter.emit("has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG, exits=True))
+    return negated(interpreter, interpreter.emit("has_key", [interpreter.object_value(owner),
+                                                             interpreter.key_value(index)], FLAG, exits=True))
 
 
 def negated(interpreter: Interpreter, flag: Value) -> Value:
@@ -163,8 +168,8 @@ def negated(interpreter: Interpreter, flag: Value) -> Value:
 
 def out_of_range(interpreter: Interpreter, index: Value, size: Value) -> Value:
     """FLAG: an index is outside a sequence."""
-    below = interpreter.emit("compare", [interpreter.emit("add", [index, size], WORD), interpreter.emit("const", [], WORD, {"value": 0})],
-                      FLAG, {"operator": "<"})
+    below = interpreter.emit("compare", [interpreter.emit("add", [index, size], WORD),
+                                         interpreter.emit("const", [], WORD, {"value": 0})], FLAG, {"operator": "<"})
     above = interpreter.emit("compare", [index, size], FLAG, {"operator": ">="})
     return interpreter.emit("select", [below, below, above], FLAG)  # type: ignore[no-any-return]
 

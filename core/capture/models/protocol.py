@@ -1,8 +1,8 @@
 """The protocol of interpreters: what models of operators, functions and objects ask of the interpreter that runs them.
 
-Models are functions whose first argument is an `Interpreter`. They take abstract values and give abstract values; the interpreter
-decides whether an operation is typed only (`type_propagation`) or recorded in a graph (`graph_builder`). A model that cannot do
-something raises `Break`.
+Models are functions whose first argument is an `Interpreter`. They take abstract values and give abstract values; the
+interpreter decides whether an operation is typed only (`type_propagation`) or recorded in a graph (`graph_builder`).
+A model that cannot do something raises `Break`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class Interpreter(Protocol):
         """A value in the form in which more than the operand stack can hold it."""
 
     def attribute(self, kind: SampledClass, name: str) -> Optional[Type]:
-        """The type of an attribute of these objects. None where reading it runs code, or where there is no common type."""
+        """The type of an attribute of these objects. None where reading it runs code, or where there is no
+        common type."""
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -230,7 +231,8 @@ class Interpreter(Protocol):
         """``bool(value)`` when it is certain at capture time."""
 
     def leads_out(self) -> bool:
-        """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one segment"""
+        """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one
+        segment"""
 
     def length_now(self, owner: Abstract) -> Abstract:
         """``len(owner)`` of a container that changes."""
@@ -266,7 +268,8 @@ class Interpreter(Protocol):
         """A new tuple of these values. One with slices is an index and one of cells is a closure;"""
 
     def next_of(self, name: str) -> Abstract:
-        """``next`` of the iterator in a variable. When it has ended, a local handler catches StopIteration, or bytecode"""
+        """``next`` of the iterator in a variable. When it has ended, a local handler catches StopIteration, or
+        bytecode"""
 
     def note_dict(self, path: Any) -> None:
         """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""
@@ -340,7 +343,8 @@ class Interpreter(Protocol):
         """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
 
     def stored_value(self, value: Abstract) -> Value:
-        """The value that an effect stores: an array, a number, or an object by identity. Break for values only bytecode"""
+        """The value that an effect stores: an array, a number, or an object by identity. Break for values only
+        bytecode"""
 
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""

@@ -156,7 +156,8 @@ class Hints:
         self.wrong: Set[int] = set()
         self._shown: Optional[List[Shown]] = None
 
-    def said(self, function: Function, code: CodeType, localsplus: Sequence[Any], globals: Dict[str, Any]) -> HintedTypes:
+    def said(self, function: Function, code: CodeType, localsplus: Sequence[Any],
+             globals: Dict[str, Any]) -> HintedTypes:
         """The hints in comments, for a call with these variables. Warns once about hints that cannot be parsed."""
         names = dict(zip(function.varnames, localsplus))
 

@@ -12,7 +12,8 @@ from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.guards.source import Local
 
 
-def entry_state(function: Function, localsplus: List[Any], unbound: Any, steering: Specialisation = Specialisation()) -> FrameState:
+def entry_state(function: Function, localsplus: List[Any], unbound: Any,
+                steering: Specialisation = Specialisation()) -> FrameState:
     """The state at function entry: arguments by their types, other locals unbound."""
     locals: Dict[str, Abstract] = {}
     cells = set(function.cellvars)

@@ -130,7 +130,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         if not any(map(knows_nothing, parts)):
             return left.like(parts)
     classes = pointer_class(left), pointer_class(right)
-    if isinstance(left, KnownContainer) and isinstance(right, KnownContainer) and left.keys == right.keys and classes[0] is classes[1]:
+    if (isinstance(left, KnownContainer) and isinstance(right, KnownContainer) and left.keys == right.keys
+            and classes[0] is classes[1]):
         items = [join(a, b) for a, b in zip(left.items, right.items)]
         if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
             return left.like(items, None)

@@ -1,8 +1,9 @@
 """Heap locations ("places"): the attributes, globals and cells that captured code of a function writes.
 
-Each place is a variable of the segments, under a name in ``FrameState.locals`` that starts with `PREFIX`. So joins, block
-versions and block parameters treat it as a local variable. A write takes effect at once and replaces the variable's
-value; exits do not store it. Bytecode between segments may write it too, so each segment fetches it again under guards.
+Each place is a variable of the segments, under a name in ``FrameState.locals`` that starts with `PREFIX`. So joins,
+block versions and block parameters treat it as a local variable. A write takes effect at once and replaces the
+variable's value; exits do not store it. Bytecode between segments may write it too, so each segment fetches it again
+under guards.
 """
 
 from __future__ import annotations

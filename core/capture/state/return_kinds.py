@@ -51,7 +51,8 @@ class CallOutcomes(Abstract):
 
     def map(self, change: Callable[[Abstract], Abstract]) -> "CallOutcomes":
         """The same outcomes with ``change`` applied to each result."""
-        return CallOutcomes({slot: way._replace(result=change(way.result)) for slot, way in self.ways.items()}, self.name)
+        return CallOutcomes({slot: way._replace(result=change(way.result)) for slot, way in self.ways.items()},
+                            self.name)
 
     def states(self, state: FrameState) -> Dict[int, FrameState]:
         """The abstract states after the call, by slot."""

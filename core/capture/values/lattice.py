@@ -379,7 +379,8 @@ UNBOUND = Unbound()
 WAITING = (Method, Bound, Super, Keywords, CellRef)
 """Pending call operands: they stay on the operand stack until the call, with values that may change before it."""
 
-FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, UnescapedFunction, Lazy, Borrowed, Raised, Thrown)
+FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, UnescapedFunction, Lazy, Borrowed,
+           Raised, Thrown)
 """Kernel-local values: no exit passes them to bytecode, and no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))

@@ -156,7 +156,8 @@ def _stepper_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
 
 _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, Any], Abstract]]] = {
     Sequence: (lambda value: value.items, _tuple_of),
-    KnownContainer: (lambda value: value.items, lambda value, parts: value.like(list(parts), value.value, value.source)),
+    KnownContainer: (lambda value: value.items,
+                     lambda value, parts: value.like(list(parts), value.value, value.source)),
     LoopIterator: (lambda value: value.parts, _stepper_of),
     GeneratorFrame: (lambda value: value.parts, lambda value, parts: value.like(parts)),
     Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),

@@ -22,7 +22,14 @@ from pijit.ms.ops.composite import (  # noqa: F401
     scalar_to_tensor,
 )
 from pijit.ms.ops.methods import OWN
-from pijit.ms.ops.primitive import REQUIRED, Primitive, PrimitiveWithCheck, PrimitiveWithInfer, Row, primitive_class  # noqa: F401
+from pijit.ms.ops.primitive import (
+    REQUIRED,  # noqa: F401
+    Primitive,  # noqa: F401
+    PrimitiveWithCheck,  # noqa: F401
+    PrimitiveWithInfer,  # noqa: F401
+    Row,  # noqa: F401
+    primitive_class,  # noqa: F401
+)
 from pijit.ms.ops.table import CLASSES, ROWS  # noqa: F401
 from pijit.ms.tensor import Tensor, is_tensor  # noqa: F401
 

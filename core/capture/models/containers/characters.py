@@ -1,7 +1,7 @@
 """Characters of strings and items of bytes, read at run time.
 
-A string from outside whose characters are read is known by its class, not by its value (`CaptureContext.texts`). So calls
-with other strings use the same kernels. `Interpreter` binds these functions.
+A string from outside whose characters are read is known by its class, not by its value (`CaptureContext.texts`). So
+calls with other strings use the same kernels. `Interpreter` binds these functions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def text_object(interpreter: Interpreter, value: Abstract) -> Value:
 
 def text_length(interpreter: Interpreter, value: Abstract) -> Number:
     """``len(value)``."""
-    return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.text_object(value)], WORD)], INT))
+    return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.text_object(value)], WORD)],
+                                        INT))
 
 
 def text_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
@@ -89,7 +90,8 @@ def _position(interpreter: Interpreter, text: Value, index: Abstract) -> Value:
     size, zero, at = interpreter.emit("list_size", [text], WORD), _number(interpreter, 0), interpreter.word(index)
     if not (isinstance(index, Const) and index.object >= 0):
         counted = interpreter.emit("add", [at, size], WORD)
-        at = interpreter.emit("select", [_is(interpreter, at, "<", zero), counted, at], WORD)  # type: ignore[assignment]
+        at = interpreter.emit("select", [_is(interpreter, at, "<", zero), counted, at],  # type: ignore[assignment]
+                              WORD)
         interpreter.emit("require", [_is(interpreter, at, ">=", zero)], None, exits=True)
     interpreter.emit("require", [_is(interpreter, at, "<", size)], None, exits=True)
     return at
@@ -130,7 +132,8 @@ def text_contains(interpreter: Interpreter, owner: Abstract, part: Abstract) -> 
     code = interpreter.code_of(part)
     known = owner.object if isinstance(owner, Const) and owner.source is None else None
     if code is not None and known and len(known) <= MOST_ALTERNATIVES:
-        flags = [_is(interpreter, code, "==", interpreter.number_value(Const(ord(one)))) for one in dict.fromkeys(known)]
+        flags = [_is(interpreter, code, "==", interpreter.number_value(Const(ord(one))))
+                 for one in dict.fromkeys(known)]
         found = flags[0]
         for flag in flags[1:]:
             found = interpreter.emit("or", [found, flag], FLAG)

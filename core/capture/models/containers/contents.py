@@ -262,7 +262,8 @@ def same_or_equal(interpreter: Interpreter, left: Abstract, right: Abstract) -> 
 def require_equal_to_itself(interpreter: Interpreter, value: Abstract) -> None:
     """Exit for a NaN, because containers find it by its identity."""
     number = interpreter.number_value(value)
-    interpreter.emit("require", [interpreter.emit("compare", [number, number], FLAG, {"operator": "=="})], None, exits=True)
+    interpreter.emit("require", [interpreter.emit("compare", [number, number], FLAG, {"operator": "=="})], None,
+                     exits=True)
 
 
 def negated(interpreter: Interpreter, answer: Abstract) -> Abstract:

@@ -67,7 +67,8 @@ def count_of(interpreter: Interpreter, owner: Abstract, index: Abstract, key: An
     if number_type(like) != INT:
         return None
     name, operands = interpreter.keyed("get_key", owner, index)
-    return interpreter.found(name, operands + [interpreter.stored_value(Const(0))], Const(0))  # type: ignore[no-any-return]
+    return interpreter.found(name, operands + [interpreter.stored_value(Const(0))],  # type: ignore[no-any-return]
+                             Const(0))
 
 
 def call_counter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -75,7 +76,8 @@ def call_counter(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     only(arguments, keywords, "Counter", 0, 1)
     rely_on_counter(interpreter, "__new__", "__init__", "update", "__getitem__", "__missing__", "__setitem__", "get")
     if not arguments:
-        return made_by(interpreter, "helpers.counted", type_with_entries(Counter, ()), [interpreter.object_value(Const(()))])
+        return made_by(interpreter, "helpers.counted", type_with_entries(Counter, ()),
+                       [interpreter.object_value(Const(()))])
     value, helper = arguments[0], "helpers.counted"
     if is_among(class_of(value), (dict, Counter)):
         raise Break("PJ203", operand=describe(value))
@@ -84,7 +86,8 @@ def call_counter(interpreter: Interpreter, arguments: List[Abstract], keywords: 
         kind = list_type(value)
         if not isinstance(kind, ListOf) and kind.python is list and not _has_texts(kind):
             raise Break("PJ203", operand=describe(value))
-    return made_by(interpreter, helper, type_with_entries(Counter, (_key_type(value), INT)), [interpreter.object_value(value)])
+    return made_by(interpreter, helper, type_with_entries(Counter, (_key_type(value), INT)),
+                   [interpreter.object_value(value)])
 
 
 def _has_texts(kind: Object) -> bool:

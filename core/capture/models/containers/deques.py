@@ -25,7 +25,8 @@ def item_of_deque(interpreter: Interpreter, owner: Abstract, index: Abstract) ->
     like = interpreter.expected(owner, None)
     if is_among(class_of(like), (list, tuple, dict)):  # only bytecode keeps them alive long enough
         raise Break("PJ203", operand=describe(like))
-    return interpreter.found("deque_item", [interpreter.object_value(owner), interpreter.word(index)], like)  # type: ignore[no-any-return]
+    return interpreter.found("deque_item",  # type: ignore[no-any-return]
+                             [interpreter.object_value(owner), interpreter.word(index)], like)
 
 
 def _append(name: str) -> Handler:
@@ -47,7 +48,8 @@ def _take(name: str, position: int) -> Handler:
             return Const(None)
         row = row_of(interpreter.expected(owner, None))
         item = (item_of_deque(interpreter, owner, index) if row is None
-                else taken_tuple(interpreter, "deque_item", [interpreter.object_value(owner), interpreter.word(index)], row))
+                else taken_tuple(interpreter, "deque_item", [interpreter.object_value(owner),
+                                                             interpreter.word(index)], row))
         interpreter.changing_container(owner)
         interpreter.emit("deque_take", [interpreter.object_value(owner), interpreter.word(index)], None)
         return item
@@ -70,7 +72,8 @@ def taken_tuple(interpreter: Interpreter, read: str, operands: List[Value], row:
     """A tuple or list that will be removed from its container.
     A tuple that is unpacked at once need not be kept alive."""
     found = interpreter.typed_item(read, *operands, row)
-    if isinstance(found, Sequence) and interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE":
+    if (isinstance(found, Sequence)
+            and interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE"):
         return Sequence(list(found.items))
     interpreter.emit("hold", [found.value], None, exits=True)
     return found  # type: ignore[no-any-return]

@@ -54,9 +54,10 @@ def store_into_known(interpreter: Interpreter, owner: Abstract, index: Abstract,
     locals, stack = dict(interpreter.state.locals), list(interpreter.state.stack)
     interpreter.changing_container(owner)
     interpreter.state.locals, interpreter.state.stack = locals, stack
-    operands = [interpreter.object_value(owner), interpreter.word(index)] if owner.keys is None else interpreter.item_operands(owner, index)
-    interpreter.emit("store_item" if owner.keys is None else "store_key", operands + [interpreter.stored_value(value)], None,
-              exits=True)
+    operands = ([interpreter.object_value(owner), interpreter.word(index)] if owner.keys is None
+                else interpreter.item_operands(owner, index))
+    interpreter.emit("store_item" if owner.keys is None else "store_key", operands + [interpreter.stored_value(value)],
+                     None, exits=True)
     items = list(owner.items)
     items[position] = interpreter.use(value)
     stored = owner.like(items, interpreter.object_value(owner))

@@ -136,7 +136,8 @@ def op_BUILD_MAP(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_BUILD_CONST_KEY_MAP(interpreter: Interpreter, instr: Instr) -> None:
     keys = interpreter.pop()
-    interpreter.push(interpreter.new_dict([_key(key) for key in interpreter.items_of(keys) or []], interpreter.pop_many(instr.arg or 0)))
+    interpreter.push(interpreter.new_dict([_key(key) for key in interpreter.items_of(keys) or []],
+                                          interpreter.pop_many(instr.arg or 0)))
 
 
 def op_BUILD_TUPLE_UNPACK(interpreter: Interpreter, instr: Instr) -> None:
@@ -147,7 +148,8 @@ def op_BUILD_TUPLE_UNPACK_WITH_CALL(interpreter: Interpreter, instr: Instr) -> N
     """``f(a, *b)`` up to CPython 3.8."""
     parts = interpreter.pop_many(instr.arg or 0)
     items = _chained(interpreter, parts[:-1])
-    interpreter.push(interpreter.new_tuple(items + starred_or_break(interpreter, interpreter.state.stack[-1], len(items), parts[-1])))
+    interpreter.push(interpreter.new_tuple(items + starred_or_break(interpreter, interpreter.state.stack[-1],
+                                                                    len(items), parts[-1])))
 
 
 def op_BUILD_MAP_UNPACK(interpreter: Interpreter, instr: Instr) -> None:
@@ -220,7 +222,8 @@ def op_MAP_ADD(interpreter: Interpreter, instr: Instr) -> None:
         made = interpreter.object_value(known)
         kinds = joined_kinds(kinds_of_entries(known), (entry_kind(key), entry_kind(value)))
         interpreter.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(dict, kinds), made, None, known.born)
-        interpreter.emit("collect_pair", [made, interpreter.key_value(key), interpreter.stored_value(value)], None, exits=True)
+        interpreter.emit("collect_pair", [made, interpreter.key_value(key), interpreter.stored_value(value)], None,
+                         exits=True)
         return
     if not isinstance(known, KnownContainer) or known.keys is None:
         raise Break("PJ216", operand=describe(known))

@@ -24,7 +24,8 @@ def made_range(interpreter: Interpreter, value: Range) -> Instance:
         raise Break("PJ202", value="range")
     operands = [interpreter.stored_value(part) for part in value.parts]
     attrs = {"function": "builtins.range", "keywords": ()}
-    return Instance(Object(range), interpreter.emit("invoke", operands, Object(range), attrs, exits=True), None, value.born)
+    return Instance(Object(range), interpreter.emit("invoke", operands, Object(range), attrs, exits=True), None,
+                    value.born)
 
 
 def range_words(interpreter: Interpreter, value: Abstract) -> Optional[Tuple[Optional[Value], ...]]:
@@ -34,7 +35,8 @@ def range_words(interpreter: Interpreter, value: Abstract) -> Optional[Tuple[Opt
     if class_of(value) is not range:
         return None
     owner = interpreter.object_value(value)
-    numbers = [interpreter.emit("invoke", [owner], INT, {"function": part, "keywords": ()}, exits=True) for part in PARTS]
+    numbers = [interpreter.emit("invoke", [owner], INT, {"function": part, "keywords": ()}, exits=True)
+               for part in PARTS]
     return tuple(interpreter.word(Number(INT, number)) for number in numbers)
 
 
@@ -73,5 +75,6 @@ def range_contains(interpreter: Interpreter, value: Abstract, number: Abstract) 
 
 
 def _is_inside(interpreter: Interpreter, position: Abstract, length: Abstract) -> Value:
-    flags = [interpreter.truth(interpreter.compare(">=", position, Const(0))), interpreter.truth(interpreter.compare("<", position, length))]
+    flags = [interpreter.truth(interpreter.compare(">=", position, Const(0))),
+             interpreter.truth(interpreter.compare("<", position, length))]
     return interpreter.emit("and", flags, FLAG)  # type: ignore[no-any-return]

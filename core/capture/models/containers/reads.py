@@ -106,7 +106,8 @@ def read_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abst
             if count is not None:
                 return count
         like = interpreter.expected(owner, key)
-        return found_or_raised(interpreter, owner, index, like) or interpreter.found(*interpreter.keyed("load_key", owner, index), like)
+        return (found_or_raised(interpreter, owner, index, like)
+                or interpreter.found(*interpreter.keyed("load_key", owner, index), like))
     return interpreter.found("load_item", interpreter.item_operands(owner, index), interpreter.expected(owner, key))
 
 
@@ -191,7 +192,8 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
         return None
     rely_if_counter(interpreter, value, "__iter__")
     if isinstance(value, OpaqueObject):
-        if class_of(value) is dict and len(value.sample) <= interpreter.facts.unrolling and not interpreter.is_resized(value):
+        if (class_of(value) is dict and len(value.sample) <= interpreter.facts.unrolling
+                and not interpreter.is_resized(value)):
             return None
         views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
         alike = [list_like(views[0]), list_like(views[1]) or things_of(interpreter, views[1], value.sample)]
@@ -244,7 +246,8 @@ def typed_item(interpreter: Interpreter, name: str, owner: Value, index: Value, 
         return Instance(kind, found)  # type: ignore[arg-type]
     words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
     size = interpreter.emit("list_size", [found], WORD)
-    interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
+    interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None,
+                     exits=True)
     items = [interpreter.typed_item("load_item", found, word, part) for word,
              part in zip(words, kind.items)]  # type: ignore[arg-type]
     return Sequence(items, value=found)
@@ -293,7 +296,8 @@ def length_now(interpreter: Interpreter, owner: Abstract) -> Abstract:
 def has_key_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abstract:
     """``index in owner`` of a dict or set that changes, or of any computed key."""
     rely_if_counter(interpreter, owner, "__contains__")
-    flag = interpreter.emit("has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG, exits=True)
+    flag = interpreter.emit("has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG,
+                            exits=True)
     return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
 
 
@@ -302,7 +306,8 @@ def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default:
     seen = interpreter.facts.feedback.get(interpreter.instr.index)
     if default == Const(None) and (seen is None or number_type(seen) is not None):
         like = interpreter.expected(owner, interpreter.constant(index))
-        return interpreter.found(*interpreter.keyed("load_key", owner, index), like)  # it exits where the key is missing
+        # it exits where the key is missing
+        return interpreter.found(*interpreter.keyed("load_key", owner, index), like)
     interpreter.expect_like(default)
     name, operands = interpreter.keyed("get_key", owner, index)
     return interpreter.found(name, operands + [interpreter.stored_value(default)], default)

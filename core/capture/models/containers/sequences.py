@@ -46,7 +46,8 @@ def is_short(interpreter: Interpreter, value: Abstract) -> bool:
     if class_of(value) is dict:
         return False
     if is_container(value):
-        return len(value.sample) <= interpreter.facts.unrolling and not interpreter.is_changing(value)  # type: ignore[attr-defined]
+        return (len(value.sample) <= interpreter.facts.unrolling  # type: ignore[attr-defined]
+                and not interpreter.is_changing(value))
     known = isinstance(value, (Sequence, KnownContainer)) or is_row(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
 
@@ -76,11 +77,13 @@ def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optio
     if not is_among(kind, (tuple, list)) or number_type(count) != INT:
         return None
     times = count.object if isinstance(count, Const) else None
-    if times is None and is_short(interpreter, owner) and any(class_of(item) is slice for item in interpreter.items_of(owner)):
+    if (times is None and is_short(interpreter, owner)
+            and any(class_of(item) is slice for item in interpreter.items_of(owner))):
         times = interpreter.constant(count)  # an index, whose length decides which axes the other items are for
     if times is None or not is_short(interpreter, owner) or interpreter.length_of(owner) * times > LONGEST_REPEATED:
         made = list_type(owner) if kind is list else Object(kind)
-        return made_by(interpreter, "operator.mul", made, [interpreter.object_value(owner), interpreter.number_value(count)])
+        return made_by(interpreter, "operator.mul", made,
+                       [interpreter.object_value(owner), interpreter.number_value(count)])
     items = [interpreter.as_object(interpreter.use(item)) for item in interpreter.items_of(owner)]
     if kind is list:
         return interpreter.new_list(items * times)  # type: ignore[no-any-return]
@@ -98,7 +101,8 @@ def made_by(interpreter: Interpreter, function: str, kind: Object, operands: Lis
 def copied(interpreter: Interpreter, owner: Abstract) -> Abstract:
     """A new list of all items of a list."""
     if is_short(interpreter, owner):
-        return interpreter.new_list([interpreter.use(item) for item in interpreter.items_of(owner)])  # type: ignore[no-any-return]
+        return interpreter.new_list([interpreter.use(item)  # type: ignore[no-any-return]
+                                     for item in interpreter.items_of(owner)])
     return made_by(interpreter, "builtins.list.copy", list_type(owner), [interpreter.object_value(owner)])
 
 
@@ -148,11 +152,13 @@ def taken_apart(interpreter: Interpreter, value: Abstract, count: int) -> List[A
         return items  # type: ignore[no-any-return]
     size, item = _parts(interpreter, value)
     wanted = interpreter.emit("const", [], WORD, {"value": count})
-    interpreter.emit("require", [interpreter.emit("compare", [size, wanted], FLAG, {"operator": "=="})], None, exits=True)
+    interpreter.emit("require", [interpreter.emit("compare", [size, wanted], FLAG, {"operator": "=="})], None,
+                     exits=True)
     return [item(interpreter.emit("const", [], WORD, {"value": k})) for k in range(count)]
 
 
-def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int, after: int) -> Optional[List[Abstract]]:
+def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int,
+                          after: int) -> Optional[List[Abstract]]:
     """``a, *b, c = value`` of an array or a long list: the items at both ends, around a new list of the others.
 
     None for other values. The kernel exits where there are too few items.
@@ -164,7 +170,8 @@ def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int
         return None
     size, item = _parts(interpreter, value)
     wanted = interpreter.emit("const", [], WORD, {"value": before + after})
-    interpreter.emit("require", [interpreter.emit("compare", [size, wanted], FLAG, {"operator": ">="})], None, exits=True)
+    interpreter.emit("require", [interpreter.emit("compare", [size, wanted], FLAG, {"operator": ">="})], None,
+                     exits=True)
     first = [item(interpreter.emit("const", [], WORD, {"value": k})) for k in range(before)]
     last = [item(interpreter.emit("sub", [size, interpreter.emit("const", [], WORD, {"value": k})], WORD))
             for k in range(after, 0, -1)]
@@ -177,7 +184,8 @@ def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int
 def _parts(interpreter: Interpreter, value: Abstract) -> Tuple[Value, Any]:
     """The length of an array or of a list of alike items, and a function that makes the item at a position."""
     if isinstance(value, Tensor) and value.type.ndim:
-        return (interpreter.emit("dim", [value.value], WORD, {"axis": 0}), lambda index: element_of(interpreter, value, index))
+        return (interpreter.emit("dim", [value.value], WORD, {"axis": 0}),
+                lambda index: element_of(interpreter, value, index))
     alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
     if alike and value.type.python is list:  # type: ignore[attr-defined]
         size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
@@ -196,7 +204,8 @@ def known_keys(interpreter: Interpreter, value: Abstract) -> List[Any]:
 
 def known_pairs(interpreter: Interpreter, value: Abstract) -> Dict[Any, Abstract]:
     """The items of a short dict by their keys, under guards."""
-    return {key: interpreter.use(interpreter.container_item(value, Const(key))) for key in known_keys(interpreter, value)}
+    return {key: interpreter.use(interpreter.container_item(value, Const(key)))
+            for key in known_keys(interpreter, value)}
 
 
 def joined_dicts(interpreter: Interpreter, dicts: List[Abstract]) -> KnownContainer:

@@ -58,7 +58,8 @@ def _compares_plainly(kind: Type) -> bool:
     return isinstance(kind, Scalar) or kind == Object(str)
 
 
-def _sort(interpreter: Interpreter, function: str, kind: Object, operands: List[Value], keywords: Arguments) -> Abstract:
+def _sort(interpreter: Interpreter, function: str, kind: Object, operands: List[Value],
+          keywords: Arguments) -> Abstract:
     operands = operands + [interpreter.stored_value(value) for value in keywords.values()]
     attrs = {"function": function, "keywords": tuple(keywords)}
     return Instance(kind, interpreter.emit("invoke", operands, kind, attrs, exits=True))

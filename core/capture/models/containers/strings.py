@@ -116,7 +116,8 @@ def _sum(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
     behind = interpreter.function.instructions[interpreter.instr.index + 1]
     if left.root == Root("local", behind.value) and behind.opname == "STORE_FAST" and interpreter.is_in_loop():
         raise Break("PJ216", because="the string may grow in place")
-    return Instance(TEXT, interpreter.emit("text_add", [interpreter.object_value(left), interpreter.object_value(right)], TEXT))
+    return Instance(TEXT, interpreter.emit("text_add",
+                                           [interpreter.object_value(left), interpreter.object_value(right)], TEXT))
 
 
 def _of_one(name: str) -> Handler:

@@ -87,7 +87,8 @@ def store_key(interpreter: Interpreter, owner: Abstract, index: Abstract, value:
     rely_if_counter(interpreter, owner, "__setitem__")
     name, operands = interpreter.keyed("store_key", owner, index)
     expect_entry(interpreter.state, owner, (entry_kind(index), entry_kind(value)))
-    interpreter.effect(name, owner, operands + [interpreter.stored_value(value)], not _is_loops_key(interpreter, owner, index))
+    interpreter.effect(name, owner, operands + [interpreter.stored_value(value)],
+                       not _is_loops_key(interpreter, owner, index))
 
 
 def _is_loops_key(interpreter: Interpreter, owner: Abstract, index: Abstract) -> bool:
@@ -133,7 +134,8 @@ def multiply(interpreter: Interpreter, owner: Abstract, count: Abstract) -> Abst
     if number_type(count) != INT:
         raise Break("PJ203", operand=describe(count))
     operands = [interpreter.object_value(owner), interpreter.number_value(count)]
-    made, whole = made_by(interpreter, "operator.mul", list_type(owner), operands), interpreter.object_value(Const(slice(None)))
+    made, whole = (made_by(interpreter, "operator.mul", list_type(owner), operands),
+                   interpreter.object_value(Const(slice(None))))
     owner = lengthened(owner, item_kinds(owner))
     interpreter.effect("store_slice", owner, [interpreter.object_value(owner), whole, interpreter.object_value(made)])
     return owner
@@ -156,7 +158,8 @@ def _loops_in(value: Abstract) -> List[Unrolled]:
 def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     only(arguments, keywords, "append", 2)
     loosen(interpreter.state, *arguments)
-    interpreter.effect("append", arguments[0], [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
+    interpreter.effect("append", arguments[0],
+                       [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
     return Const(None)
 
 
@@ -164,7 +167,8 @@ def _insert(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     only(arguments, keywords, "insert", 3)
     owner, index, value = arguments
     loosen(interpreter.state, owner, value)
-    interpreter.effect("insert", owner, [interpreter.object_value(owner), interpreter.word(index), interpreter.stored_value(value)])
+    interpreter.effect("insert", owner,
+                       [interpreter.object_value(owner), interpreter.word(index), interpreter.stored_value(value)])
     return Const(None)
 
 
@@ -271,7 +275,8 @@ def _of_set(name: str) -> Handler:
         interpreter.require_key(arguments[1])
         if name == "add":
             expect_entry(interpreter.state, arguments[0], (entry_kind(arguments[1]),))
-        interpreter.effect("set_" + name, arguments[0], [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
+        interpreter.effect("set_" + name, arguments[0],
+                           [interpreter.object_value(arguments[0]), interpreter.stored_value(arguments[1])])
         return Const(None)
     return call
 
@@ -280,14 +285,16 @@ def _remove(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     """``list.remove(value)`` of a number or a string."""
     only(arguments, keywords, "remove", 2)
     owner, value = arguments
-    interpreter.effect("delete_item", owner, [interpreter.object_value(owner), found_position(interpreter, owner, value)])
+    interpreter.effect("delete_item", owner,
+                       [interpreter.object_value(owner), found_position(interpreter, owner, value)])
     return Const(None)
 
 
 def found_position(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Value:
     """The first position of a value in a list, as a WORD; the kernel exits where it is absent."""
     found, zero = interpreter.position_of(owner, value), interpreter.emit("const", [], WORD, {"value": 0})
-    interpreter.emit("require", [interpreter.emit("compare", [found, zero], FLAG, {"operator": ">="})], None, exits=True)
+    interpreter.emit("require", [interpreter.emit("compare", [found, zero], FLAG, {"operator": ">="})], None,
+                     exits=True)
     return found  # type: ignore[no-any-return]
 
 
@@ -297,12 +304,14 @@ def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Argumen
     if key != Const(None) and len(arguments) == 1 and sees_no_list(key, interpreter.facts.globals):
         made = interpreter.call(Const(sorted), [arguments[0]], dict(keywords))
         whole = interpreter.object_value(Const(slice(None)))
-        interpreter.effect("store_slice", arguments[0], [interpreter.object_value(arguments[0]), whole, interpreter.object_value(made)])
+        interpreter.effect("store_slice", arguments[0],
+                           [interpreter.object_value(arguments[0]), whole, interpreter.object_value(made)])
         return Const(None)
     backwards = interpreter.constant(keywords.get("reverse", Const(False)))
     if len(arguments) != 1 or set(keywords) - {"reverse"} or not is_among(type(backwards), (bool, int)):
         raise Break("PJ211", callee="sort")
-    interpreter.effect("sort", arguments[0], [interpreter.object_value(arguments[0]), interpreter.word(Const(int(bool(backwards))))])
+    interpreter.effect("sort", arguments[0],
+                       [interpreter.object_value(arguments[0]), interpreter.word(Const(int(bool(backwards))))])
     return Const(None)
 
 

@@ -75,8 +75,8 @@ class FunctionValue(Composite):
     __slots__ = ("shape", "facts")
     python = types.FunctionType
 
-    def __init__(self, shape: Shape, facts: CaptureContext, parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
-                 value: Optional[Value] = None) -> None:
+    def __init__(self, shape: Shape, facts: CaptureContext, parts: Tuple[Abstract, ...], born: int = -1,
+                 source: Any = None, value: Optional[Value] = None) -> None:
         super().__init__(parts, born, source, value)
         self.shape = shape
         self.facts = facts
@@ -176,7 +176,8 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
         require_known(part)
     shape = Shape(code, name, len(positional), tuple(named.keys) if isinstance(named, KnownContainer) else (), late)
     own = iter(parts[len(parts) - len(contents):])
-    operands = [interpreter.object_value(Const(code)), interpreter.segment_input(interpreter.facts.scope_path(), Object(dict)),
+    operands = [interpreter.object_value(Const(code)),
+                interpreter.segment_input(interpreter.facts.scope_path(), Object(dict)),
                 *[interpreter.stored_value(one) for one in (Const(name), defaults, named, annotations)]]
     operands += [interpreter.cell_value(Root("closure", number)) if number is not None
                  else _cell_with(interpreter, next(own)) for number in late]
@@ -186,7 +187,8 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
 
 def _cell_with(interpreter: Interpreter, held: Abstract) -> Any:
     """The cell of a new function: one of its own, or one that functions share."""
-    return interpreter.object_value(held) if is_cell(held) else interpreter.emit("new_cell", [interpreter.stored_value(held)], CELL)
+    return (interpreter.object_value(held) if is_cell(held)
+            else interpreter.emit("new_cell", [interpreter.stored_value(held)], CELL))
 
 
 def require_known(part: Abstract) -> None:

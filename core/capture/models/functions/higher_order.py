@@ -79,7 +79,8 @@ def call_held_getter(interpreter: Interpreter, target: Abstract, arguments: List
         raise Break("PJ205", index="getter of other keys")
     interpreter.rely(target, IsObject(target.sample))
     call = call_itemgetter if type(target.sample) is operator.itemgetter else call_attrgetter
-    return interpreter.call_made(call(interpreter, list(map(Const, keys)), {}), arguments, {})  # type: ignore[no-any-return]
+    return interpreter.call_made(call(interpreter, list(map(Const, keys)), {}),  # type: ignore[no-any-return]
+                                 arguments, {})
 
 
 def _is_path(name: str) -> bool:

@@ -77,23 +77,27 @@ def call_partial(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     for part in parts:
         require_known(part)
     operands = [interpreter.object_value(Const(functools.partial)), interpreter.object_value(Const(tuple(named)))]
-    made = interpreter.emit("new_object", operands + [interpreter.stored_value(part) for part in parts], Object(functools.partial))
+    made = interpreter.emit("new_object", operands + [interpreter.stored_value(part) for part in parts],
+                            Object(functools.partial))
     return Partial(tuple(named), tuple(map(forgotten, parts)), interpreter.instr.index, None, made)
 
 
-def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
+                        keywords: Arguments) -> Abstract:
     """``functools.update_wrapper``, as ``functools.wraps`` calls it,
     for a function that nothing else refers to yet."""
     named = dict(zip(("wrapper", "wrapped"), arguments), **keywords)
     function, wrapped = named.get("wrapper"), named.get("wrapped")
     usual = all(getattr(named.get(name), "sample", default) is default for name, default in USUAL)
-    plain = isinstance(wrapped, FunctionValue) or isinstance(wrapped, OpaqueObject) and type(wrapped.sample) is types.FunctionType
+    plain = (isinstance(wrapped, FunctionValue)
+             or isinstance(wrapped, OpaqueObject) and type(wrapped.sample) is types.FunctionType)
     if not isinstance(function, FunctionValue) or not plain or not usual or _is_held(interpreter, function):
         raise Break("PJ201", callee="update_wrapper")
     interpreter.rely(callee.place, HasCode(callee.function.__code__))
     operands = [interpreter.object_value(Const(functools.update_wrapper)), interpreter.object_value(Const(()))]
     values = [interpreter.stored_value(function), interpreter.stored_value(interpreter.use(wrapped))]
-    return function.like(function.parts, None, interpreter.emit("new_object", operands + values, Object(types.FunctionType)))
+    return function.like(function.parts, None,
+                         interpreter.emit("new_object", operands + values, Object(types.FunctionType)))
 
 
 def _is_held(interpreter: Interpreter, function: FunctionValue) -> bool:

@@ -78,4 +78,5 @@ def _new_cell(interpreter: Interpreter, value: Abstract) -> VirtualObject:
     value = shared(interpreter, [value])[0]
     cell = VirtualObject(Const(CELL.python), next(FRESH))
     made = interpreter.emit("new_cell", [interpreter.stored_value(value)], CELL)
-    return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made, born=interpreter.instr.index)
+    return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made,
+                     born=interpreter.instr.index)

@@ -18,11 +18,13 @@ from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT
 
 def _chosen(interpreter: Interpreter, flag: Any, first: Abstract, second: Abstract) -> Number:
     """The first float where a flag is set, else the second."""
-    return Number(FLOAT, interpreter.emit("select", [flag, interpreter.number_value(first), interpreter.number_value(second)], FLOAT))
+    return Number(FLOAT, interpreter.emit("select", [flag, interpreter.number_value(first),
+                                                     interpreter.number_value(second)], FLOAT))
 
 
 def _compared(interpreter: Interpreter, operator: str, first: Abstract, second: Abstract) -> Any:
-    return interpreter.emit("compare", [interpreter.number_value(first), interpreter.number_value(second)], FLAG, {"operator": operator})
+    return interpreter.emit("compare", [interpreter.number_value(first), interpreter.number_value(second)], FLAG,
+                            {"operator": operator})
 
 
 def call_add_item(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -36,7 +38,8 @@ def call_add_item(interpreter: Interpreter, arguments: List[Abstract], keywords:
     if kind != FLOAT:
         raise Break("PJ203", operand=describe(item))
     is_larger = _compared(interpreter, ">=", interpreter.unary("abs", total), interpreter.unary("abs", item))
-    losses = [interpreter.binary("+", interpreter.binary("-", one, added), other) for one, other in ((total, item), (item, total))]
+    losses = [interpreter.binary("+", interpreter.binary("-", one, added), other)
+              for one, other in ((total, item), (item, total))]
     return Sequence([added, interpreter.binary("+", lost, _chosen(interpreter, is_larger, *losses))])
 
 
@@ -46,7 +49,8 @@ def call_with_lost(interpreter: Interpreter, arguments: List[Abstract], keywords
     if number_type(total) != FLOAT or number_type(lost) != FLOAT:
         return total
     size = interpreter.unary("abs", lost)
-    finite = _chosen(interpreter, _compared(interpreter, "<", size, Const(float("inf"))), interpreter.binary("+", total, lost), total)
+    finite = _chosen(interpreter, _compared(interpreter, "<", size, Const(float("inf"))),
+                     interpreter.binary("+", total, lost), total)
     return _chosen(interpreter, _compared(interpreter, ">", size, Const(0.0)), finite, total)
 
 

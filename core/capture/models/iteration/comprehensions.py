@@ -105,29 +105,33 @@ def want_object(interpreter: Interpreter, made: UnescapedFunction) -> None:
     raise Wanted("PJ203", operand=describe(made))
 
 
-def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: List[Abstract],
+                 keywords: Arguments) -> Abstract:
     """A call of a function value. If it is not inlined, bytecode makes the function,
     so that more can be done with it."""
     try:
-        return interpreter.facts.inliner.call_closure(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.facts.inliner.call_closure(interpreter, callee, arguments,  # type: ignore[no-any-return]
+                                                      keywords)
     except Break:
         if callee.facts is interpreter.facts and not interpreter.facts.depth:
             interpreter.facts.by_bytecode.add(callee.shape.code)
         raise
 
 
-def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: List[Abstract],
+              keywords: Arguments) -> Abstract:
     """A call of a function that was made here; the body of a generator does not run yet."""
     if len(callee.free) < len(callee.code.co_freevars):
         try:
-            return interpreter.facts.inliner.call_closure(interpreter, named_function(callee), arguments,  # type: ignore
-                                                   keywords)
+            return interpreter.facts.inliner.call_closure(interpreter, named_function(callee),  # type: ignore
+                                                          arguments, keywords)
         except Break as error:
             raise interpreter.not_inlined(callee, error)
     bound = bind(callee.code, arguments, keywords, _no_default)
     if not callee.code.co_flags & GENERATOR:
         try:
-            return interpreter.facts.inliner.run(interpreter, _as_called(interpreter, callee), bound)  # type: ignore[no-any-return]
+            return interpreter.facts.inliner.run(interpreter,  # type: ignore[no-any-return]
+                                                 _as_called(interpreter, callee), bound)
         except Break as error:
             raise interpreter.not_inlined(callee, error)
     if list(bound) != [".0"]:
@@ -135,7 +139,8 @@ def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: Li
     return Lazy(callee, bound[".0"])
 
 
-def consume(interpreter: Interpreter, consumer: Consumer, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
+def consume(interpreter: Interpreter, consumer: Consumer, value: Abstract,
+            given: Optional[Dict[str, Abstract]] = None) -> Abstract:
     """The result of a builtin that takes all items of ``value``; ``given`` are variables of the consumer."""
     if interpreter.facts.inliner is None:
         raise Break("PJ201", callee=consumer.name)

@@ -210,7 +210,8 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
 
 def _is_known_dict(interpreter: Interpreter, value: Abstract) -> bool:
     """Whether a dict has few entries, which are known or may be guarded one by one."""
-    few = isinstance(value, OpaqueObject) and not interpreter.is_changing(value) and len(value.sample) <= interpreter.facts.unrolling
+    few = (isinstance(value, OpaqueObject) and not interpreter.is_changing(value)
+           and len(value.sample) <= interpreter.facts.unrolling)
     return class_of(value) is dict and (isinstance(value, KnownContainer) or few)
 
 
@@ -227,7 +228,8 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     made = call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
         return interpreter.new_tuple(list(made.items))  # type: ignore[no-any-return]
-    return Instance(Object(tuple), interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
+    return Instance(Object(tuple),
+                    interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
 
 
 def call_deque(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -249,7 +251,8 @@ def call_defaultdict(interpreter: Interpreter, arguments: List[Abstract], keywor
     only(arguments, keywords, "defaultdict", 1)
     if not isinstance(arguments[0], Const) or not is_among(arguments[0].object, FACTORIES):
         raise Break("PJ203", operand=describe(arguments[0]))
-    return made_by(interpreter, "collections.defaultdict", Vacant(defaultdict), [interpreter.object_value(arguments[0])])
+    return made_by(interpreter, "collections.defaultdict", Vacant(defaultdict),
+                   [interpreter.object_value(arguments[0])])
 
 
 def call_prod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:

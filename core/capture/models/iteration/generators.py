@@ -74,7 +74,8 @@ def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
     if knows_nothing(value):
         raise Break("PJ209", type=describe(value))
     if isinstance(value, GeneratorFrame):
-        value = changed_makers(value.like(tuple(map(interpreter.use, value.parts))), functools.partial(fresh, interpreter))
+        value = changed_makers(value.like(tuple(map(interpreter.use, value.parts))),
+                               functools.partial(fresh, interpreter))
         return _each(interpreter.facts.inliner.resume(interpreter, value), lambda one: _pair(interpreter, value, one))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
         raise Break("PJ209", type=describe(value))
@@ -123,7 +124,8 @@ def _is_same(interpreter: Interpreter, made: UnescapedFunction) -> bool:
 
 def _variable(interpreter: Interpreter, name: str) -> Abstract:
     function, own = interpreter.function, interpreter.function.cellvars + interpreter.function.freevars
-    if not interpreter.facts.depth or name in function.freevars and not isinstance(interpreter.facts, MadeFunctionContext):
+    if (not interpreter.facts.depth
+            or name in function.freevars and not isinstance(interpreter.facts, MadeFunctionContext)):
         return interpreter.content_of(own.index(name), name)  # type: ignore[no-any-return]
     found = interpreter.state.locals.get(name, Unknown("PJ212"))
     if isinstance(found, (Unbound, Unknown)):

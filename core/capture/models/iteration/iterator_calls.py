@@ -44,10 +44,12 @@ def call_range(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     step = arguments[2] if len(arguments) == 3 else Const(1)
     known, parts = interpreter.constant(step), (first, last, step)
     if known is None:
-        return Range((interpreter.word(first), interpreter.word(step), _computed_length(interpreter, first, last, step)), -1, parts)
+        return Range((interpreter.word(first), interpreter.word(step),
+                      _computed_length(interpreter, first, last, step)), -1, parts)
     if type(known) is not int or known == 0:
         raise Break("PJ203", operand=describe(step))
-    words = interpreter.word(first), interpreter.word(Const(known)), interpreter.word(_range_length(interpreter, first, last, known))
+    words = (interpreter.word(first), interpreter.word(Const(known)),
+             interpreter.word(_range_length(interpreter, first, last, known)))
     return Range(words, -1, parts)
 
 
@@ -68,7 +70,8 @@ def _range_length(interpreter: Interpreter, first: Abstract, last: Abstract, ste
 
 def _computed_length(interpreter: Interpreter, first: Abstract, last: Abstract, step: Abstract) -> Value:
     """The same for a step that is known only at run time; exits for a step of 0."""
-    low, high, by = (Number(INT, interpreter.emit("same", [interpreter.word(value)], INT)) for value in (first, last, step))
+    low, high, by = (Number(INT, interpreter.emit("same", [interpreter.word(value)], INT))
+                     for value in (first, last, step))
     up = interpreter.emit("compare", [by.value, interpreter.number_value(Const(0))], FLAG, {"operator": ">"})
     distance = _chosen(interpreter, up, interpreter.binary("-", high, low), interpreter.binary("-", low, high))
     size = _chosen(interpreter, up, by, interpreter.unary("neg", by))
@@ -78,7 +81,8 @@ def _computed_length(interpreter: Interpreter, first: Abstract, last: Abstract, 
 
 
 def _chosen(interpreter: Interpreter, flag: Value, then: Abstract, other: Abstract) -> Abstract:
-    return Number(INT, interpreter.emit("select", [flag, interpreter.number_value(then), interpreter.number_value(other)], INT))
+    return Number(INT, interpreter.emit("select",
+                                        [flag, interpreter.number_value(then), interpreter.number_value(other)], INT))
 
 
 def call_enumerate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -91,7 +95,8 @@ def call_enumerate(interpreter: Interpreter, arguments: List[Abstract], keywords
     count = interpreter.word(start)
     if not isinstance(start, Const):
         most = interpreter.emit("const", [], WORD, {"value": LARGEST_START})
-        interpreter.emit("require", [interpreter.emit("compare", [count, most], FLAG, {"operator": "<="})], None, exits=True)
+        interpreter.emit("require", [interpreter.emit("compare", [count, most], FLAG, {"operator": "<="})], None,
+                         exits=True)
     inner = iterator_over(interpreter, arguments[0])
     known = start.object if isinstance(start, Const) and rounds_of(inner) else None
     return LoopIterator("enumerate", (count,), (inner,), count=known)

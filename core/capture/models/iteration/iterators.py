@@ -162,7 +162,8 @@ def reverse_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
         start, step, length = words
         last = interpreter.emit("mul", [interpreter.emit("sub", [length, _word(interpreter, 1)], WORD), step], WORD)
         backwards = interpreter.emit("sub", [_word(interpreter, 0), step], WORD)
-        return LoopIterator("range", (_word(interpreter, 0), interpreter.emit("add", [start, last], WORD), backwards, length))
+        return LoopIterator("range",
+                            (_word(interpreter, 0), interpreter.emit("add", [start, last], WORD), backwards, length))
     if isinstance(value, Tensor) and value.type.ndim:
         size = interpreter.emit("dim", [value.value], WORD, {"axis": 0})
         return LoopIterator("reversed", (interpreter.emit("sub", [size, _word(interpreter, 1)], WORD),), (value,))
@@ -210,7 +211,8 @@ def _step_range(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     more = interpreter.emit("compare", [index, length], FLAG, {"operator": "<"})
     offset = interpreter.emit("mul", [index, step], WORD)
     item = interpreter.emit("same", [interpreter.emit("add", [start, offset], WORD)], INT)
-    return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"), start, step, length), ()), lambda: Number(INT, item))
+    return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"), start, step, length), ()),
+                        lambda: Number(INT, item))
 
 
 def _step_sequence(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
@@ -229,7 +231,8 @@ def _step_list(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     size = interpreter.emit("list_size", [owner.value], WORD)
     more = interpreter.emit("compare", [index, size], FLAG, {"operator": "<"})
     item = interpreter.item_of_list if value.kind == "list" else interpreter.item_of_text
-    return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts), lambda: item(owner, index))
+    return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts),
+                        lambda: item(owner, index))
 
 
 def _step_dict(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
@@ -251,8 +254,8 @@ def _entry(interpreter: Interpreter, value: LoopIterator, behind: Value) -> Abst
     interpreter.emit("require", [some], None, exits=True)
     owner = value.parts[0]
     names = zip(("entry_key", "entry_value"), owner.type.items)  # type: ignore[attr-defined]
-    found = [interpreter.typed_item(name, owner.value, behind, kind) for name, kind in names  # type: ignore[attr-defined]
-             if kind is not None]
+    found = [interpreter.typed_item(name, owner.value, behind, kind)  # type: ignore[attr-defined]
+             for name, kind in names if kind is not None]
     return found[0] if value.kind != "dict_items" else Sequence(found)
 
 
@@ -303,7 +306,8 @@ def iterator_input(interpreter: Interpreter, value: LoopIterator) -> LoopIterato
     return found
 
 
-def _iterator_parts(interpreter: Interpreter, object: Value, value: LoopIterator, path: Tuple[Any, ...]) -> LoopIterator:
+def _iterator_parts(interpreter: Interpreter, object: Value, value: LoopIterator,
+                    path: Tuple[Any, ...]) -> LoopIterator:
     """The iterator that ``path`` leads to; its words and arrays are read at the start of the graph."""
     def read(step: Any, type: Type) -> Value:
         result = interpreter.graph.new_value(type, str(step))

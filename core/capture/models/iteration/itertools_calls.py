@@ -51,7 +51,8 @@ ENDLESS = 2 ** 61
 """Number of items of an endless iterator: counting them takes longer than any program runs."""
 
 
-def stand_in(interpreter: Interpreter, name: str, code: CodeType, arguments: List[Abstract], module: str = "itertools") -> Lazy:
+def stand_in(interpreter: Interpreter, name: str, code: CodeType, arguments: List[Abstract],
+             module: str = "itertools") -> Lazy:
     """An iterable with the items of the generator of this code."""
     made = UnescapedFunction(code, (), interpreter.facts, name="%s.%s" % (module, name))
     parts = tuple(interpreter.as_object(value) for value in arguments)
@@ -97,7 +98,8 @@ def _pool(interpreter: Interpreter, value: Abstract) -> Abstract:
     if is_short(interpreter, value):
         return Sequence([interpreter.use(item) for item in interpreter.items_of(value)])
     made = call_list(interpreter, [value], {})
-    return Sequence([interpreter.use(item) for item in made.items]) if is_short(interpreter, made) else made  # type: ignore
+    return (Sequence([interpreter.use(item) for item in made.items]) if is_short(interpreter, made)  # type: ignore
+            else made)
 
 
 def _known_items(interpreter: Interpreter, pool: Abstract) -> Optional[List[Abstract]]:
@@ -165,7 +167,8 @@ def _choice(name: str, ordered: bool) -> Handler:
             parts, item = [none, start, step], "S + %s * D"
             if step == Const(1):
                 item = "%s" if start == Const(0) else "S + %s"
-        return stand_in(interpreter, name, code_of.chosen_from(count, ordered, item), [Const(builtins.range), size] + parts)
+        return stand_in(interpreter, name, code_of.chosen_from(count, ordered, item),
+                        [Const(builtins.range), size] + parts)
     return call
 
 
@@ -189,7 +192,8 @@ def call_accumulate(interpreter: Interpreter, arguments: List[Abstract], keyword
 def call_chain(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.chain(a, b, ...)``."""
     only(arguments, keywords, "chain", *range(1, code_of.MOST_CHAINED + 1))
-    return stand_in(interpreter, "chain", code_of.chained(len(arguments)), [_to_iterate(interpreter, one) for one in arguments])
+    return stand_in(interpreter, "chain", code_of.chained(len(arguments)),
+                    [_to_iterate(interpreter, one) for one in arguments])
 
 
 def _to_iterate(interpreter: Interpreter, value: Abstract) -> Abstract:
@@ -219,7 +223,8 @@ def call_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     first = interpreter.word(start)
     for operator, most in (("<=", LARGEST_START), (">=", -LARGEST_START)):
         bound = interpreter.emit("const", [], WORD, {"value": most})
-        interpreter.emit("require", [interpreter.emit("compare", [first, bound], FLAG, {"operator": operator})], None, exits=True)
+        interpreter.emit("require", [interpreter.emit("compare", [first, bound], FLAG, {"operator": operator})], None,
+                         exits=True)
     words = [interpreter.emit("const", [], WORD, {"value": value}) for value in (0, by, ENDLESS // abs(by))]
     counted = LoopIterator("range", (words[0], first, words[1], words[2]), born=interpreter.instr.index)
     return _at_once(interpreter, counted)
@@ -296,7 +301,8 @@ def call_reversed_list(interpreter: Interpreter, arguments: List[Abstract], keyw
 
 def _kind_in_zip(value: Abstract) -> str:
     waiting = value.iterator if isinstance(value, Lazy) else None
-    code = waiting.maker.code if isinstance(waiting, GeneratorFrame) and isinstance(waiting.maker, UnescapedFunction) else None
+    code = (waiting.maker.code if isinstance(waiting, GeneratorFrame) and isinstance(waiting.maker, UnescapedFunction)
+            else None)
     return {id(code_of.REPEATED): "repeat", id(code_of.CYCLED): "cycle"}.get(id(code), "each")
 
 

@@ -96,7 +96,8 @@ def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if not arguments or len(named) != len(arguments) + len(keywords) or set(named) - {"object", "dtype"}:
         raise Break("PJ211", callee="array")
     given = named.get("dtype")
-    made = array_of(interpreter, arguments[0], _dtype_argument(given, None) if given not in (None, Const(None)) else None)
+    made = array_of(interpreter, arguments[0],
+                    _dtype_argument(given, None) if given not in (None, Const(None)) else None)
     if made is None:
         raise Break("PJ203", operand=describe(arguments[0]))
     return made

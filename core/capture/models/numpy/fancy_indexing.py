@@ -92,8 +92,9 @@ def store_elements(interpreter: Interpreter, owner: Tensor, items: List[Abstract
         code = owner.type.dtype.char
         # elements that are not chosen keep their bits: bools may have other bits than 0 and 1
         known = code in MEMORY_CODES and code != "?"
-        interpreter.emit("put_mask", [owner.value, items[0].value, interpreter.any_value(value)],  # type: ignore[attr-defined]
-                  None, {"types": "?{0}{0}->{0}".format(code)} if known else {}, exits=True)
+        interpreter.emit("put_mask",
+                         [owner.value, items[0].value, interpreter.any_value(value)],  # type: ignore[attr-defined]
+                         None, {"types": "?{0}{0}->{0}".format(code)} if known else {}, exits=True)
         return True
     if (len(items) != owner.type.ndim or len(vectors) != 1
             or vectors[0].type.layout != "C"  # type: ignore[attr-defined]

@@ -94,14 +94,16 @@ def _of_many(interpreter: Interpreter, value: Abstract, expected: Any, dtype: Op
         return None
     owner, width = interpreter.object_value(value), _word(interpreter, len(kinds))
     if rows is not None or dtype is None and chosen != np.float64:
-        _require_more(interpreter, interpreter.emit("list_size", [owner], WORD))  # NumPy makes another array of an empty list
+        # NumPy makes another array of an empty list
+        _require_more(interpreter, interpreter.emit("list_size", [owner], WORD))
     if rows is list:
         first = interpreter.item_of_list(Instance(expected, owner), _word(interpreter, 0))
         width = interpreter.emit("list_size", [first.value], WORD)
         _require_more(interpreter, width)
     kinds = kinds if len(set(kinds)) > 1 else kinds[:1]
     result = Array(chosen, natural.ndim, "C")
-    return Tensor(result, interpreter.emit("listed", [owner, width], result, {"kinds": kinds, "rows": rows}, exits=True))
+    return Tensor(result,
+                  interpreter.emit("listed", [owner, width], result, {"kinds": kinds, "rows": rows}, exits=True))
 
 
 def _is_taken(item: np.dtype, element: np.dtype) -> bool:

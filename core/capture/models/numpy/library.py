@@ -97,11 +97,13 @@ def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str
         for k in listed:
             asked[k] = (list, interpreter.list_question(expected_list(arguments[k]))[1][:1] * SAMPLED_ITEMS)
         if result_types(row.path, tuple(asked), tuple(keywords)) != kinds:
-            return arguments, result_types(row.path, interpreter.questions_of(row, arguments, keywords), tuple(keywords))
+            return arguments, result_types(row.path, interpreter.questions_of(row, arguments, keywords),
+                                           tuple(keywords))
     return taken, kinds
 
 
-def questions_of(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
+def questions_of(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract],
+                 keywords: Arguments) -> Tuple[Any, ...]:
     """The stand-ins for the arguments of a call in a sample call, keywords last."""
     names = parameter_names(row, len(arguments), keywords)
     if "out" in names and not row.path.startswith(INTO):
@@ -110,7 +112,8 @@ def questions_of(interpreter: Interpreter, row: LibraryFunction, arguments: List
     return tuple(_question(interpreter, value, name[-1:]) for name, value in zip(names, values))
 
 
-def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any, attrs: Dict[str, Any]) -> Optional[Abstract]:
+def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstract], kind: Any,
+             attrs: Dict[str, Any]) -> Optional[Abstract]:
     """The result of a call for arrays that an inner loop or NumPy's C interface computes; None for other calls."""
     kinds = [value.type for value in values if isinstance(value, Tensor)]
     loop = loop_of(row.path, kinds) if len(kinds) == len(values) else None
@@ -140,7 +143,8 @@ def _question(interpreter: Interpreter, value: Abstract, mark: str) -> Any:
         return Operand(None, value.object, True)  # type: ignore[arg-type]
     if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
         question = interpreter.list_question(value.type)
-        interpreter.emit("plain_items", [interpreter.object_value(value)], None, exits=True)  # their types are only expected
+        # their types are only expected
+        interpreter.emit("plain_items", [interpreter.object_value(value)], None, exits=True)
         return question
     python, items = class_of(value), interpreter.items_of(value)
     if not is_among(python, (tuple, list)) or items is None:
@@ -197,7 +201,8 @@ JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
 """Functions that join arrays, and the axis along which they do so by default."""
 
 
-def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments, kind: Any) -> Optional[Tensor]:
+def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments,
+           kind: Any) -> Optional[Tensor]:
     """The concatenation of arrays of one dtype in C order; None where NumPy's function has to be called."""
     axis = JOINING.get(row.path)
     if axis is None or not isinstance(kind, Array) or kind.layout != "C" or set(keywords) - {"axis"} or not arguments:

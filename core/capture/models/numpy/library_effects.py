@@ -46,8 +46,8 @@ def split_output(row: Optional[LibraryFunction], arguments: List[Abstract],
     return arguments[at], arguments[:at], dict(zip(names[at + 1:], arguments[at + 1:]), **keywords)
 
 
-def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arguments: List[Abstract], keywords: Arguments,
-              call: Callable[[], Abstract]) -> Abstract:
+def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arguments: List[Abstract],
+              keywords: Arguments, call: Callable[[], Abstract]) -> Abstract:
     """A call with an output. ``call`` makes it without one,
     which is equivalent where the result is of the same type."""
     if not isinstance(out, Tensor) or out.type.ndim == 0 or not out.type.writeable:

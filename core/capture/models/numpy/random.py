@@ -55,7 +55,8 @@ def draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
         place = place_of(callee)
         interpreter.use(interpreter.known_object(target.__func__, *place.then(Inner, "__func__")))
         owner = interpreter.use(interpreter.known_object(target.__self__, *place.then(Inner, "__self__")))
-    return lambda interpreter, arguments, keywords: method(interpreter, [owner] + arguments, keywords)  # type: ignore[misc]
+    return lambda interpreter, arguments, keywords: method(interpreter, [owner] + arguments,  # type: ignore[misc]
+                                                           keywords)
 
 
 def pythons_draw(kind: Optional[type], name: str) -> Optional[Handler]:

@@ -79,7 +79,8 @@ def leave_if_empty(interpreter: Interpreter, array: Tensor) -> None:
         interpreter.emit("require", [interpreter.emit("truth", [interpreter.size(array)], FLAG)], None, exits=True)
 
 
-def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes, keepdims: bool = False) -> Abstract:
+def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor, axis: Axes,
+            keepdims: bool = False) -> Abstract:
     if isinstance(axis, tuple) and (ufunc is not np.add or array.type.layout != "C"):
         raise Break("PJ210", callee="%s along several axes" % name)
     sample = np.ones((2,) * array.type.ndim, array.type.dtype, order="F" if array.type.layout == "F" else "C")

@@ -120,7 +120,8 @@ def call_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
 def call_ufunc_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.subtract.outer(x, y)`` and similar methods."""
     only(arguments, keywords, "outer", 3)
-    return _outer(interpreter, arguments[0].object, _array(arguments[1]), _array(arguments[2]))  # type: ignore[attr-defined]
+    return _outer(interpreter, arguments[0].object, _array(arguments[1]),  # type: ignore[attr-defined]
+                  _array(arguments[2]))
 
 
 def _of_ufunc(method: str) -> Handler:
@@ -158,7 +159,8 @@ def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         raise Break("PJ210", callee="where of %s" % result.dtype)
     result = Array(result.dtype, result.ndim, "C")
     types = "?{0}{0}->{0}".format(result.dtype.char)
-    value = interpreter.emit("where", [interpreter.any_value(each) for each in arguments], result, {"types": types}, exits=True)
+    value = interpreter.emit("where", [interpreter.any_value(each) for each in arguments], result, {"types": types},
+                             exits=True)
     return Tensor(result, value)
 
 

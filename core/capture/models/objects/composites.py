@@ -43,12 +43,14 @@ def found_parted(interpreter: Interpreter, value: Composite) -> Composite:
     return copy
 
 
-def parted_parameters(interpreter: Interpreter, value: Composite, block: Block, hint: str, like: Optional[Abstract]) -> Composite:
+def parted_parameters(interpreter: Interpreter, value: Composite, block: Block, hint: str,
+                      like: Optional[Abstract]) -> Composite:
     """A copy of ``value`` whose parts, and its object if it has one, are parameters of ``block``."""
     made = None if isinstance(value, SliceDisplay) else interpreter.graph.new_value(Object(value.python), hint)
     block.params += [] if made is None else [made]
     likes = interpreter.use(like).parts if isinstance(like, Composite) else (None,) * len(value.parts)
-    parts = tuple(interpreter.block_parameters(part, block, hint, part_like) for part, part_like in zip(value.parts, likes))
+    parts = tuple(interpreter.block_parameters(part, block, hint, part_like)
+                  for part, part_like in zip(value.parts, likes))
     return (like if isinstance(like, Composite) else value).like(parts, None, made)
 
 

@@ -46,7 +46,8 @@ def _function_of(maker: Any) -> Any:
     return maker.__func__ if type(maker) is staticmethod else maker
 
 
-def construct(interpreter: Interpreter, target: Const, arguments: List[Abstract], keywords: Dict[str, Abstract]) -> Abstract:
+def construct(interpreter: Interpreter, target: Const, arguments: List[Abstract],
+              keywords: Dict[str, Abstract]) -> Abstract:
     """``cls(...)``: the object that its ``__new__`` makes, after its ``__init__``."""
     maker = class_value(target.object, "__new__")
     if maker is object.__new__:
@@ -122,7 +123,8 @@ def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool
         for place in interpreter.facts.places.values())
 
 
-def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, value: Abstract, plainly: bool = False) -> None:
+def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, value: Abstract,
+                    plainly: bool = False) -> None:
     """``owner.name = value``; with ``plainly`` as ``object.__setattr__`` stores."""
     why = _why_not_stored(owner, name, plainly)
     if why is not None:

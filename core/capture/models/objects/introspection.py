@@ -98,7 +98,8 @@ def _is_builtin(kind: type) -> bool:
     return not is_heap_type(kind) and type_module(kind) in ("builtins", "numpy")
 
 
-def _isinstance_abstract(interpreter: Interpreter, arguments: List[Abstract], kind: type, classes: List[type]) -> Abstract:
+def _isinstance_abstract(interpreter: Interpreter, arguments: List[Abstract], kind: type,
+                         classes: List[type]) -> Abstract:
     """``isinstance`` with Python's own abstract classes.
     A registered class stays registered; for others the kernel asks."""
     plain = all(type(cls) is type or type(cls) is abc.ABCMeta and type_module(cls) in ABSTRACT for cls in classes)
@@ -219,7 +220,8 @@ def _dict_view(what: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, what, 1)
         found = dict_iterator(interpreter, arguments[0], what)
-        return Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), found) if found else unrolled(interpreter, arguments[0], what)
+        return (Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), found) if found
+                else unrolled(interpreter, arguments[0], what))
     return call
 
 

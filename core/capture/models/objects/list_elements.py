@@ -73,9 +73,11 @@ def thing_attribute(interpreter: Interpreter, owner: ListElement, name: str) -> 
         return interpreter.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
     bound = None
     if raw is not UNBOUND:
-        interpreter.rely(class_place(interpreter, owner), Holds("__getattribute__", class_value(python, "__getattribute__")))
+        interpreter.rely(class_place(interpreter, owner),
+                         Holds("__getattribute__", class_value(python, "__getattribute__")))
         if class_value(type(raw), "__set__") is UNBOUND and has_dict(python):
-            flag = interpreter.emit("lacks_own", [interpreter.object_value(owner), interpreter.object_value(Const(name))], FLAG)
+            flag = interpreter.emit("lacks_own",
+                                    [interpreter.object_value(owner), interpreter.object_value(Const(name))], FLAG)
             interpreter.emit("require", [flag], None, exits=True)
         bound = bind_attribute(interpreter, raw, class_place(interpreter, owner).then(ClassAttr, name), owner, python)
     if bound is None:
@@ -93,7 +95,8 @@ def thing_items(interpreter: Interpreter, owner: ListElement, only: Optional[int
     found = interpreter.object_value(owner)
     words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kinds) + 1)]
     size = interpreter.emit("list_size", [found], WORD)
-    interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None, exits=True)
+    interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None,
+                     exits=True)
     wanted = range(len(kinds)) if only is None else (only,)
     return [interpreter.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
 

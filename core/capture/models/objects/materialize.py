@@ -33,12 +33,14 @@ LOOK_AROUND = (locals, vars, eval, exec)
 """Functions that give the variables of their caller to other code."""
 
 
-def record_parameters(interpreter: Interpreter, value: VirtualObject, block: Block, hint: str, like: Optional[Abstract]) -> VirtualObject:
+def record_parameters(interpreter: Interpreter, value: VirtualObject, block: Block, hint: str,
+                      like: Optional[Abstract]) -> VirtualObject:
     """A copy of ``value`` whose attributes are parameters of ``block``; so is its object, if it may have one."""
     known = like if isinstance(like, VirtualObject) else value
-    items = tuple(interpreter.block_parameters(item, block, hint, item_like) for item, item_like in zip(value.items, known.items))
-    found: Dict[str, Any] = dict(cls=interpreter.by_one_path(known.cls), items=items, root=None, source=None, value=None,
-                                 origin=None)
+    items = tuple(interpreter.block_parameters(item, block, hint, item_like)
+                  for item, item_like in zip(value.items, known.items))
+    found: Dict[str, Any] = dict(cls=interpreter.by_one_path(known.cls), items=items, root=None, source=None,
+                                 value=None, origin=None)
     if has_pointer(value):
         made = interpreter.graph.new_value(Object(value.python) if value.shared else WORD, hint)
         block.params.append(made)
@@ -66,7 +68,8 @@ def record_output(interpreter: Interpreter, value: VirtualObject) -> Output:
     cls = interpreter.by_one_path(value.cls)
     if cls.root is None:
         raise Break("PJ202", value=repr(value))
-    parts = [Output("value", interpreter.object_value(interpreter.use(cls)))] + [interpreter.exit_output(item) for item in value.items]
+    parts = ([Output("value", interpreter.object_value(interpreter.use(cls)))]
+             + [interpreter.exit_output(item) for item in value.items])
     if value.origin is None:
         return Output("instance", (value.names, value.token), parts)
     kind = "changed_instance" if value.changed else "kept_instance"
@@ -94,8 +97,8 @@ def made_object(interpreter: Interpreter, record: VirtualObject) -> Value:
     else:
         made = Value(-1, Object(record.python)) if record.shared else _new_object(interpreter, record)
     if not record.shared:
-        change_record(interpreter, record.token, lambda one: one.like(shared=True, writable=False, value=made, origin=None,
-                                                               changed=False))
+        change_record(interpreter, record.token,
+                      lambda one: one.like(shared=True, writable=False, value=made, origin=None, changed=False))
     return made  # type: ignore[no-any-return]
 
 
@@ -103,7 +106,8 @@ def _new_object(interpreter: Interpreter, record: VirtualObject) -> Value:
     if record.token < 0:
         raise Break("PJ216", because="the %s is an object of the caller's" % type_name(record.python))
     cls, names = interpreter.object_value(interpreter.use(record.cls)), interpreter.object_value(Const(record.names))
-    operands = [origin_of(interpreter, record), cls, names] + [interpreter.stored_value(interpreter.use(item)) for item in record.items]
+    operands = ([origin_of(interpreter, record), cls, names]
+                + [interpreter.stored_value(interpreter.use(item)) for item in record.items])
     name = "changed_instance" if record.changed else "new_instance"
     return interpreter.emit(name, operands, Object(record.python))  # type: ignore[no-any-return]
 
@@ -114,7 +118,8 @@ def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Ab
     if not any(record.token == token for record in records_in(value)):
         return value
     if value.root is not None and isinstance(value, VirtualObject):
-        found = {"value": interpreter.object_value(value)} if value.shared else {"origin": origin_of(interpreter, value)}
+        found = ({"value": interpreter.object_value(value)} if value.shared
+                 else {"origin": origin_of(interpreter, value)})
         value = interpreter.use(value).like(root=None, **found)
     elif value.root is not None and isinstance(value, (Sequence, KnownContainer, Composite)):
         made, used = interpreter.object_value(value), interpreter.use(value)

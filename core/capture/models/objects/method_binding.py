@@ -42,7 +42,8 @@ def bound_attribute(interpreter: Interpreter, owner: Abstract, sample: Any, name
                  None if issubclass(type(sample), type) else type(sample))
 
 
-def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abstract, kind: Optional[type]) -> Optional[Abstract]:
+def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abstract,
+                   kind: Optional[type]) -> Optional[Abstract]:
     """The result of reading ``raw``, found on a class, from ``owner``:
     an object of class ``kind``, or a class if that is None."""
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
@@ -76,7 +77,8 @@ def set_by_property(interpreter: Interpreter, owner: Abstract, name: str, value:
     interpreter.rely(place, HasType(property))
     interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
     with interpreter.deriving():
-        interpreter.call(interpreter.known_object(raw.fset, *place.then(Attr, "fset")), [owner, interpreter.as_object(value)], {})
+        interpreter.call(interpreter.known_object(raw.fset, *place.then(Attr, "fset")),
+                         [owner, interpreter.as_object(value)], {})
     return True
 
 

@@ -74,7 +74,8 @@ def new_row(interpreter: Interpreter, cls: Const, items: List[Abstract]) -> Virt
     for item in items:
         require_holdable(item)
     names = tuple(map(str, range(len(items))))
-    return new_record(interpreter, cls, tuple).like(names=names, items=tuple(map(interpreter.as_object, items)), writable=False)
+    return new_record(interpreter, cls, tuple).like(names=names, items=tuple(map(interpreter.as_object, items)),
+                                                    writable=False)
 
 
 def _class_to_make(arguments: List[Abstract], base: type) -> Const:
@@ -152,7 +153,8 @@ def _closure(function: FunctionType, name: str) -> Any:
     return function.__closure__[names.index(name)].cell_contents if name in names else None  # type: ignore[index]
 
 
-def _items_of_row(interpreter: Interpreter, value: Abstract, name: str, function: FunctionType, count: int) -> List[Abstract]:
+def _items_of_row(interpreter: Interpreter, value: Abstract, name: str, function: FunctionType,
+                  count: int) -> List[Abstract]:
     """The items of a tuple that has ``function`` as a method and no attributes besides those of its class."""
     found = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample) and not has_dict(
         type(value.sample))
@@ -176,7 +178,8 @@ def _rely_on_maker(interpreter: Interpreter, cls: Const, function: Optional[Func
     return inner
 
 
-def _replace(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _replace(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract],
+             keywords: Arguments) -> Abstract:
     """``row._replace(name=value)``, which makes the new tuple by ``_make``."""
     fields: Tuple[str, ...] = _closure(function, "field_names")
     if len(arguments) != 1 or set(keywords) - set(fields):
@@ -198,7 +201,8 @@ def _make(interpreter: Interpreter, function: FunctionType, arguments: List[Abst
     return new_row(interpreter, cls, items)
 
 
-def _asdict(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def _asdict(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract],
+            keywords: Arguments) -> Abstract:
     """``row._asdict()``."""
     only(arguments, keywords, "_asdict", 1)
     fields = class_value(class_of(arguments[0]), "_fields")  # type: ignore[arg-type]

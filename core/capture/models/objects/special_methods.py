@@ -241,7 +241,8 @@ def length_special(interpreter: Interpreter, value: Abstract) -> Optional[Abstra
         return length
     if not isinstance(length, Number) or length.type != INT:
         raise Break("PJ203", operand="length of %s" % type_name(class_of(value)))
-    enough = interpreter.emit("compare", [interpreter.number_value(length), interpreter.number_value(Const(0))], FLAG, {"operator": ">="})
+    enough = interpreter.emit("compare", [interpreter.number_value(length), interpreter.number_value(Const(0))], FLAG,
+                              {"operator": ">="})
     interpreter.emit("require", [enough], None, exits=True)
     return length
 

@@ -96,7 +96,8 @@ def part_of(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[Ab
         return None
     if kind.dtype.kind == "c":
         return Number(half_of(kind), interpreter.emit(name, [interpreter.number_value(owner)], half_of(kind)))
-    return Number(kind, interpreter.number_value(owner) if name == "real" else interpreter.emit("const", [], kind, {"value": 0}))
+    return Number(kind, (interpreter.number_value(owner) if name == "real"
+                         else interpreter.emit("const", [], kind, {"value": 0})))
 
 
 def conjugated(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -181,7 +182,8 @@ def _written_out(path: str, write: Callable[..., Number]) -> Handler:
         if kind.dtype not in (COMPLEX.dtype, FLOAT.dtype):
             return interpreter.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
         number = interpreter.convert(arguments[0], kind, COMPLEX)
-        return write(interpreter, interpreter.emit("real", [number], FLOAT), interpreter.emit("imag", [number], FLOAT), number)
+        return write(interpreter, interpreter.emit("real", [number], FLOAT), interpreter.emit("imag", [number], FLOAT),
+                     number)
     return call
 
 
@@ -231,7 +233,8 @@ def _numpy_square(interpreter: Interpreter, base: Value, kind: Scalar) -> Value:
     """NumPy's npy_cpow for exponent 2: the square, or positive zeros for any zero."""
     square = interpreter.emit("mul", [base, base], kind, exits=True)
     zero = interpreter.emit("const", [], kind, {"value": 0j})
-    return interpreter.emit("select", [interpreter.emit("truth", [base], FLAG), square, zero], kind)  # type: ignore[no-any-return]
+    return interpreter.emit("select",  # type: ignore[no-any-return]
+                            [interpreter.emit("truth", [base], FLAG), square, zero], kind)
 
 
 COMPLEX_CALLS: List[Tuple[Any, Handler]] = [

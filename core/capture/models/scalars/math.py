@@ -44,8 +44,10 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         return Number(INT, interpreter.dimension(value, 0))
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
         return interpreter.text_length(value)  # type: ignore[no-any-return]
-    if isinstance(value, Instance) and not isinstance(value, KnownContainer) and is_among(class_of(value), (list, tuple)):
-        return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.object_value(value)], WORD)], INT))
+    if (isinstance(value, Instance) and not isinstance(value, KnownContainer)
+            and is_among(class_of(value), (list, tuple))):
+        return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.object_value(value)],
+                                                                      WORD)], INT))
     if class_of(value) is range:
         return range_length(interpreter, value)
     looked_at = is_among(class_of(value), SETS + (defaultdict, Counter)) and not isinstance(value, Const)
@@ -97,7 +99,8 @@ def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
 def _parsed(interpreter: Interpreter, kind: type, value: Abstract) -> Abstract:
     """The number that a string represents; bytecode raises where there is none."""
     if not isinstance(value, Const):
-        return interpreter.made_text("builtins." + kind.__name__, [value], INT if kind is int else FLOAT)  # type: ignore
+        return interpreter.made_text("builtins." + kind.__name__, [value],  # type: ignore
+                                     INT if kind is int else FLOAT)
     try:
         return Const(kind(interpreter.constant(value)))
     except (ValueError, TypeError):
@@ -133,7 +136,8 @@ def call_divmod(interpreter: Interpreter, arguments: List[Abstract], keywords: A
         return interpreter.invoke(FUNCTIONS["divmod"], arguments, {})  # type: ignore[no-any-return]
     if any(number_type(argument) is None for argument in arguments):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
-    return interpreter.new_tuple([interpreter.binary("//", *arguments), interpreter.binary("%", *arguments)])  # type: ignore[no-any-return]
+    return interpreter.new_tuple([interpreter.binary("//", *arguments),  # type: ignore[no-any-return]
+                                  interpreter.binary("%", *arguments)])
 
 
 def call_pow(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -171,7 +175,8 @@ def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
             return Number(want, interpreter.emit("same", [value], want))
         if want.dtype.kind == "b":
             return Number(want, interpreter.emit("flag", [interpreter.emit("truth", [value], FLAG)], want))
-        return Number(want, interpreter.emit("cast", [value], want, exits=not np.can_cast(have.dtype, want.dtype, "safe")))
+        return Number(want,
+                      interpreter.emit("cast", [value], want, exits=not np.can_cast(have.dtype, want.dtype, "safe")))
     return call
 
 

@@ -132,7 +132,8 @@ def _rows() -> List[Tuple[Any, Handler]]:
 def _item(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``item()`` of a NumPy scalar: the Python number."""
     only(arguments, keywords, "item", 1)
-    return CONVERSIONS[number_type(arguments[0]).dtype.kind](interpreter, arguments, keywords)  # type: ignore[union-attr]
+    return CONVERSIONS[number_type(arguments[0]).dtype.kind](interpreter, arguments,  # type: ignore[union-attr]
+                                                             keywords)
 
 
 def _of_class(path: str) -> Handler:

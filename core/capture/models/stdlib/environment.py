@@ -77,7 +77,8 @@ def _is_there(interpreter: Interpreter, callee: Callee, owner: Any, name: Any) -
 
 
 def _value(interpreter: Interpreter, owner: Abstract, name: Abstract) -> Abstract:
-    attrs, operands = {"function": "helpers.variable", "keywords": ()}, list(map(interpreter.object_value, (owner, name)))
+    attrs, operands = ({"function": "helpers.variable", "keywords": ()},
+                       list(map(interpreter.object_value, (owner, name))))
     return Instance(TEXT, interpreter.emit("invoke", operands, TEXT, attrs, exits=True))
 
 

@@ -59,16 +59,19 @@ HELPER = contextlib.contextmanager(generating).__code__
 
 
 def _enter_generator(interpreter: Interpreter, owner: Abstract) -> Tuple[Abstract, Abstract]:
-    after = interpreter.facts.inliner.resume(interpreter, owner.like(tuple(map(interpreter.use, owner.parts))))  # type: ignore
+    after = interpreter.facts.inliner.resume(interpreter,  # type: ignore
+                                             owner.like(tuple(map(interpreter.use, owner.parts))))
     if not isinstance(after, GeneratorFrame):
         raise Break("PJ206", because="there are several ways to the yield of its generator")
-    waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1], born=interpreter.instr.index)  # type: ignore
+    waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1],  # type: ignore
+                             born=interpreter.instr.index)
     after.parts[-1].born = interpreter.instr.index
     return waiting, after.parts[-1]
 
 
 def _leave_generator(interpreter: Interpreter, owner: Abstract) -> None:
-    if not has_ended(interpreter.facts.inliner.resume(interpreter, owner.like(tuple(map(interpreter.use, owner.parts))))):  # type: ignore
+    if not has_ended(interpreter.facts.inliner.resume(interpreter,  # type: ignore
+                                                      owner.like(tuple(map(interpreter.use, owner.parts))))):
         raise Break("PJ206", because="its generator may yield again")
 
 
@@ -84,7 +87,8 @@ class Ready(NamedTuple):
 READY: Dict[int, Ready] = {
     id(np.errstate): Ready(entered),
     id(contextlib.suppress): Ready(suppressing),
-    id(contextlib.nullcontext): Ready(doing_nothing, lambda interpreter, owner: (owner, [*owner.items, Const(None)][0])),
+    id(contextlib.nullcontext): Ready(doing_nothing,
+                                      lambda interpreter, owner: (owner, [*owner.items, Const(None)][0])),
     id(GENERATOR): Ready(generating, _enter_generator, _leave_generator),
 }
 """Models by the id of the manager's class."""
@@ -142,7 +146,8 @@ def managing_function(interpreter: Interpreter, callee: Any) -> Abstract:
     """The generator function that ``contextmanager`` wraps in a callee; the callee's code is `HELPER`."""
     found = next(k for k, name in enumerate(HELPER.co_freevars) if name == "func")
     place: Place = callee.place.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
-    return interpreter.known_object(callee.function.__closure__[found].cell_contents, *place)  # type: ignore[no-any-return]
+    return interpreter.known_object(callee.function.__closure__[found].cell_contents,  # type: ignore[no-any-return]
+                                    *place)
 
 
 def managed(interpreter: Interpreter, generator: Abstract) -> Abstract:
