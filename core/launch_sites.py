@@ -109,7 +109,7 @@ def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int,
 
 
 def make_movers(result: Capture, pending: Pending,
-            observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
+                observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
     """By header, the makers of movers for loops where a call can move to newer code; the other loops, with a reason."""
     cfg = result.cfg
     pending.arrived = remembered(cfg.function, result.analysis.entry)

@@ -41,7 +41,7 @@ def set_context(mode: Optional[int] = None, jit_syntax_level: Optional[str] = No
     _refuse_others("device_target", device_target, (DEVICE,), "'CPU'")
     before = graph_mode.current()
     after = graph_mode.Context(before.graph_mode if mode is None else mode == GRAPH_MODE,
-                          jit_syntax_level or before.jit_syntax_level)
+                               jit_syntax_level or before.jit_syntax_level)
     if after != before:
         graph_mode.change(after)
         pipeline = sys.modules.get("pijit.core.pipeline")  # not imported before something is jitted

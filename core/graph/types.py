@@ -246,7 +246,7 @@ PYTHON_CLASS = {kind: python for python, kind in PYTHON_SCALARS.items()}
 
 CAPTURED_DTYPES = frozenset(np.dtype(code) for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f",
                                                         "d",
-                                                           "F", "D"))
+                                                        "F", "D"))
 
 
 def half_of(kind: Scalar) -> Scalar:

@@ -80,7 +80,7 @@ def _kept(name: str) -> Row:
 def _below_top(name: str) -> Row:
     """A helper call on the second value of the stack, followed by the instruction itself."""
     return lambda arg: [("SWAP", 2)] + _helper(special_methods.stand_in, 1) + [("SWAP", 2), (name, arg) if arg is not
-                                                                             bytecode.UNSET else (name,)]
+                                                                               bytecode.UNSET else (name,)]
 
 
 def _formatted(arg: int) -> Optional[Lines]:

@@ -144,7 +144,7 @@ def _common(instr: Instr, names: Names) -> Normal:
 COMMON_CONSTANTS: Tuple[Any, ...] = (AssertionError, NotImplementedError, tuple, all, any)
 #: Operators in the order of their numbers in BINARY_OP. The in-place operators follow, then the subscript (3.14).
 OPERATORS = ("ADD", "AND", "FLOOR_DIVIDE", "LSHIFT", "MATRIX_MULTIPLY", "MULTIPLY", "MODULO", "OR", "POWER", "RSHIFT",
-              "SUBTRACT", "TRUE_DIVIDE", "XOR")
+             "SUBTRACT", "TRUE_DIVIDE", "XOR")
 _BINARY = {number: "BINARY_" + name for number, name in enumerate(OPERATORS)}
 _BINARY.update({number + len(OPERATORS): "INPLACE_" + name for number, name in enumerate(OPERATORS)})
 _BINARY[2 * len(OPERATORS)] = "BINARY_SUBSCR"

@@ -189,7 +189,7 @@ class Analysis:
         """The state without dead variables."""
         live = self.liveness.live_in(index)
         pruned = FrameState({name: value for name, value in state.locals.items() if name in live or is_place(name)},
-                       list(state.stack))
+                            list(state.stack))
         return numbered(pruned, not self.facts.depth)
 
     def _interpret(self, version: Version) -> List[Version]:

@@ -78,7 +78,7 @@ def _exit(builder: Any, target: int, live: Collection[str], state: FrameState, t
     makers = given(state.stack)
     target = again_at(builder.cfg, target) if makers else target
     number = builder.graph.exit_number(target, names, len(top) + len(stack), given=makers, deleted=deleted,
-                                    empty=empty, **how)
+                                       empty=empty, **how)
     return SideExit(number, outputs + [*top] + stack)
 
 

@@ -124,8 +124,8 @@ class GraphBuilder(Interpreter):
         state = without_dead(state_at(self.analysis, piece), self.liveness.live_in(piece.start))
         self.roots = find_places(self.facts.places, state, len(self.function.varnames))
         return FrameState({name: rooted(value, self.roots[name] if is_place(name) else Root("local", name))
-                      for name, value in state.locals.items()},
-                     rooted_stack(state.stack, self.analysis.usedef.empty_operands(piece.start)))
+                           for name, value in state.locals.items()},
+                          rooted_stack(state.stack, self.analysis.usedef.empty_operands(piece.start)))
 
     def untouched_depth(self) -> int:
         """The lowest operand stack depth that any instruction or exit of the region touches."""

@@ -185,7 +185,7 @@ def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:
 def dim(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
     """The length of an axis as a Python int."""
     return interpreter.emit("same", [interpreter.emit("dim", [owner.value], WORD, {"axis": axis})],
-                     INT)  # type: ignore[return-value]
+                            INT)  # type: ignore[return-value]
 
 
 def transposed(interpreter: Interpreter, owner: Tensor) -> Abstract:

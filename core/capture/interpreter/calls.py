@@ -104,7 +104,7 @@ def op_CALL_FUNCTION_EX(interpreter: Interpreter, instr: Instr) -> None:
         raise Break("PJ211")
     value, callee = interpreter.pop(), interpreter.pop()
     interpreter.push(interpreter.call(callee, starred_or_break(interpreter, callee, 0, value),
-                        {name: interpreter.use(value) for name, value in named.items()}))
+                                      {name: interpreter.use(value) for name, value in named.items()}))
 
 
 def op_DICT_MERGE(interpreter: Interpreter, instr: Instr) -> None:

@@ -216,7 +216,7 @@ def store_item(interpreter: Interpreter, owner: Abstract, index: Abstract, value
         interpreter.facts.places[position, identity] = ItemPlace(owner, position)
     interpreter.changing(list, owner)
     _write_place(interpreter, interpreter.facts.places[position, identity], "store_item",
-                      [interpreter.object_value(owner), interpreter.word(index)], value)
+                 [interpreter.object_value(owner), interpreter.word(index)], value)
 
 
 def op_STORE_GLOBAL(interpreter: Interpreter, instr: Instr) -> None:

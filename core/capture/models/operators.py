@@ -181,7 +181,7 @@ def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
     size = kind.dtype.kind == "c" and name == "abs"
     result = half_of(kind) if size else kind
     return Number(result, interpreter.emit(name, [interpreter.number_value(value)], result, exits=size
-                                    or kind.dtype.kind in "iu"))
+                                           or kind.dtype.kind in "iu"))
 
 
 def truth(interpreter: Interpreter, value: Abstract) -> Optional[Value]:

@@ -29,7 +29,7 @@ class CallOutcome(NamedTuple):
     def covering(self, other: "CallOutcome") -> "CallOutcome":
         """The outcome that covers both."""
         return CallOutcome(join(self.result, other.result),
-                       {name: join(value, other.written[name]) for name, value in self.written.items()})
+                           {name: join(value, other.written[name]) for name, value in self.written.items()})
 
     def is_known(self) -> bool:
         left = [value for value in self.written.values() if not isinstance(value, Unbound)]
@@ -57,7 +57,7 @@ class CallOutcomes(Abstract):
     def states(self, state: FrameState) -> Dict[int, FrameState]:
         """The abstract states after the call, by slot."""
         return {slot: FrameState(dict(state.locals, **{name: forgotten(value) for name, value in way.written.items()}),
-                            state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
+                                 state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
 
     def raises(self) -> bool:
         """Whether the call may raise an exception that its caller handles."""

@@ -51,7 +51,7 @@ class GeneratorFrame(Abstract):
     def like(self, parts: Tuple[Abstract, ...], maker: Any = None) -> "GeneratorFrame":
         """The same generator with other values for its parts."""
         return GeneratorFrame(maker or self.maker, self.point, self.names, parts, self.has_item, self.born,
-                         self.apart)
+                              self.apart)
 
     def is_like(self, other: "GeneratorFrame") -> bool:
         """Whether two generators differ in their parts alone."""

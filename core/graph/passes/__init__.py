@@ -54,14 +54,14 @@ def improve(graph: Graph) -> None:
 
 
 PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
-                                                          ("join_masks", join_masks),
-                                                          ("renew", renew),
-                                                          ("repeat", repeat),
-                                                          ("retreat", retreat),
-                                                          ("drop_checks", drop_checks),
-                                                          ("carry_stored", carry_stored),
-                                                          ("cut_into_strips", cut_into_strips),
-                                                          ("join_blocks", join_blocks))
+                                                           ("join_masks", join_masks),
+                                                           ("renew", renew),
+                                                           ("repeat", repeat),
+                                                           ("retreat", retreat),
+                                                           ("drop_checks", drop_checks),
+                                                           ("carry_stored", carry_stored),
+                                                           ("cut_into_strips", cut_into_strips),
+                                                           ("join_blocks", join_blocks))
 """Passes after `simplify`: inputs stay as they are, and an exit keeps the kinds of its values, or disappears."""
 
 

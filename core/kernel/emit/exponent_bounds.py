@@ -147,7 +147,7 @@ class ExponentBounds:
         emitter.line("while %s == 1:" % calm)
         emitter.depth += 1
         worst = self.propagate(group, {value: names[emitter.roots.get(value, value)] for value in arrays},
-                                scalars, result)
+                               scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
         small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
         emitter.line("%s = choose(%s, %s, 0)" % (calm, " and ".join(["%s == 0" % tried] + small), calm))
@@ -189,7 +189,7 @@ class ExponentBounds:
             name, "choose(%s == 1, %s, %d)" % (calm, bound, UNKNOWN) if calm else UNKNOWN))
 
     def propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
-                   scalars: Dict[Tuple[Value, str], str], result: str) -> str:
+                  scalars: Dict[Tuple[Value, str], str], result: str) -> str:
         """Write the bounds of all results. Returns a variable that is above 0 if something may be infinite.
 
         That is an operand, a divisor's reciprocal, or a result.

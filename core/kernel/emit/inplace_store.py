@@ -389,7 +389,7 @@ def _rows_of_block(store: _Store, packed: str) -> str:
         return rows
     conditions = ["%s == 1" % store.calm] if store.raising else []
     conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:]
-                                           if not is_literal(stride) or stride.startswith("(-")]
+                                         if not is_literal(stride) or stride.startswith("(-")]
     conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)
                    if pair[0] != pair[1]]
     conditions += _to_be_done_alone(store)

@@ -93,5 +93,5 @@ def _described(emitter: Any, kind: Array, name: str, at: int) -> Any:
 
 
 LIBRARY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"invoke": _write_invoke, "item": _write_item,
-                                                                 "list_item": _write_list_item,
-                                                                 "perform": _write_invoke}
+                                                            "list_item": _write_list_item,
+                                                            "perform": _write_invoke}

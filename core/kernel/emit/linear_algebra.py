@@ -200,4 +200,4 @@ def write_dot(emitter: Any, op: Op) -> None:
 
 
 GUFUNC_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"gufunc": write_gufunc, "product": write_product,
-                                                                "dot": write_dot}
+                                                           "dot": write_dot}

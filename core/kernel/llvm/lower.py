@@ -240,7 +240,7 @@ class _Lowering:
         """A conditional expression. Neither side has effects, so both are computed."""
         then, other = self.value(node.body), self.value(node.orelse)
         return LlvmValue(then.kind, self.builder.select(self._as(self.value(node.test), BOOL), then.value,
-                                                    self._as(other, then.kind)))
+                                                        self._as(other, then.kind)))
 
     _EXPRESSIONS: Dict[type, Callable[..., LlvmValue]] = {
         ast.Name: _name, ast.Call: _call, ast.Compare: _compare, ast.BoolOp: _bool_op, ast.UnaryOp: _not,

@@ -240,9 +240,9 @@ class _Placer:
         terminator = block.terminator
         if isinstance(terminator, Branch):
             return [StraightLine(block), If(terminator.condition, self._arm(block, terminator.then),
-                                   self._arm(block, terminator.other))]
+                                            self._arm(block, terminator.other))]
         return [StraightLine(block)] + self._arm(block, terminator.exit if isinstance(terminator, Leave)
-                                        else terminator)
+                                                 else terminator)
 
     def _is_inline(self, block: Block, target: Block) -> bool:
         """Whether this edge is the only forward edge into a block that no scope places."""

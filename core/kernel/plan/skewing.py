@@ -257,4 +257,4 @@ class _Search:
         roots = dict.fromkeys(root for one in self.accesses for root, _ in one.writes + one.reads)
         first = min(members, key=self.position.__getitem__)
         return SkewingRun(self.phases, self.groups, ahead, first, self.made, slots,
-                        [root for root in roots if root not in self.made], self.reach, self.position)
+                          [root for root in roots if root not in self.made], self.reach, self.position)

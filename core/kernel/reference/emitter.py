@@ -230,7 +230,7 @@ def _ufunc(emitter: PythonEmitter, op: Op) -> str:
     into = tuple(UNKNOWN if state == ALWAYS and value not in emitter.made else state
                  for value, state in zip(op.args, op.attrs["into"]))
     return "by_operator(%s, %r, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"], into,
-                                             op.attrs["ordered"], args)
+                                                op.attrs["ordered"], args)
 
 
 def _where(emitter: PythonEmitter, op: Op) -> str:

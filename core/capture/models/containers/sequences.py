@@ -61,7 +61,7 @@ def joined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optiona
         types = [list_type(value) for value in (left, right)] if kind is list else []
         alike = types and isinstance(types[0], ListOf) and Instance(types[0]) == Instance(types[1])
         return made_by(interpreter, "operator.add", types[0] if alike else Object(kind),
-                     [interpreter.object_value(left), interpreter.object_value(right)])
+                       [interpreter.object_value(left), interpreter.object_value(right)])
     items = [[interpreter.use(item) for item in interpreter.items_of(value)] for value in (left, right)]
     if kind is list:
         return interpreter.new_list(items[0] + items[1])  # type: ignore[no-any-return]

@@ -220,7 +220,7 @@ def _step_sequence(interpreter: Interpreter, value: LoopIterator) -> IteratorSte
     size = interpreter.emit("dim", [array.value], WORD, {"axis": 0})
     more = interpreter.emit("compare", [index, size], FLAG, {"operator": "<"})
     return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts),
-                lambda: element_of(interpreter, array, index))
+                        lambda: element_of(interpreter, array, index))
 
 
 def _step_list(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
@@ -263,7 +263,7 @@ def _step_reversed(interpreter: Interpreter, value: LoopIterator) -> IteratorSte
     index, array = value.words[0], value.parts[0]
     more = interpreter.emit("compare", [index, _word(interpreter, 0)], FLAG, {"operator": ">="})
     return IteratorStep(more, value.stepped((_moved(interpreter, index, "sub"),), value.parts),
-                lambda: element_of(interpreter, array, index))
+                        lambda: element_of(interpreter, array, index))
 
 
 def element_of(interpreter: Interpreter, array: Tensor, index: Value) -> Abstract:

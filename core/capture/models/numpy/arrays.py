@@ -189,7 +189,7 @@ def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
             raise Break("PJ214", operands="a bound of clip")
         ufunc = CLIP if len(given) == 2 else np.minimum if bounds[0] == Const(None) else np.maximum
         return interpreter.ufunc_call(ufunc, [array] + given,  # type: ignore[no-any-return]
-                               out=out if isinstance(out, Tensor) else None)
+                                      out=out if isinstance(out, Tensor) else None)
     return call
 
 

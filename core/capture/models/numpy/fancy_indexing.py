@@ -124,5 +124,5 @@ def add_at(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abst
         return False
     require_apart(interpreter, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
     interpreter.emit("add_at", [owner.value, index.value, interpreter.any_value(value)],  # type: ignore[attr-defined]
-              None, exits=True)
+                     None, exits=True)
     return True

@@ -39,7 +39,7 @@ def bound_attribute(interpreter: Interpreter, owner: Abstract, sample: Any, name
         return None
     interpreter.apart_from_stores(name, owner)
     return bind_attribute(interpreter, raw, place_of(owner).then(ClassAttr, name), owner,
-                 None if issubclass(type(sample), type) else type(sample))
+                          None if issubclass(type(sample), type) else type(sample))
 
 
 def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abstract,

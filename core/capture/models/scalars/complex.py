@@ -154,7 +154,7 @@ because parts of the result may still be finite."""
 
 def _libm(interpreter: Interpreter, function: str, *args: Value) -> Value:
     return interpreter.emit("libm", list(args), FLOAT,  # type: ignore[no-any-return]
-                     {"function": function, "finite": True}, exits=True)
+                            {"function": function, "finite": True}, exits=True)
 
 
 def _exp(interpreter: Interpreter, re: Value, im: Value, number: Value) -> Number:

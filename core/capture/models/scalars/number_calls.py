@@ -145,7 +145,7 @@ def _of_class(path: str) -> Handler:
 
 
 CONVERSIONS: Dict[str, Handler] = {"f": call_float, "i": call_int, "u": call_int, "b": call_bool,
-                                    "c": call_complex}
+                                   "c": call_complex}
 NUMBER_METHODS: Dict[Tuple[type, str], Handler] = {(kind, "item"): _item for kind in NUMPY_SCALARS}
 NUMBER_METHODS[int, "bit_length"] = _of_class("builtins.int.bit_length")
 NUMBER_METHODS[float, "is_integer"] = _of_class("builtins.float.is_integer")

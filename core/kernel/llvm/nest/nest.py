@@ -310,7 +310,7 @@ class _Writer:
             count = nontemporal.LINE // self.dtypes[-1].itemsize
             kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
             nontemporal.stream_row(self.builder, size, kind, rows[-1], self.lanes(rows, lasts, fixed, count),
-                               self._leads(rows, lasts) + self._following(), self.ends)
+                                   self._leads(rows, lasts) + self._following(), self.ends)
             return
 
         if self.nest.slides:
@@ -388,7 +388,7 @@ class _Writer:
         return self.kinds[number] == np.dtype(code)
 
     def lanes(self, rows: List[Any], lasts: str, fixed: Dict[int, Any],
-               count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
+              count: int = PAIRWISE_LEAST) -> Callable[[Any], Any]:
         """A function that computes vectors of a row's elements from an index on."""
         kind = ir.VectorType(memory_type(self.dtypes[-1]), count)
         same = {k: repeated(self.builder, own_sign(self.builder, value), count) for k, value in fixed.items()}
