@@ -161,6 +161,12 @@ def threads() -> Tuple[int, int, int]:
 def resume() -> None:
     """Show bytecode the requests that a poll exit has held back; the instruction after this call handles them."""
 
+def reporter(name: str) -> Callable[[Tuple[Any, int]], Any]:
+    """A builtin that takes (array, floating-point flags) and returns the array, after NumPy has warned or raised.
+
+    NumPy reacts to the flags as it does for the ufunc of that name.
+    """
+
 def libm(name: str) -> int:
     """The address of a function of the process's libm (`pow`, `sinf`...); KeyError if libm has no such function."""
 

@@ -99,7 +99,7 @@ class Emit:
         return [*self._with_empty_slot(callable), *self._call(0)]
 
     def _call(self, count: int) -> List[Item]:
-        return [self.op("PRECALL", count)] * _IS_311 + [self.op("CALL", count)]
+        return [*[self.op("PRECALL", count)] * _IS_311, self.op("CALL", count)]
 
     def _with_empty_slot(self, callable: Any) -> List[Item]:
         """Push a constant and an empty slot; before 3.13 the slot is below the constant."""

@@ -119,7 +119,7 @@ class Emit:
 
     def put_back(self, slots: Sequence[int]) -> List[Item]:
         """Push the values of locals and clear the locals."""
-        return [self.op("LOAD_FAST", slot) for slot in slots] + [self.op("DELETE_FAST", slot) for slot in slots]
+        return [*[self.op("LOAD_FAST", slot) for slot in slots], *[self.op("DELETE_FAST", slot) for slot in slots]]
 
     def drop(self, slots: Iterable[int], filled: Iterable[int] = ()) -> List[Item]:
         """Clear locals, all of which have a value."""

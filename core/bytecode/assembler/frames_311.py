@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from types import CodeType, MethodType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.definite_assignment_311 import checked, maybe_unbound
@@ -133,7 +133,7 @@ def moved_in(emit: Emit, slots: Sequence[int]) -> List[Item]:
     The variables are all of `co_varnames`. A variable without a value, or in a cell, is `UNBOUND`.
     """
     function, first = emit.assembler.function, emit.handled_below(0)
-    code, unset = function.code, maybe_unbound(function, emit.index)
+    code, unset = function.code, maybe_unbound(function, cast(int, emit.index))
     items = [*first.call(natives.arrive()),
              first.op("UNPACK_SEQUENCE", len(function.varnames) + len(code.co_cellvars) + 1)]
     for name in function.varnames:
@@ -164,7 +164,7 @@ def announcement(emit: Emit, cfg: CFG, callable: Any) -> List[Item]:
     A method lookup may find another callable, which has an empty slot beside it; see `_bound`. A call with a tuple of
     arguments ignores the slot. Its callable is replaced by the result of `bound` for site and callable.
     """
-    instr, operands = cfg.function.instructions[emit.index], cfg.function.operands
+    instr, operands = cfg.function.instructions[cast(int, emit.index)], cfg.function.operands
     if operands is None or not has_site(instr):
         return []
     if instr.opname == "CALL_FUNCTION_EX":
@@ -245,7 +245,8 @@ class SiteStack:
         self.emit, self.cfg, self.depth = emit, cfg, depth
         #: The locals that hold the operands, by position.
         self.slots: Dict[int, int] = {position: emit.assembler.fresh_local() for position in range(depth, head_depth)}
-        self.layout = stack_layout(cfg, emit.index)
+        index = cast(int, emit.index)
+        self.layout = stack_layout(cfg, index)
         layouts = [stack_layout(cfg, target) for target in targets]
         self.base = self.layout.index(depth - 1) + 1 if depth else 0
         while self.base < len(self.layout) and all(
@@ -253,7 +254,7 @@ class SiteStack:
             self.base += 1
         if any(layout[:self.base] != self.layout[:self.base] for layout in layouts):
             raise ValueError("an exit of the site at {!r} changes operands that stay".format(
-                cfg.function.instructions[emit.index]))
+                cfg.function.instructions[index]))
         #: For code between `take_off` and `put_back`: its handler expects no more operands than the stack has.
         self.inside: Emit = emit.handled_below(self.base)
 
@@ -267,7 +268,7 @@ class SiteStack:
         """Code that pushes them again."""
         if None not in self.layout[self.base:]:
             return self.emit.put_back(list(self.slots.values()))
-        return _pushed(self.emit, self.emit.index, self.layout, self.base, self.slots, {})
+        return _pushed(self.emit, cast(int, self.emit.index), self.layout, self.base, self.slots, {})
 
     def let_go(self, taken: Sequence[int]) -> List[Item]:
         """Code that clears the locals; launchers have taken those at the positions `taken` as arguments."""

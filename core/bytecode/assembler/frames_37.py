@@ -6,7 +6,7 @@ Try statements, with statements and loops of CPython 3.7 have entries on a block
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.assembler.emit_37 import Emit
@@ -151,7 +151,7 @@ class ExitStack:
         """Pop and push blocks of try statements, and those of loops (3.7), and create the given items."""
         emit, cfg = self.emit, self.cfg
         have, want = [[block for block in cfg.block_stack[index] or () if block.kind != "handler"]
-                      for index in (emit.index, self.target)]
+                      for index in (cast(int, emit.index), self.target)]
         if self.in_call and entered_behind(cfg, self.target) is not None:
             want.pop()
         common = 0
@@ -184,7 +184,7 @@ class ExitStack:
     def _forwards(self, handler: int) -> Label:
         """A label for an instruction, or for a jump to it from after the exit: setups cannot lead backwards."""
         label = self.emit.assembler.inserted(handler)
-        if handler > self.emit.index:
+        if handler > cast(int, self.emit.index):
             return label
         self.stubs.append((Label("stub"), label))
         return self.stubs[-1][0]

@@ -22,7 +22,9 @@ def mover(ask: Any, slot: int) -> Any:
     """The mover that linked code calls at a loop's header; up to 3.10 it gets the local for the operand stack."""
     from pijit.core._hook import mover as make
 
-    return make(ask) if sys.version_info >= (3, 11) else make(ask, slot)
+    if sys.version_info >= (3, 11):
+        return make(ask)
+    return make(ask, slot)
 
 
 def resume() -> Any:
@@ -51,7 +53,7 @@ def rest(code: CodeType, slots: Tuple[int, ...]) -> Any:
 
 def arrive() -> Any:
     """The callable that returns the tuple of values to code that starts in the middle of a function (3.11)."""
-    from pijit.core._hook import arrive as found
+    from pijit.core._hook import arrive as found  # type: ignore[attr-defined,unused-ignore]  # from 3.11 on
 
     return found
 
@@ -61,6 +63,6 @@ def bind() -> Any:
 
     If the lookup found no method, one item of the tuple is an empty slot.
     """
-    from pijit.core._hook import bind as found
+    from pijit.core._hook import bind as found  # type: ignore[attr-defined,unused-ignore]  # from 3.11 on
 
     return found

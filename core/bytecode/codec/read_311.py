@@ -108,7 +108,8 @@ def _behind_caches(unit: int, count: int, opcode: int) -> int:
 
 def _attach_entries(code: CodeType, instructions: List[Instr], index_at: Dict[int, int]) -> None:
     """Give each instruction the entry that covers it, with instruction indices in place of units."""
-    for start, end, target, depth, lasti in read_exception_table(code.co_exceptiontable):
+    table = code.co_exceptiontable  # type: ignore[attr-defined,unused-ignore]  # from 3.11 on
+    for start, end, target, depth, lasti in read_exception_table(table):
         lost = [unit for unit in (start, end, target) if unit not in index_at]
         if lost or index_at[target] == len(instructions):
             raise ValueError("exception table: no instruction begins at offset {}".format(2 * (lost + [target])[0]))

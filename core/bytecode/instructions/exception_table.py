@@ -58,7 +58,8 @@ def read_exception_table(table: bytes) -> List[ExceptionEntry]:
     entries: List[ExceptionEntry] = []
     at = end = 0
     while at < len(table):
-        begin, numbers = at, []
+        begin = at
+        numbers: List[int] = []
         if not table[at] & _FIRST:
             raise ValueError("exception table: no entry begins at byte {}".format(at))
         for _ in range(4):

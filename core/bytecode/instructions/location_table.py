@@ -6,7 +6,7 @@ Numbers have digits of 6 bits, the lowest first; bit 6 says that another digit f
 """
 
 import sys
-from typing import Iterable, List, NamedTuple, Optional, Tuple
+from typing import Iterable, List, NamedTuple, Optional, Tuple, Union, cast
 
 
 class Position(NamedTuple):
@@ -124,9 +124,10 @@ def _optional(value: Optional[int]) -> bytearray:
     return _number(0 if value is None else value + 1)
 
 
-def _encoded(position: Position, before: int) -> Tuple[int, bytes]:
+def _encoded(position: Position, before: int) -> Tuple[int, Union[bytes, bytearray]]:
     """Kind and bytes of a position with a line; `before` is the line of the previous entry."""
     line, end, column, end_column = position
+    line = cast(int, line)
     delta = line - before
     if column is None or end_column is None:
         if end is None or end == line:
@@ -136,7 +137,7 @@ def _encoded(position: Position, before: int) -> Tuple[int, bytes]:
             return column >> 3, bytes(((column & 7) << 4 | end_column - column,))
         if 0 <= delta < 3 and column < 128 and end_column < 128:
             return _ONE_LINE + delta, bytes((column, end_column))
-    return _LONG, _signed(delta) + _number(end - line) + _optional(column) + _optional(end_column)
+    return _LONG, _signed(delta) + _number(cast(int, end) - line) + _optional(column) + _optional(end_column)
 
 
 def _runs(rows: Iterable[Tuple[int, Position]]) -> List[Tuple[int, Position]]:

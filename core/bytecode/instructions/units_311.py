@@ -20,7 +20,9 @@ LOCAL_OF: Dict[str, str] = {"LOAD_SLOT": "LOAD_FAST", "STORE_SLOT": "STORE_FAST"
 
 #: Number of cache units after an instruction, by opcode.
 CACHES: Dict[int, int] = {
-    dis.opmap[name]: sum(fields.values()) for name, fields in opcode._cache_format.items() if name in dis.opmap}
+    dis.opmap[name]: sum(fields.values())
+    for name, fields in opcode._cache_format.items()  # type: ignore[attr-defined]  # private, from 3.11 on
+    if name in dis.opmap}
 #: Opcodes of jumps; all are relative to the end of the instruction and its caches.
 JUMPS: FrozenSet[int] = frozenset(number for number in dis.hasjrel if number < 256)
 #: Opcodes that name an instruction by its distance but never jump. END_ASYNC_FOR names its loop's END_SEND for tools

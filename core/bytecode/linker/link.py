@@ -104,7 +104,7 @@ class Site(NamedTuple):
     The site of a re-entry may have a ``gate``: an iterator that tells bytecode whether to enter the kernel.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index
     depth: int
     head_depth: int
     calls: Tuple[Call, ...]
@@ -117,7 +117,7 @@ class Probe(NamedTuple):
     If the instruction unpacks a sequence, ``observer`` gets a tuple of the ``unpacked`` values.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index
     observer: Any
     unpacked: Optional[int] = None
 
@@ -259,8 +259,8 @@ class _Writer:
                 self.op("STORE_FAST", self.assembler.local(name))
         for name in plan.deleted:
             self.items += self.emit.unset(self.assembler.local(name))
-        stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), isinstance(plan.rest, Continuation),
-                                plan.empty)
+        in_call = isinstance(plan.rest, Continuation)
+        stack = self.stack.exit(plan.target, plan.stack, dict(plan.given), in_call, plan.empty)
         self.items += stack.arrange()
         self.items += self.stack.let_go(self.taken)
         if isinstance(plan.rest, Report):

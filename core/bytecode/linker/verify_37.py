@@ -115,7 +115,7 @@ def _wrong_lines(reading: _Reading) -> Optional[str]:
     known = {instr.lineno for instr in reading.original.instructions} | {None}
     for row in reading.rows:
         if row.instr.lineno not in known:
-            return "%s has line %d, which has no code" % (row, row.instr.lineno)
+            return "%s has line %s, which has no code" % (row, row.instr.lineno)
     return None
 
 

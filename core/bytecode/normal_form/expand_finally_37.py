@@ -99,8 +99,9 @@ class _Copier:
         """The instructions; jumps to ``end`` lead to the end of the copy."""
         if self.instructions[start].opname == "WITH_CLEANUP_START":
             return self._cleanup(self.instructions[start].lineno)
-        labels = {instr.target: Label("copy of %s" % instr.target) for instr in self.instructions[start:end]
-                  if instr.target is not None and start <= instr.target <= end}
+        labels: Dict[Optional[int], Label] = {
+            instr.target: Label("copy of %s" % instr.target) for instr in self.instructions[start:end]
+            if instr.target is not None and start <= instr.target <= end}
         items: List[Item] = []
         for instr in self.instructions[start:end]:
             if instr.index in labels:
@@ -112,8 +113,8 @@ class _Copier:
         if instr.opname == "POP_FINALLY":  # the copy has no items that tell how it was entered
             return NewInstr("NOP", None, instr.lineno)
         if instr.target is not None:
-            return NewInstr(instr.opname, labels.get(instr.target) or self.assembler.inserted(instr.target),
-                            instr.lineno)
+            label = labels.get(instr.target) or self.assembler.inserted(instr.target)
+            return NewInstr(instr.opname, label, instr.lineno)
         return NewInstr(instr.opname, instr.raw if instr.opcode >= dis.HAVE_ARGUMENT else None, instr.lineno)
 
     def _cleanup(self, line: Optional[int]) -> List[Item]:
