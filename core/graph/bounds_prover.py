@@ -12,10 +12,11 @@ passes/eliminate_checks.py.
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear_forms import Form, Forms, is_whole, number_of, plus
+from pijit.core.graph.types import Scalar
 from pijit.core.graph.verify import dominators
 
 DEPTH = 6
@@ -54,7 +55,7 @@ class Proofs:
         self.dominators = dominators(graph)
         self.home = {value: block for block in graph.blocks for value in block.params}
         self.home.update((op.result, block) for block in graph.blocks for op in block.ops if op.result is not None)
-        self.home.update((op.result, self.home[op.args[0]]) for op in self.forms.made.values() if op.name == "dim")
+        self.home.update((value, self.home[op.args[0]]) for value, op in self.forms.made.items() if op.name == "dim")
         self._at: Dict[Block, List[Form]] = {}
         self._conditions: Dict[Tuple[Value, bool], List[Form]] = {}
         self._known_cases: Dict[Op, List[Case]] = {}
@@ -198,10 +199,10 @@ class Proofs:
                     for truth, value in zip((True, False), op.args[1:])]
         if op.name == "mul":
             for flag, other in (op.args, op.args[::-1]):
-                cast = self.forms.made.get(flag)
-                if cast is not None and cast.name == "cast" and cast.args[0].type.dtype.kind == "b":
-                    return [Case(self.condition(cast.args[0], True), self.forms.of(other)),
-                            Case(self.condition(cast.args[0], False), {})]
+                maker = self.forms.made.get(flag)
+                if maker is not None and maker.name == "cast" and cast(Scalar, maker.args[0].type).dtype.kind == "b":
+                    return [Case(self.condition(maker.args[0], True), self.forms.of(other)),
+                            Case(self.condition(maker.args[0], False), {})]
         return []
 
     def _on_all_edges(self, goal: Form, block: Block, depth: int) -> bool:
@@ -369,7 +370,7 @@ def _of_remainder(proofs: Proofs, op: Op) -> List[Form]:
 def _of_choice(proofs: Proofs, op: Op) -> List[Form]:
     """The result is at most, or at least, both operands, if the condition selects the smaller or the larger one."""
     chosen = [proofs.forms.of(value) for value in op.args[1:]]
-    first_is_more = plus(*chosen, -1)
+    first_is_more = plus(chosen[0], chosen[1], -1)
     for sign in (1, -1):
         if all(any(number_of(plus(fact, first_is_more, by)) in (0, 1)
                    for fact in proofs.condition(op.args[0], truth)) for truth, by in ((True, -sign), (False, sign))):

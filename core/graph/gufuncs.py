@@ -26,12 +26,12 @@ class GufuncLoop(NamedTuple):
     """An inner loop: its ufunc, its number in it, its types, and the effect of its errors."""
 
     ufunc: np.ufunc
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index
     types: str
     errors: str
 
     @property
-    def result(self) -> np.dtype:
+    def result(self) -> np.dtype[Any]:
         """The dtype of the result."""
         return np.dtype(self.types[-1])
 
@@ -43,7 +43,7 @@ class Cores(NamedTuple):
     names: Tuple[str, ...]
 
 
-_SOLVERS = {(2, 1): "solve1", (2, 2): "solve"}
+_SOLVERS: Dict[Tuple[int, ...], str] = {(2, 1): "solve1", (2, 2): "solve"}
 _ROWS: Dict[str, Tuple[Dict[Tuple[int, ...], str], str]] = {
     "linalg.solve": (_SOLVERS, RAISED), "linalg.inv": ({(2,): "inv"}, RAISED),
     "linalg.det": ({(2,): "det"}, REPORTED),

@@ -8,12 +8,12 @@ side exit is taken *before* the operation has any effect. Capture builds graphs,
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from pijit.core.graph.types import Type
 from pijit.guards.facts import is_exactly, type_name
 
-PRINTED = frozenset([int, float, bool, complex, str, bytes, type(None), type(Ellipsis)])
+PRINTED: FrozenSet[type] = frozenset([int, float, bool, complex, str, bytes, type(None), type(Ellipsis)])
 """Types of constants that are printed by value; otherwise the type is named, because a repr may run user code."""
 
 

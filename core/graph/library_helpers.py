@@ -121,19 +121,19 @@ def sorted_by_plain(items: List[Any], keys: Sequence[Any], reverse: bool = False
     return sorted_by(items, keys, reverse)
 
 
-def into(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
+def into(function: Callable[..., Any]) -> Callable[..., np.ndarray[Any, Any]]:
     """A function that returns what ``function(..., out=out)`` would leave in its first argument ``out``.
 
     It writes no existing array, so a kernel may take a side exit afterwards.
     """
-    def call(out: np.ndarray, *arguments: Any, **keywords: Any) -> np.ndarray:
+    def call(out: np.ndarray[Any, Any], *arguments: Any, **keywords: Any) -> np.ndarray[Any, Any]:
         made = out.copy("K") if "where" in keywords else np.empty_like(out)
         function(*arguments, out=made, **keywords)
         return made
     return call
 
 
-def put(array: np.ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
+def put(array: np.ndarray[Any, Any], indices: Any, values: Any, mode: Any = "raise") -> None:
     """``np.put``, but an index out of range raises before anything is written."""
     if mode == "raise":
         array.take(indices)
@@ -144,7 +144,7 @@ def put(array: np.ndarray, indices: Any, values: Any, mode: str = "raise") -> No
 
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
     """``ufunc.at``, but the array is unchanged if it raises; NumPy computes first and reports afterwards."""
-    def call(array: np.ndarray, indices: Any, *values: Any) -> None:
+    def call(array: np.ndarray[Any, Any], indices: Any, *values: Any) -> None:
         before = np.array(array[indices])
         try:
             ufunc.at(array, indices, *values)
@@ -156,7 +156,7 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
 
 def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A NaN-ignoring function of NumPy, which raises where NumPy would warn that too few numbers are left."""
-    def call(a: np.ndarray, axis: Any = None, **keywords: Any) -> Any:
+    def call(a: np.ndarray[Any, Any], axis: Any = None, **keywords: Any) -> Any:
         left = np.count_nonzero(a == a, axis=axis)
         if np.any(left <= keywords.get("ddof", 0)):
             raise ValueError("there are too few numbers")
@@ -167,8 +167,14 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 PASS_OVER_NAN = ("nanmean", "nanmin", "nanmax", "nanvar", "nanstd", "nanmedian", "nanargmin", "nanargmax")
 nan = SimpleNamespace(**{name: _of_numbers(getattr(np, name)) for name in PASS_OVER_NAN})
 
-UFUNCS = {ufunc.__name__: ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)
-          and getattr(np, ufunc.__name__, None) is ufunc and ufunc.signature is None}
+
+def _is_elementwise(ufunc: np.ufunc) -> bool:
+    """Whether NumPy has it under its own name, and its loop runs on single elements."""
+    return getattr(np, ufunc.__name__, None) is ufunc and ufunc.signature is None
+
+
+UFUNCS: Dict[str, np.ufunc] = {
+    ufunc.__name__: ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc) and _is_elementwise(ufunc)}
 """NumPy's elementwise functions by name."""
 
 at = SimpleNamespace(**{name: _at(ufunc) for name, ufunc in UFUNCS.items() if ufunc.nout == 1})

@@ -136,7 +136,7 @@ def _product(forms: Forms, op: Op) -> Optional[Form]:
 def _quotient(forms: Forms, op: Op) -> Optional[Form]:
     """A quotient by 1 or -1."""
     by = number_of(forms.of(op.args[1]))
-    return plus({}, forms.of(op.args[0]), by) if by in (1, -1) else None  # type: ignore[arg-type]
+    return plus({}, forms.of(op.args[0]), by) if by in (1, -1) else None
 
 
 _FORMS: Dict[str, Any] = {
@@ -183,5 +183,5 @@ def _of_part(forms: Forms, op: Op) -> Tuple[int, int]:
 _SPANS: Dict[str, Any] = {
     "and": _of_mask, "mod": _of_remainder, "mul": _of_product, "iterator_part": _of_part,
     "dim": _of_size, "list_size": lambda forms, op: (0, HIGH),
-    "cast": lambda forms, op: (0, 1) if op.args[0].type.dtype.kind == "b" else (LOW, HIGH),  # type: ignore[union-attr]
+    "cast": lambda forms, op: (0, 1) if op.args[0].type.dtype.kind == "b" else (LOW, HIGH),
 }

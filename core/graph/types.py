@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import Any, Dict, Iterator, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
 from pijit.guards.facts import type_name
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
 
 @functools.lru_cache(maxsize=256)
-def dtype_name(dtype: np.dtype) -> str:
+def dtype_name(dtype: np.dtype[Any]) -> str:
     """NumPy's name of a dtype; cached, because NumPy builds the string on each access."""
     return str(dtype.name)
 
@@ -26,8 +29,8 @@ class Scalar:
 
     __slots__ = ("dtype", "family")
 
-    def __init__(self, dtype: np.dtype, family: str) -> None:
-        self.dtype = np.dtype(dtype)
+    def __init__(self, dtype: DTypeLike, family: str) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.family = family
 
     def __eq__(self, other: object) -> bool:
@@ -49,9 +52,9 @@ class Array:
 
     __slots__ = ("dtype", "ndim", "layout", "writeable", "turned")
 
-    def __init__(self, dtype: np.dtype, ndim: int, layout: str = "A", writeable: bool = True,
+    def __init__(self, dtype: DTypeLike, ndim: int, layout: str = "A", writeable: bool = True,
                  turned: bool = False) -> None:
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.ndim = ndim
         self.layout = layout
         self.writeable = writeable
@@ -231,7 +234,7 @@ class IteratorType:
 
 Type = Union[Scalar, Array, Opaque, Object, IteratorType]
 
-CELL = Object(type((lambda item: lambda: item)(None).__closure__[0]))
+CELL = Object(type((lambda item: lambda: item)(None).__closure__[0]))  # type: ignore[index]  # it has a cell
 
 INT = Scalar(np.dtype(np.int64), "py")
 FLOAT = Scalar(np.dtype(np.float64), "py")
@@ -254,6 +257,6 @@ def half_of(kind: Scalar) -> Scalar:
     return Scalar(np.dtype("f%d" % (kind.dtype.itemsize // 2)), kind.family)
 
 
-def numpy_scalar(dtype: np.dtype) -> Scalar:
+def numpy_scalar(dtype: DTypeLike) -> Scalar:
     """The NumPy scalar type of ``dtype``."""
     return Scalar(dtype, "np")

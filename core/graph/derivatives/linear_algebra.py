@@ -93,7 +93,7 @@ def _eigh(g: Any, r: Any, a: Any, UPLO: str = "L") -> Adjoints:
 
 
 @derivative(np.linalg.eigvalsh)
-def _eigvalsh(g: Any, r: Any, a: Any, UPLO: str = "L") -> Adjoints:
+def _eigvalsh(g: Any, r: Any, a: Any, UPLO: Any = "L") -> Adjoints:
     vectors = np.linalg.eigh(a, UPLO)[1]
     return _eigh((g, np.zeros_like(vectors)), (r, vectors), a, UPLO)
 

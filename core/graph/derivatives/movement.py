@@ -31,7 +31,7 @@ def _reshape(g: Any, r: Any, a: Any, *args: Any, **kwargs: Any) -> Adjoints:
     return np.reshape(g, np.shape(a)) if kwargs.get("order", "C") == "C" else _ordered(g, r, a, kwargs["order"]),
 
 
-def _ordered(g: Any, r: Any, a: Any, order: str) -> Any:
+def _ordered(g: Any, r: Any, a: Any, order: Any) -> Any:
     places = np.reshape(np.arange(np.size(a)), np.shape(a))
     moved = np.reshape(np.ravel(places, order=order), -1)
     flat = np.zeros(np.size(a), dtype=np.asarray(g).dtype)
@@ -113,7 +113,7 @@ def _repeat(g: Any, r: Any, a: Any, repeats: Any, axis: Optional[int] = None) ->
     n = np.size(a) if axis is None else np.shape(a)[axis]
     source = np.repeat(np.arange(n), repeats)
     whole = np.zeros((n,) if axis is None else np.shape(a), dtype=np.asarray(g).dtype)
-    place = (source,) if axis is None else (slice(None),) * (axis % np.ndim(a)) + (source,)
+    place: Any = (source,) if axis is None else (slice(None),) * (axis % np.ndim(a)) + (source,)
     np.add.at(whole, place, g)
     return np.reshape(whole, np.shape(a)),
 

@@ -136,8 +136,7 @@ def _scattered(g: Any, order: Any, axis: int) -> Any:
 
 def _order_statistic(g: Any, r: Any, a: Any, q: Any, axis: Axis, keepdims: Any) -> Any:
     """The adjoint of a linear interpolation between two order statistics."""
-    whole_axis = axis is None
-    values = np.reshape(a, -1) if whole_axis else np.moveaxis(a, axis, -1)
+    values = np.reshape(a, -1) if axis is None else np.moveaxis(a, axis, -1)
     order = np.argsort(values, axis=-1, kind="stable")
     n, total = values.shape[-1], np.zeros(values.shape)
     for k, fraction in enumerate(np.ravel(q)):
@@ -149,7 +148,7 @@ def _order_statistic(g: Any, r: Any, a: Any, q: Any, axis: Axis, keepdims: Any) 
         ranks[low] += 1.0 - weight
         ranks[high] += weight
         total = total + np.take_along_axis(part[..., None] * ranks, np.argsort(order, axis=-1), axis=-1)
-    return np.reshape(total, np.shape(a)) if whole_axis else np.moveaxis(total, -1, axis)
+    return np.reshape(total, np.shape(a)) if axis is None else np.moveaxis(total, -1, axis)
 
 
 @derivative(np.median)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import inspect
 from types import BuiltinFunctionType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar
 
 import numpy as np
+
+Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 
 class ElementwiseRule(NamedTuple):
@@ -75,7 +77,7 @@ def elementwise(function: Any, formula: str, *partials: Callable[..., Any], sing
     ELEMENTWISE[function] = ElementwiseRule(function.__name__, partials, singular, holomorphic, formula)
 
 
-def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None) -> Callable[[Callable[..., Any]], Any]:
+def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None) -> Callable[[Rule], Rule]:
     """Decorator that adds the rule of functions over whole arrays.
 
     Args:
@@ -83,7 +85,7 @@ def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None)
         operands: the number of leading parameters whose adjoints the rule returns.
         method: the array method that does the same.
     """
-    def add(vjp: Callable[..., Any]) -> Callable[..., Any]:
+    def add(vjp: Rule) -> Rule:
         signature = inspect.signature(vjp)
         names = tuple(list(signature.parameters)[2:2 + operands])
         for function in functions:

@@ -26,7 +26,8 @@ def _fitted(whole: Any, n: int, axis: int) -> Any:
 def _scale(norm: Optional[str], n: int, forward: bool) -> float:
     """The scale factor of a transform of length ``n``."""
     if norm == "ortho":
-        return float(n) ** -0.5
+        scale: float = float(n) ** -0.5
+        return scale
     return 1.0 / n if (norm == "forward") == forward else 1.0
 
 

@@ -57,7 +57,7 @@ and only without gathered elements.
 from __future__ import annotations
 
 import itertools
-from typing import Collection, Dict, List, Set, Tuple
+from typing import Collection, Dict, List, Set, Tuple, cast
 
 import numpy as np
 
@@ -68,12 +68,14 @@ from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.graph.verify import dominators
 
-COMPARISONS = {getattr(np, name): name
-               for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")}
-_ARITHMETIC = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.negative: "neg",
-               np.absolute: "abs"}
-PREDICATES = {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}
-_BITS = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor", np.invert: "invert"}
+COMPARISONS: Dict[np.ufunc, str] = {
+    getattr(np, name): name
+    for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")}
+_ARITHMETIC: Dict[np.ufunc, str] = {
+    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.negative: "neg", np.absolute: "abs"}
+PREDICATES: Dict[np.ufunc, str] = {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}
+_BITS: Dict[np.ufunc, str] = {
+    np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor", np.invert: "invert"}
 
 FLOAT_LOOPS = dict(_ARITHMETIC)
 FLOAT_LOOPS.update({np.true_divide: "truediv", np.square: "square", np.sqrt: "sqrt",
@@ -127,7 +129,7 @@ def scalar_operation(op: Op) -> str:
         return ("where" if op.name == "put_mask" else "picked") if "types" in op.attrs else ""
     if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
         return ""
-    kind = op.args[0].type if op.name == "ufunc_into" else op.result.type
+    kind = op.args[0].type if op.name == "ufunc_into" else cast(Value, op.result).type
     operands, _, result = op.attrs["types"].partition("->")
     if not isinstance(kind, Array) or kind.ndim == 0 or len(set(operands)) != 1:
         return ""
@@ -150,7 +152,7 @@ def sums_rows(op: Op) -> bool:
     """Whether an operation adds up the last axis of an array that may be computed element by element."""
     if op.name != "reduce" or op.exit is None or op.attrs["ufunc"] is not np.add:
         return False
-    kind, axis = op.args[0].type, op.attrs["axis"]
+    kind, axis = cast(Array, op.args[0].type), op.attrs["axis"]
     rows = kind.ndim == 1 if axis is None else axis == kind.ndim - 1
     return rows and kind.layout == "C" and kind.dtype.char == op.attrs["types"][-1] and kind.dtype.kind in "iuf"
 
@@ -178,7 +180,7 @@ def converts(op: Op) -> bool:
 def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
     if op.name == "reduce":
-        return op.args[0].type.dtype.kind == "f"
+        return cast(Array, op.args[0].type).dtype.kind == "f"
     if op.name in ("assign", "gather", "invoke") + PLACING:
         return False
     return op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
@@ -226,7 +228,7 @@ def operands(op: Op) -> List[Value]:
     if op.name in ("put_mask", "pick"):
         return [op.args[1], *op.args[2:], op.args[0]]
     if op.name in PLACING:
-        return op.args[:1] if op.name == "view" else []
+        return list(op.args[:1]) if op.name == "view" else []
     return list(op.args) if op.name in MAKING and op.name != "gather" else list(op.args[1:])
 
 
@@ -236,7 +238,7 @@ def roots(graph: Graph) -> Dict[Value, Value]:
     for block in graph.blocks:
         for op in block.ops:
             if op.name in VIEWS:
-                found[op.result] = found.get(op.args[0], op.args[0])
+                found[cast(Value, op.result)] = found.get(op.args[0], op.args[0])
     return found
 
 
@@ -276,16 +278,17 @@ def find_groups(graph: Graph, fast: bool = False) -> Dict[Op, List[Op]]:
 def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, List[Op]],
                escaping: Set[Value], fast: bool, loops: bool) -> Dict[Op, List[Op]]:
     position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)
-    makers = {op.result: op for op in block.ops if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
+    makers = {cast(Value, op.result): op for op in block.ops
+              if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
     makers.update(_rolled(block, users))
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
         if op.name in ("pick", "put_mask") and not puts_number(op):
-            group = _under_mask(op, block, position, effects, users, leaving, escaping)
-            if group and not taken.intersection(group):
-                groups[op] = group
-                taken.update(group)
+            masked = _under_mask(op, block, position, effects, users, leaving, escaping)
+            if masked and not taken.intersection(masked):
+                groups[op] = masked
+                taken.update(masked)
             continue
         if op in taken or not looks_at_elements(op):
             continue
@@ -294,13 +297,13 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             group = _collect(op, makers, users, escaping, excluded | taken)
             late = {member for member in group if effect_between(effects, position[member], position[op])}
             outside = {member for member in group if member is not op
-                       and any(user not in group for user in leaving.get(member.result, ()))}
+                       and any(user not in group for user in leaving.get(cast(Value, member.result), ()))}
             torn = {member for member in group if member.name == "view" and makers[member.args[0]] not in group}
             if not late and not outside and not torn:
                 break
             excluded |= late | outside | torn
         if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or converts(op) \
-                or op.name == "reduce" and (fast or op.args[0].type.ndim > 1) \
+                or op.name == "reduce" and (fast or cast(Array, op.args[0].type).ndim > 1) \
                 or op.name == "ufunc" and (_by_rows(op) or loops and raises_flags(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
@@ -312,10 +315,10 @@ def _rolled(block: Block, users: Dict[Value, List[Op]]) -> Dict[Value, Op]:
 
     They need not be made if only elements are needed.
     """
-    found = {op.result: op for op in block.ops if op.name == "roll" and op.exit is not None}
+    found = {cast(Value, op.result): op for op in block.ops if op.name == "roll" and op.exit is not None}
     for op in block.ops:
         if op.name == "view" and op.args[0] in found and set(op.attrs["index"]) == {"e"} and users[op.args[0]] == [op]:
-            found[op.result] = op
+            found[cast(Value, op.result)] = op
     return found
 
 
@@ -336,7 +339,7 @@ def _under_mask(op: Op, block: Block, position: Dict[Op, int], effects: List[int
             todo += [value for value in maker.args if isinstance(value.type, Array)]
         elif maker.args[1] is not op.args[1]:
             return []
-    inner = [one.result for one in group if one is not op]
+    inner = [cast(Value, one.result) for one in group if one is not op]
     if any(value in escaping or not group.issuperset(users[value] + leaving.get(value, [])) for value in inner) \
             or effect_between(effects, min(position[one] for one in group), position[op]) or watched(group):
         return []
@@ -380,7 +383,7 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
 
 def _is_repeated(maker: Op, root: Op) -> bool:
     """Whether a group that ends with ``root`` would repeat a costly computation along further axes."""
-    whole = (root.result if root.name in ("ufunc", "where", "gather") else root.args[0]).type
+    whole = (cast(Value, root.result) if root.name in ("ufunc", "where", "gather") else root.args[0]).type
     return scalar_operation(maker) in _COSTLY and maker.result.type.ndim < whole.ndim  # type: ignore[union-attr]
 
 

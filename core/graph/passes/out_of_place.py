@@ -19,7 +19,7 @@ No operation between the two may have an effect, and only the second one may use
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Set
+from typing import Dict, List, Optional, Set, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
@@ -63,7 +63,7 @@ def _renew(graph: Graph, block: Block, position: int) -> None:
 
 def _can_be_made(op: Op) -> bool:
     """Whether the operator leaves what a new array in C order would hold: it also reads the array that it writes."""
-    kind = op.args[0].type
+    kind = cast(Array, op.args[0].type)
     if not scalar_operation(op) or op.args[0] not in operands(op) or op.attrs["types"][-1] != kind.dtype.char:
         return False
     arrays = [value.type for value in op.args if isinstance(value.type, Array)]

@@ -19,7 +19,7 @@ element of it, and all other stores are to arrays that share no memory with it.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear_forms import Form, Forms, is_whole, number_of, plus
@@ -76,7 +76,7 @@ def _homes(graph: Graph, forms: Forms) -> Dict[Value, Block]:
     """The block of each value. A length can be read anywhere, so its block is that of its array."""
     home = {value: block for block in graph.blocks
             for value in block.params + [op.result for op in block.ops if op.result is not None]}
-    home.update((op.result, home[_length(forms, op)[0]]) for op in forms.made.values() if op.name == "dim")
+    home.update((cast(Value, op.result), home[_length(forms, op)[0]]) for op in forms.made.values() if op.name == "dim")
     return home
 
 
