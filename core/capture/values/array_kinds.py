@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 
@@ -10,26 +10,26 @@ from pijit.core.graph.types import CAPTURED_DTYPES, Array
 from pijit.guards.facts import WARN_ON_WRITE, WRITEABLE
 
 
-def layout_of(array: np.ndarray) -> str:
+def layout_of(array: np.ndarray[Any, Any]) -> str:
     """The layout letter of an array: "C", "F" (and not C) or "A"."""
     if array.flags.c_contiguous:
         return "C"
     return "F" if array.flags.f_contiguous else "A"
 
 
-def is_turned(array: np.ndarray) -> bool:
+def is_turned(array: np.ndarray[Any, Any]) -> bool:
     """Whether the stride of the last axis is larger than that of another axis, as in a transposed array."""
     strides = [abs(stride) for size, stride in zip(array.shape, array.strides) if size > 1 and stride]
     return bool(strides) and strides[-1] != min(strides)
 
 
-def is_captured(dtype: np.dtype) -> bool:
+def is_captured(dtype: np.dtype[Any]) -> bool:
     """Whether kernels support a dtype. The dtypes of C's two 64-bit integer types compare equal; only one is supported.
     """
     return dtype in CAPTURED_DTYPES and dtype.isnative and dtype.num == np.dtype(dtype.str).num
 
 
-def array_type(array: np.ndarray) -> Optional[Array]:
+def array_type(array: np.ndarray[Any, Any]) -> Optional[Array]:
     """The graph type of an array if kernels support it, else None."""
     if type(array) is not np.ndarray or not is_captured(array.dtype):
         return None

@@ -40,7 +40,7 @@ class Abstract:
         return None
 
     def __eq__(self, other: object) -> bool:
-        return self is other or type(self) is type(other) and self.key() == other.key()  # type: ignore[attr-defined]
+        return self is other or type(self) is type(other) and self.key() == other.key()
 
     def __hash__(self) -> int:
         return hash(type(self).__name__)

@@ -51,7 +51,7 @@ def type_of(value: Abstract, depth: int = 0) -> Optional[Type]:
         return list_type(value, depth + 1)
     if isinstance(value, OpaqueObject) and not (is_among(known, (list, dict)) or is_plain_tuple(value.sample)):
         return None
-    return (Object(known)  # type: ignore
+    return (Object(known)
             if isinstance(value, (OpaqueObject, Instance)) and is_among(known, READABLE) else None)
 
 
@@ -69,9 +69,9 @@ def common_type(one: Optional[Type], other: Optional[Type]) -> Optional[Type]:
             return Object(tuple)
         kinds = [common_type(a, b) for a, b in zip(one.items, other.items)]
         return None if None in kinds else Holding(tuple, tuple(kinds))
-    holding = isinstance(one, (ListOf, Holding)) and isinstance(other, (ListOf, Holding))
-    if holding and one.python is other.python is list:  # type: ignore[union-attr]
-        return list_of(common_type(one.items, other.items)) or Object(list)
+    if isinstance(one, (ListOf, Holding)) and isinstance(other, (ListOf, Holding)):
+        if one.python is other.python is list:
+            return list_of(common_type(one.items, other.items)) or Object(list)
     if isinstance(one, Object) and one == other and not is_like(one, other):
         return Object(one.python)
     return one if one is not None and one == other else None

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
 from pijit.core.capture.values.array_kinds import array_type, is_captured
-from pijit.core.capture.values.base import Abstract, HeldMethod, Raised, Slice, SliceDisplay, Thrown, is_held_method
+from pijit.core.capture.values.base import Abstract as Abstract
+from pijit.core.capture.values.base import HeldMethod, Raised, Slice, SliceDisplay, Thrown, is_held_method
 from pijit.core.capture.values.libraries import in_library
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import (
@@ -106,7 +107,8 @@ class KnownContainer(Instance):
 
     def forgotten(self) -> Instance:
         """The same object after it may have changed: its items are no longer known."""
-        copy = Instance(self.type if self.items else Vacant(self.type.python), self.value, self.source, self.born)
+        kind = self.type if self.items else Vacant(cast(type, self.type.python))
+        copy = Instance(kind, self.value, self.source, self.born)
         copy.root = self.root
         return copy
 

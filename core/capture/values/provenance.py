@@ -39,8 +39,9 @@ class Root(NamedTuple):
     name: Any
 
     def __str__(self) -> str:
-        return {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d",
-                "closure": "closure[%d]"}[self.kind] % self.name
+        text: str = {"local": "L[%r]", "stack": "stack[%d]", "cell": "cell %d",
+                     "closure": "closure[%d]"}[self.kind] % self.name
+        return text
 
 
 def with_value(value: TypedValue, ssa: Value) -> TypedValue:

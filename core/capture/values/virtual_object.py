@@ -154,7 +154,7 @@ def _stepper_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
     return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
 
 
-_PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, Any], Abstract]]] = {
+_PARTS: Dict[Optional[type], Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, Any], Abstract]]] = {
     Sequence: (lambda value: value.items, _tuple_of),
     KnownContainer: (lambda value: value.items,
                      lambda value, parts: value.like(list(parts), value.value, value.source)),
@@ -163,7 +163,7 @@ _PARTS: Dict[type, Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, A
     Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),
     UnescapedFunction: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
     Composite: (lambda value: value.parts, lambda value, parts: value.like(parts, value.source, value.value)),
-    Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(*parts, value.born)),
+    Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(parts[0], parts[1], value.born)),
     Method: (lambda value: (value.owner,), lambda value, parts: Method(parts[0], value.name, value.born)),
     Bound: (lambda value: (value.function, value.owner), lambda value, parts: with_owner(value, *parts)),
     Super: (lambda value: (value.owner,), lambda value, parts: Super(value.cls, parts[0], value.born)),
