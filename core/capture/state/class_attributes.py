@@ -9,9 +9,9 @@ import types
 from typing import Any, Optional, Sequence
 
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, class_of
-from pijit.guards._evaluate import attribute_rule
+from pijit.guards._evaluate import UNBOUND, attribute_rule
 from pijit.guards.held import is_heap_type
-from pijit.guards.reading import UNBOUND, class_value, mro_of
+from pijit.guards.reading import class_value, mro_of
 
 _DESCRIPTORS = ("__get__", "__set__", "__delete__")
 
@@ -29,10 +29,13 @@ def as_owner(value: Abstract) -> Abstract:
 def searched_for(owner: Abstract) -> Sequence[type]:
     """The classes that an attribute lookup searches besides the object itself."""
     sample = owner.object if isinstance(owner, Const) else getattr(owner, "sample", None)
+    classes: Sequence[type]
     if issubclass(type(sample), type):
-        return mro_of(sample)[1:]
-    kind = class_of(owner)
-    return mro_of(kind) if kind is not None else ()
+        classes = mro_of(sample)[1:]
+    else:
+        kind = class_of(owner)
+        classes = mro_of(kind) if kind is not None else ()
+    return classes
 
 
 def why_not_shared(owner: Const, name: str, hook: str, facts: Any) -> Optional[str]:

@@ -7,7 +7,7 @@ it.
 from __future__ import annotations
 
 import operator
-from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
+from typing import Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple, cast
 
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.element_types import (
@@ -90,15 +90,14 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     if isinstance(left, WAITING) and type(left) is type(right):
         return _joined_waiting(left, right)
     if left == right:
-        if isinstance(left, VirtualObject):
-            return left.covering(right, [join(a, b) for a, b in zip(left.items, right.items)])  # type: ignore
-        if isinstance(left, KnownContainer):
-            return left.like([join(a, b) for a, b in zip(left.items, right.items)],
-                             None)  # type: ignore[attr-defined]
+        if isinstance(left, VirtualObject) and isinstance(right, VirtualObject):
+            return left.covering(right, [join(a, b) for a, b in zip(left.items, right.items)])
+        if isinstance(left, KnownContainer) and isinstance(right, KnownContainer):
+            return left.like([join(a, b) for a, b in zip(left.items, right.items)], None)
         if isinstance(left, TypedValue):
             return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
-        if isinstance(left, Composite):
-            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
+        if isinstance(left, Composite) and isinstance(right, Composite):
+            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
             return left.like(parts, left.source if left.source == right.source else None)
         return left
     if isinstance(left, Tensor) and isinstance(right, Tensor):
@@ -125,8 +124,8 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         items = [join(a, b) for a, b in zip(left.items, right.items)]
         if not any(map(knows_nothing, items)):
             return left.covering(right, items)
-    if isinstance(left, Composite) and type(left) is type(right) and left.like(()) == right.like(()):  # type: ignore
-        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))  # type: ignore[attr-defined]
+    if isinstance(left, Composite) and type(left) is type(right) and left.like(()) == right.like(()):
+        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
         if not any(map(knows_nothing, parts)):
             return left.like(parts)
     classes = pointer_class(left), pointer_class(right)
@@ -137,10 +136,10 @@ def join(left: Abstract, right: Abstract) -> Abstract:
             return left.like(items, None)
     some = isinstance(left, Instance) or isinstance(right, Instance)
     if some and classes[0] is not None and classes[0] is classes[1]:
-        return Instance(_joined_type(left, right, classes[0]), born=left.born)  # type: ignore[arg-type]
-    kind = number_type(left)
-    if kind is not None and kind == number_type(right):
-        return Number(kind, born=left.born)
+        return Instance(_joined_type(left, right, classes[0]), born=left.born)
+    number = number_type(left)
+    if number is not None and number == number_type(right):
+        return Number(number, born=left.born)
     if may_be_unbound(left) or may_be_unbound(right):
         return Unknown("PJ212", left.born)
     return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218",
@@ -370,7 +369,7 @@ def expect(state: FrameState, owner: Abstract, kind: Optional[Type]) -> None:
 def expect_entry(state: FrameState, owner: Abstract, entry: Kinds) -> None:
     """Note that a dict or set gets an entry of these types, if its entries are known or have expected types."""
     if isinstance(owner, Instance) and kinds_of_entries(owner) is not None:
-        new = type_with_entries(owner.type.python, joined_kinds(kinds_of_entries(owner), entry))
+        new = type_with_entries(cast(type, owner.type.python), joined_kinds(kinds_of_entries(owner), entry))
         _become(state, owner, new, isinstance(owner, KnownContainer) or isinstance(owner.type, Vacant))
 
 
