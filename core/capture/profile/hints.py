@@ -19,17 +19,9 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import numpy as np
 
 from pijit.core.bytecode.codec.decode import Function
+from pijit.core.capture.values.array_kinds import is_captured
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import (
-    Abstract,
-    Const,
-    Instance,
-    Number,
-    OpaqueObject,
-    Tensor,
-    Unknown,
-    is_captured,
-)
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject, Tensor, Unknown
 from pijit.core.capture.values.lattice import Sequence as Items
 from pijit.core.errors import Break
 from pijit.core.graph.types import PYTHON_SCALARS, Array, Object, numpy_scalar
@@ -54,7 +46,7 @@ class Hinted(Exception):
 class Shown(NamedTuple):
     """A hint: the instruction that makes the value, the text of the type, and its line."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides the method of tuples
     text: str
     lineno: int
 
@@ -102,7 +94,7 @@ def _parts(tree: Any) -> List[Any]:
 
 def _name(tree: Any) -> str:
     """The last component of a dotted or plain name."""
-    return tree.attr if isinstance(tree, ast.Attribute) else tree.id  # type: ignore[no-any-return]
+    return tree.attr if isinstance(tree, ast.Attribute) else tree.id
 
 
 def _kind(tree: Any, lookup: Lookup) -> Any:
@@ -114,8 +106,8 @@ def _kind(tree: Any, lookup: Lookup) -> Any:
     return known.get(name) or CONTAINERS.get(name) or name
 
 
-def _dtype(kind: Any) -> np.dtype:
-    dtype = np.dtype(kind)
+def _dtype(kind: Any) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = np.dtype(kind)
     if not is_captured(dtype):
         raise ValueError(dtype)
     return dtype

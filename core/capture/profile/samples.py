@@ -88,7 +88,7 @@ class TypeSamples:
         if (id(kind.python), name) in self.stored:
             return self.stored[id(kind.python), name]
         number = kind.seen
-        if type(number) is not int:
+        if not isinstance(number, int):
             own = class_value(kind.python, name) if name not in number else UNBOUND
             plain = own is not UNBOUND and class_value(type(own), "__get__") is UNBOUND
             return self._kind_of([own], id(kind.python)) if plain else number.get(name)
