@@ -7,7 +7,7 @@ the first iteration of a loop is peeled exactly where that keeps types certain.
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG, Block
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -42,7 +42,7 @@ from pijit.core.capture.state.return_kinds import CallOutcomes, Cut
 from pijit.core.capture.state.uncaptured_effects import apply_fallback, causes_of, is_shuffle
 from pijit.core.capture.values.base import Raised, raised_in
 from pijit.core.capture.values.generator_frame import is_at_start, is_generating, kept_apart, points_of
-from pijit.core.capture.values.lattice import FRAGILE, Abstract, Unbound, Unknown
+from pijit.core.capture.values.lattice import FRAGILE, Abstract, Unbound, UnescapedFunction, Unknown
 from pijit.core.capture.values.virtual_object import numbered
 from pijit.core.errors import Break
 
@@ -188,9 +188,8 @@ class Analysis:
     def _prune(self, state: FrameState, index: int) -> FrameState:
         """The state without dead variables."""
         live = self.liveness.live_in(index)
-        pruned = FrameState({name: value for name, value in state.locals.items() if name in live or is_place(name)},
-                            list(state.stack))
-        return numbered(pruned, not self.facts.depth)
+        found = {name: value for name, value in state.locals.items() if name in live or is_place(name)}
+        return cast(FrameState, numbered(FrameState(found, list(state.stack)), not self.facts.depth))
 
     def _interpret(self, version: Version) -> List[Version]:
         """Run a block; returns the versions whose entry state changed."""
@@ -240,7 +239,7 @@ class Analysis:
             if self.facts.depth or len(self.facts.objects) == self.wanted:
                 self.poison(FrameState({}, stranded(instr, read)), broken, version.likely)
             else:  # all is analysed again, with functions as objects
-                self.facts.objects.update(value.code for value in read if may_be_object(value))
+                self.facts.objects.update(cast(UnescapedFunction, made).code for made in read if may_be_object(made))
             if _raises(instr, interpreter.state):
                 version.breaks.update((later, Break("PJ218")) for later in range(index + 1, block.end))
                 version.edges.clear()
@@ -263,7 +262,8 @@ class Analysis:
 
     def _why_forced(self, index: int, state: FrameState, likely: bool) -> Optional[Break]:
         instr = self.function.instructions[index]
-        if instr.opname in MAKERS and self.interpreter.makes_object(instr):  # the poisoned value was no object
+        interpreter: Any = self.interpreter
+        if instr.opname in MAKERS and interpreter.makes_object(instr):  # the poisoned value was no object
             return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
         poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
         cause = poisoned.get(index)
@@ -291,7 +291,8 @@ class Analysis:
         if self._is_unhandled(raised_in(state.stack)):
             return True
         base = self.facts.base
-        functions = {value.code for value in state.stack if may_be_object(value)} - base.by_bytecode
+        made = {cast(UnescapedFunction, value).code for value in state.stack if may_be_object(value)}
+        functions = made - base.by_bytecode
         if functions:  # other such values are found when all is analysed again, with these functions as objects
             base.objects.update(functions)
             return True
@@ -383,7 +384,7 @@ class Analysis:
             forget_items(after)
             forget_iterators(after)
             after_bytecode_saw(instr, before, after)
-            changed += self._enter_at(self.cfg.blocks[self.cfg.block_of[target]], self._prune(after, target))
+            changed += self._enter_at(self.cfg.blocks[cast(int, self.cfg.block_of[target])], self._prune(after, target))
         return changed
 
     def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, FrameState]]:
@@ -400,7 +401,7 @@ class Analysis:
             self.parted[last.index] = top
             return {**caught_edges(interpreter, outcome_edges(top, last, state)), **ways}
         if last.opname == "BREAK_LOOP":
-            return {1: (self.cfg.successors[last.index][0], state)}
+            return {1: (cast("List[int]", self.cfg.successors[last.index])[0], state)}
         return {**edges_of(interpreter.flow, last, state), **ways}
 
     def _is_handled(self, block: Block, instr: Instr, state: FrameState, handled: Optional[FrameState]) -> bool:
@@ -441,7 +442,8 @@ class Analysis:
         entry = self.cfg.flow.handlers.get(target)
         if entry is None or raised_in(state.stack[entry.level:]) is not None:
             return state
-        unknown = [Unknown("PJ206", target) for _ in range((self.cfg.stack_depth[target] or 0) - entry.level)]
+        depth = self.cfg.stack_depth[target] or 0
+        unknown: List[Abstract] = [Unknown("PJ206", target) for _ in range(depth - entry.level)]
         entered = FrameState(state.locals, state.stack[:entry.level] + unknown)
         forget_managers(entered)
         return entered
@@ -450,7 +452,7 @@ class Analysis:
         state = self._as_handler(self._prune(state, target), target)
         if self.function.instructions[target].opname == "FOR_ITER":
             state.stack[-1] = kept_apart(state.stack[-1], False)
-        block = self.cfg.blocks[self.cfg.block_of[target]]
+        block = self.cfg.blocks[cast(int, self.cfg.block_of[target])]
         raised = raised_in(state.stack)
         if target <= version.block.start and raised is not None and raised.born >= target:
             self.unhandled.add(raised.born)  # a loop in a handler

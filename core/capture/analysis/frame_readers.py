@@ -12,7 +12,7 @@ import functools
 import itertools
 import operator
 import types
-from typing import Any, Dict, FrozenSet, List, Optional
+from typing import Any, Dict, FrozenSet, List, Optional, cast
 
 import numpy as np
 
@@ -33,8 +33,9 @@ from pijit.core.capture.values.lattice import (
     Unknown,
     class_of,
 )
+from pijit.guards._evaluate import UNBOUND
 from pijit.guards.facts import is_among, is_exactly, is_heap_type
-from pijit.guards.reading import UNBOUND, class_value
+from pijit.guards.reading import class_value
 
 LIBRARIES = frozenset([
     "builtins", "numpy", "math", "cmath", "time", "itertools", "operator", "_operator", "collections", "_collections",
@@ -157,7 +158,8 @@ class FrameReaders:
         one.
         """
         if instr.opname == "SETUP_WITH":
-            silent = is_silent_manager(stack[-1]) or self._cfg.loop_of(self._cfg.block_of[instr.index]) is not None
+            block = cast(int, self._cfg.block_of[instr.index])
+            silent = is_silent_manager(stack[-1]) or self._cfg.loop_of(block) is not None
             self._silent[instr.index] = silent and self._silent.get(instr.index, True)
 
     def _is_left_silently(self, stack: List[Abstract]) -> bool:

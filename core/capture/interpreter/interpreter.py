@@ -270,6 +270,7 @@ class Interpreter:
         raise NotImplementedError
 
     liveness: Liveness
+    version: int
     wrote = False
     version = 0
     block: Any = None
