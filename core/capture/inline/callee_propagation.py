@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple, cast
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
@@ -30,12 +30,12 @@ class CalleePropagator(TypePropagator):
     def _conditional(self, when: bool, keep: Optional[bool]) -> None:
         """Note the direction that a branch takes for the present value of a number from outside."""
         sample = getattr(self.state.stack[-1], "sample", None)
-        super()._conditional(when, keep)
+        cast(Any, super())._conditional(when, keep)  # the class is no protocol.Interpreter to mypy
         if is_exactly(sample, STEERING):
             self.foreseen[self.instr.index] = bool(sample) == when
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         if self.cfg.successors[instr.index]:
             raise Break("PJ206", opcode=instr.opname)
-        self.returned = self.handed_out(self.yields)
+        self.returned = cast(Any, self).handed_out(self.yields)
         self.flow = "return"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from types import CodeType, FunctionType
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import Block
 from pijit.core.bytecode.codec.decode import Instr
@@ -202,7 +202,7 @@ class CalleeAnalysis(Analysis):
         inside = isinstance(self.facts, CalleeContext) and self.yields is None
         if cause.leaves or not inside:
             return inside
-        own = self.cfg.block_of[index]
+        own = cast(int, self.cfg.block_of[index])
         for number, jumps in self.interpreter.foreseen.items():  # type: ignore[attr-defined]
             ways = self.cfg.successors[number]
             if len(ways) == 2 and self.cfg.dominates(self.cfg.block_of[ways[jumps]], own):
@@ -277,10 +277,10 @@ class Inliner:
             interpreter.rely(callee.place, HasCode(code))
             found = find_callee(managing_function(interpreter, callee), arguments, keywords, interpreter)
             return managed(interpreter, self.call(interpreter, *found) if found is not None else UNBOUND)
-        if self.compiles_alone(callee.function):
+        if self.compiles_alone(cast(FunctionType, callee.function)):
             self.recursion.note(interpreter, callee)
         self.recursion.require_room(facts, callee)
-        why = self.why_not(callee.function)
+        why = self.why_not(cast(FunctionType, callee.function))
         if why is not None:
             raise Break("PJ230", callee=callee.name, because=why)
         callee = self.recursion.by_one_path(interpreter, callee)
@@ -290,7 +290,7 @@ class Inliner:
         if code.co_flags & GENERATOR:
             return generator_of(callee, bound)
         names = shared_names(facts, code)
-        body = self._body_of(code, (), names, callee.function.__globals__)
+        body = self._body_of(code, (), names, cast(FunctionType, callee.function).__globals__)
         bound = with_dicts(interpreter, body.cfg.function, bound)
         locals: Dict[str, Abstract] = {name: bound.get(name, UNBOUND) for name in body.cfg.function.varnames}
         locals.update(cells_of(interpreter, names, bound))
@@ -431,7 +431,7 @@ class Inliner:
         if analysis.facts.mutates:  # the caller may hold any list or dict that the callee holds
             interpreter.facts.mutates = True
             expect_behind_call(interpreter.state, entry, list(analysis.lists.values()))
-        return result  # type: ignore[no-any-return]
+        return result
 
     def analyse(self, body: Body, name: str, facts: CaptureContext, entry: FrameState) -> CalleeAnalysis:
         """The analysis of a callee; Break if it cannot be inlined."""
