@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, Tuple, cast
 
 import llvmlite.binding as llvm
 
@@ -93,12 +93,12 @@ def _code_generator() -> Any:
     class Generator(JITCPUCodegen):
         """Object code for the host processor. numba's own engine would keep each kernel until the process ends."""
 
-        _library_class = AOTCodeLibrary
+        _library_class: Any = AOTCodeLibrary
 
         def _add_module(self, module: Any) -> None:
             pass
 
-    return Generator("pijit")
+    return cast(Any, Generator)("pijit")
 
 
 def has_feature(name: str) -> bool:

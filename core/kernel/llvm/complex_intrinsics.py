@@ -191,7 +191,7 @@ def _store(half: Any) -> Callable[..., Any]:
     return build
 
 
-WRITTEN = {"complex product": _product, "complex quotient": _quotient(True)}
+WRITTEN: Dict[str, Callable[..., Parts]] = {"complex product": _product, "complex quotient": _quotient(True)}
 """The arithmetic of NumPy, by the operation names of fp_checks.py."""
 
 

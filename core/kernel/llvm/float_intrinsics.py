@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import struct
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, cast
 
 import numpy as np
 from llvmlite import ir
@@ -264,7 +264,7 @@ def _float_rows() -> Dict[str, Any]:
 
 def float_bits(value: float) -> int:
     """The bits of a double as a signed integer."""
-    return struct.unpack("<q", struct.pack("<d", value))[0]
+    return cast(int, struct.unpack("<q", struct.pack("<d", value))[0])
 
 
 FLOAT_INTRINSICS: Dict[str, Intrinsic] = {

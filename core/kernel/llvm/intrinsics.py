@@ -309,6 +309,7 @@ def _word_address(builder: Any, frame: Any, word: Any) -> Any:
 
 def _shape_rows() -> Dict[str, Any]:
     rows: Dict[str, Any] = {}
+    build: Build
     for name, build in (("from_front", _from_front), ("clip_up", _clip(0, 0)), ("clip_down", _clip(-1, -1)),
                         ("span", _span), ("shorter", _shorter), ("address_of_word", _word_address),
                         ("broadcast_size", lambda builder, a, b: builder.select(_is_one(builder, a), b, a))):

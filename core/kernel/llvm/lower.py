@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, cast
 
 from llvmlite import ir
 
@@ -24,7 +24,7 @@ _RELAXED = ["reassoc", "nsz", "arcp", "contract"]
 """Fast-math flags of relaxed kernels: reordering, fused multiply-add, reciprocals. NaN and infinity are kept."""
 
 _FLOATING = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg"))
-_FOLDED = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b}
+_FOLDED: Dict[type, Callable[[Any, Any], Any]] = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b}
 
 
 class LlvmValue(NamedTuple):
@@ -196,14 +196,14 @@ class _Lowering:
         function: Intrinsic = self.names[node.func.id]
         args = [self.value(arg) for arg in node.args]
         if function.operands is None:
-            return LlvmValue(function.result, function.build(self.builder, args))
+            return LlvmValue(cast(str, function.result), function.build(self.builder, args))
         kinds, result = function.operands, function.result
         if function.generic:
             kinds = (args[0].kind,) * len(kinds)
             result = result.get(args[0].kind, "") if isinstance(result, dict) else result or args[0].kind
         if len(kinds) != len(args):
             raise CompileError("%s takes %d operands" % (node.func.id, len(kinds)))
-        return LlvmValue(result, function.build(self.builder, *map(self._as, args, kinds)))
+        return LlvmValue(cast(str, result), function.build(self.builder, *map(self._as, args, kinds)))
 
     def _compare(self, node: ast.Compare) -> LlvmValue:
         left, right = self.value(node.left), self.value(node.comparators[0])

@@ -5,7 +5,7 @@ Most variables are. lower.py keeps them as LLVM values. They need no stack slot,
 from __future__ import annotations
 
 import ast
-from typing import Any, Dict, List, Set
+from typing import Any, Dict, List, Set, cast
 
 
 def assigned_once(definition: ast.FunctionDef) -> Set[str]:
@@ -38,7 +38,7 @@ class _Finder:
             self.block(statement.orelse)
             return
         self.read(statement)
-        for target in statement.targets if isinstance(statement, ast.Assign) else ():
+        for target in cast("List[ast.Name]", statement.targets) if isinstance(statement, ast.Assign) else ():
             if target.id in self.assigned:
                 self.others.add(target.id)
             self.assigned[target.id] = self.open[-1]

@@ -14,19 +14,19 @@ from pijit.core.kernel.llvm.float_intrinsics import other_sign, unknown, unknown
 from pijit.core.kernel.llvm.intrinsics import F4, F8, I1
 
 
-def memory_type(dtype: np.dtype) -> Any:
+def memory_type(dtype: np.dtype[Any]) -> Any:
     """The LLVM type of an element in memory."""
     if dtype.kind == "f":
         return F8 if dtype.itemsize == 8 else F4
     return ir.IntType(8 * dtype.itemsize)
 
 
-def value_type(dtype: np.dtype) -> Any:
+def value_type(dtype: np.dtype[Any]) -> Any:
     """The LLVM type of an element as an operand."""
     return I1 if dtype.kind == "b" else memory_type(dtype)
 
 
-def can_convert(source: np.dtype, target: np.dtype) -> bool:
+def can_convert(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     """Whether one conversion turns ``source`` into ``target`` without raising a flag or wrapping."""
     if "c" in (source.kind, target.kind):
         return False
@@ -42,7 +42,7 @@ def narrowed(builder: Any, value: Any, code: str) -> Any:
     return value
 
 
-def converted(builder: Any, value: Any, source: np.dtype, target: np.dtype) -> Any:
+def converted(builder: Any, value: Any, source: np.dtype[Any], target: np.dtype[Any]) -> Any:
     """An element converted to another dtype."""
     kind = value_type(target)
     if source == target or value.type == kind and source.kind != "b":
@@ -62,7 +62,7 @@ def _llvm(name: str) -> Callable[..., Any]:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
+    def build(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
         element, lanes = value.type, ""
         if isinstance(element, ir.VectorType):
             element, lanes = element.element, "v%d" % element.count
@@ -75,7 +75,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def _compare(symbol: str) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
+    def build(builder: Any, dtype: np.dtype[Any], left: Any, right: Any) -> Any:
         if dtype.kind == "f":
             return (builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered)(symbol, left, right)
         return (builder.icmp_signed if dtype.kind == "i" else builder.icmp_unsigned)(symbol, left, right)
@@ -83,17 +83,17 @@ def _compare(symbol: str) -> Callable[..., Any]:
 
 
 def _pick(symbol: str) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, left: Any, right: Any) -> Any:
+    def build(builder: Any, dtype: np.dtype[Any], left: Any, right: Any) -> Any:
         return builder.select(_compare(symbol)(builder, dtype, left, right), left, right)
     return build
 
 
-def _clip(builder: Any, dtype: np.dtype, value: Any, low: Any, high: Any) -> Any:
+def _clip(builder: Any, dtype: np.dtype[Any], value: Any, low: Any, high: Any) -> Any:
     value = builder.select(_compare("<")(builder, dtype, value, low), low, value)
     return builder.select(_compare(">")(builder, dtype, value, high), high, value)
 
 
-def _sign(builder: Any, dtype: np.dtype, value: Any) -> Any:
+def _sign(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
     """0.0 for zeros of both signs; NaN stays what it is."""
     zero = ir.Constant(value.type, 0.0)
     result = builder.select(builder.fcmp_ordered("==", value, zero), zero, value)
@@ -106,7 +106,7 @@ def _infinity(value: Any) -> Any:
     return ir.Constant(value.type, float("inf"))
 
 
-def fits(builder: Any, value: Any, target: np.dtype) -> Any:
+def fits(builder: Any, value: Any, target: np.dtype[Any]) -> Any:
     """Whether a float is certain to fit into an integer dtype once its fraction is dropped."""
     bits = 8 * target.itemsize
     low, high = (-2.0 ** (bits - 1), 2.0 ** (bits - 1)) if target.kind == "i" else (-1.0, 2.0 ** bits)
@@ -114,8 +114,8 @@ def fits(builder: Any, value: Any, target: np.dtype) -> Any:
     return builder.and_(above, builder.fcmp_ordered("<", value, ir.Constant(value.type, high)))
 
 
-def _to(target: np.dtype) -> Callable[..., Any]:
-    def build(builder: Any, dtype: np.dtype, value: Any) -> Any:
+def _to(target: np.dtype[Any]) -> Callable[..., Any]:
+    def build(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
         value = builder.select(fits(builder, value, target), value, ir.Constant(value.type, 0.0))
         if target.itemsize < 4:
             return builder.trunc(builder.fptosi(value, ir.IntType(32)), memory_type(target))
@@ -123,11 +123,11 @@ def _to(target: np.dtype) -> Callable[..., Any]:
     return build
 
 
-def _negative(builder: Any, dtype: np.dtype, value: Any) -> Any:
+def _negative(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
     return other_sign(builder, value) if dtype.kind == "f" else builder.neg(value)
 
 
-def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
+def _absolute(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
     if dtype.kind == "f":
         return without_sign(builder, value)
     if dtype.kind == "u":
@@ -136,7 +136,7 @@ def _absolute(builder: Any, dtype: np.dtype, value: Any) -> Any:
     return builder.select(below, builder.neg(value), value)
 
 
-def _reciprocal(builder: Any, dtype: np.dtype, value: Any) -> Any:
+def _reciprocal(builder: Any, dtype: np.dtype[Any], value: Any) -> Any:
     return builder.fdiv(ir.Constant(value.type, 1.0), value)
 
 
@@ -146,7 +146,7 @@ def _by_kind(floating: str, integer: str) -> Callable[..., Any]:
 
 def _times(name: str, integer: str = "") -> Callable[..., Any]:
     """A product or quotient; integers use another instruction, if any."""
-    def build(builder: Any, dtype: np.dtype, *args: Any) -> Any:
+    def build(builder: Any, dtype: np.dtype[Any], *args: Any) -> Any:
         if dtype.kind != "f":
             return getattr(builder, integer)(*args)
         return getattr(builder, name)(*[own_sign(builder, value) for value in args])
@@ -158,7 +158,7 @@ def own_sign(builder: Any, value: Any) -> Any:
     return unknown(builder, value) if isinstance(value, ir.Constant) and value.constant == -1.0 else value
 
 
-def _picked(builder: Any, dtype: np.dtype, condition: Any, value: Any) -> Any:
+def _picked(builder: Any, dtype: np.dtype[Any], condition: Any, value: Any) -> Any:
     """A number where a mask is set, else 1.
 
     LLVM must not fold this choice. It would drop it if another choice by the mask follows. It might also compute with
@@ -201,7 +201,7 @@ STREAMED = WIDE.union(("minimum", "maximum", "clip", "where", "and", "or", "xor"
 """Operations that rows with non-temporal stores may contain."""
 
 
-def result_dtype(operation: str, dtype: np.dtype) -> np.dtype:
+def result_dtype(operation: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of an operation's result, except for gathered elements."""
     if operation.startswith("to_"):
         return np.dtype(operation[3:])

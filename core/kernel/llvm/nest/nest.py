@@ -176,7 +176,7 @@ class _Writer:
             lanes = ir.VectorType(kind, 8 * nontemporal.LINE // kind.width)
             self.odd[lanes] = local(builder, lanes, 1)
 
-    def _step_dtype(self, name: str, codes: str) -> np.dtype:
+    def _step_dtype(self, name: str, codes: str) -> np.dtype[Any]:
         if name.startswith("gather"):
             return np.dtype(self.nest.tables[int(name[6:])][0])
         return result_dtype(name, np.dtype(codes[-1]))
@@ -458,7 +458,7 @@ class _Writer:
         table = builder.inttoptr(self.tables[first], I8.as_pointer())
         return self.load(builder.gep(table, [offset]), np.dtype(code))
 
-    def load(self, place: Any, dtype: np.dtype) -> Any:
+    def load(self, place: Any, dtype: np.dtype[Any]) -> Any:
         pointer = self.builder.bitcast(place, memory_type(dtype).as_pointer())
         value = self.builder.load(pointer, align=1)
         return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype.kind == "b" else value

@@ -8,7 +8,7 @@ NumPy's own loop.
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence, cast
 
 from llvmlite import ir
 
@@ -211,7 +211,8 @@ class _Halves:
 
         def leaf(number: Any) -> None:
             start = builder.add(first, builder.mul(number, _number(_LEAF)))
-            builder.store(self._add_lanes(start, _number(_LEAF), self.lanes), builder.gep(totals, [number]))
+            builder.store(self._add_lanes(start, _number(_LEAF), cast("Callable[[Any], Any]", self.lanes)),
+                          builder.gep(totals, [number]))
 
         def fold(number: Any) -> None:
             even = builder.shl(number, _number(1))
