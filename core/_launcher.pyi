@@ -182,6 +182,15 @@ def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int,
     For a ufunc that `is_numpys` it may be a faster loop that gives the same bits and flags.
     """
 
+def draws_configure(words: Tuple[int, ...]) -> None:
+    """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.h."""
+
+def draw(generator: Any, method: int, words: int) -> bool:
+    """Draws as kernels do, by the method of a number, from and to two words at an address; whether it drew a number."""
+
+def method_address(method: Any) -> int:
+    """The address of the C function of a method descriptor without arguments."""
+
 def reduce_run() -> int:
     """Number of elements of a row that NumPy's reductions pass to an inner loop at once (probed once): 8192 up to
     NumPy 2.2; 0: all of them."""

@@ -95,7 +95,7 @@ def part_word(kind: IteratorType, path: Tuple[Any, ...]) -> int:
     if isinstance(path[0], str):
         return names.index(path[0])
     word = len(names) + sum(input_words(_part_code(part)) for part in kind.parts[:path[0]])
-    return word + part_word(kind.parts[path[0]], path[1:]) if len(path) > 1 else word  # type: ignore[arg-type]
+    return word + part_word(kind.parts[path[0]], path[1:]) if len(path) > 1 else word
 
 
 class Layout:

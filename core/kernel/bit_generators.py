@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core import _launcher
 from pijit.core.graph.draws import LEGACY, NEW, Draw
@@ -20,9 +20,9 @@ _SAMPLES = 100
 _DISTRIBUTIONS = ("random_standard_normal", "random_normal", "random_standard_exponential", "random_exponential",
                   "random_bounded_uint64_fill")
 _BOUNDS = [(0, 6), (-5, 2 ** 40), (3, 4)]
-_EXAMPLES = {"uniform": [(0.0, 1.0), (-2.5, 1e3)], "normal": [(0.0, 1.0), (3.0, 0.1)],
-             "exponential": [(1.0,), (0.3,)], "integers": _BOUNDS, "randint": _BOUNDS,
-             "getrandbits": [(1,), (3,), (33,), (63,)]}
+_EXAMPLES: Dict[str, Sequence[Tuple[Any, ...]]] = {
+    "uniform": [(0.0, 1.0), (-2.5, 1e3)], "normal": [(0.0, 1.0), (3.0, 0.1)], "exponential": [(1.0,), (0.3,)],
+    "integers": _BOUNDS, "randint": _BOUNDS, "getrandbits": [(1,), (3,), (33,), (63,)]}
 
 
 class _Missing(Exception):

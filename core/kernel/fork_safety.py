@@ -198,7 +198,7 @@ def _refuse(because: str) -> None:
 
 def _import_owners() -> List[int]:
     """The identifiers of the threads that are importing modules."""
-    locks = getattr(importlib._bootstrap, "_module_locks", {})  # type: ignore[attr-defined]
+    locks = getattr(importlib._bootstrap, "_module_locks", {})
     found = [getattr(reference(), "owner", None) for reference in list(locks.values())]
     return [owner for owner in found if owner is not None]
 
