@@ -65,7 +65,7 @@ def test_commands_name_what_exists():
 def test_links_and_variables_exist():
     for target in re.findall(r"\]\((docs/[^)]+)\)", README):
         assert (ROOT / target).exists(), target
-    sources = "".join(path.read_text() for folder in ("pijit", "core") for path in (ROOT / folder).glob("*.py"))
+    sources = "".join(path.read_text() for folder in ("pijit", "core") for path in (ROOT / folder).rglob("*.py"))
     for variable in re.findall(r"`(PIJIT_\w+)=", README):
         assert variable in sources, variable
 
