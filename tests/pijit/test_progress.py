@@ -22,7 +22,7 @@ pytestmark = [needs_pipeline, pytest.mark.skipif(importlib.util.find_spec("tqdm"
 SLOW = '''
 import time
 import numpy as np
-from pijit import progress
+from pijit.reporting import progress
 from pijit.core.kernel import compile as kernels
 
 progress.PATIENCE, progress.TICK = 0.1, 0.05
