@@ -35,7 +35,7 @@ class Reason(NamedTuple):
 
 GROUPS: Tuple[Tuple[str, str], ...] = (
     ("PJ1", "Whole-function skips: the function runs as plain Python"),
-    ("PJ2", "Breaks: one instruction stays bytecode, capture goes on behind it"),
+    ("PJ2", "Breaks: one instruction stays bytecode, capture continues after it"),
     ("PJ30", "Recompiles: a function was captured again"),
     ("PJ31", "Exits: a kernel is left in the middle so often that its line is no faster"),
     ("PJ4", "Choices: capturable, but bytecode is the better way to run it"),
@@ -77,7 +77,7 @@ _ROWS = (
     # Breaks.
     Reason("PJ201", "call of a function that is not captured",
            "What the call does and returns is unknown before it runs, so Python makes the call.",
-           "Move the call out of the hot loop, or make it rare: code around it is compiled all the same."),
+           "Move the call out of the hot loop, or make it rare: the code around it is still compiled."),
     Reason("PJ202", "instruction that stays bytecode",
            "There is no compiled form of this instruction.",
            "Keep it out of the innermost loop."),
@@ -89,31 +89,32 @@ _ROWS = (
            "Reading an attribute of an arbitrary object can run code, so Python reads it.",
            "Read the attribute into a local variable before the loop."),
     Reason("PJ205", "subscript form that is not captured",
-           "Compiled subscripts are integers, slices, None, Ellipsis and tuples of these on plain arrays, integers on "
-           "lists, tuples, bytes and bytearrays, integers and slices on strings, slices where lists are changed, and "
-           "numbers, strings and tuples of these on dicts, defaultdicts and Counters. OrderedDict keeps an order of "
-           "its own.",
-           "Use basic indexing where it says the same."),
+           "Compiled subscripts of plain arrays are integers, slices, None, Ellipsis and tuples of these. Lists, "
+           "tuples, bytes and bytearrays take integers, strings take integers and slices, and lists are also changed "
+           "at slices. Dicts, defaultdicts and Counters take numbers, strings and tuples of these. OrderedDict keeps "
+           "an order of its own.",
+           "Use basic indexing where it has the same effect."),
     Reason("PJ206", "entry or exit of a with block, or of an exception handler",
-           "Kernels make no exceptions. Where one is raised for a reason that they can see, and the handler does not "
-           "look at it, they go on at the handler; all others leave, and Python handles them. Context managers whose "
-           "methods are not compiled, or whose block has a loop, are Python's; what is in such a block is compiled.",
+           "Kernels make no exceptions. If a kernel can predict the exception, and the handler does not use the "
+           "exception object, the kernel continues at the handler. Otherwise it exits, and Python handles the "
+           "exception. Python enters and leaves context managers whose methods are not compiled, or whose block has a "
+           "loop; the code in such a block is compiled.",
            "Nothing to do, unless a with block is entered in the innermost loop: then move it out."),
     Reason("PJ207", "import of a module that is not there yet",
            "Importing can run a whole module. Kernels look up modules that were imported before, and names in them, "
-           "but not what relative imports give.",
+           "but not relative imports.",
            "Import at the top of the module."),
     Reason("PJ208", "global or closure variable that may have been deleted",
            "Whether such a variable has a value at this point depends on what Python did before.",
            "Keep the value in a local variable."),
     Reason("PJ209", "iteration over a type that is not captured",
-           "Compiled loops run over arrays, range(), strings, short tuples, lists and dicts whose items are alike, "
-           "generators, and enumerate(), zip(), map(), filter() and reversed() of these; other iterators run code for "
-           "each item.",
+           "Compiled loops run over arrays, range(), strings, short tuples, generators, and lists and dicts whose "
+           "items have one type; also over enumerate(), zip(), map(), filter() and reversed() of these. Other "
+           "iterators run code for each item.",
            "Loop over an array, or a list of numbers, arrays, strings or tuples that have the same types."),
     Reason("PJ210", "NumPy function that is not captured",
            "There is no compiled form of this NumPy function, so NumPy runs it.",
-           "Nothing to do if it works on large arrays: NumPy is fast there."),
+           "Nothing to do for large arrays: NumPy is fast there."),
     Reason("PJ211", "keyword or star arguments in a captured call",
            "This combination of arguments has no compiled form.",
            "Pass the arguments by position."),
@@ -131,8 +132,8 @@ _ROWS = (
            "Kernels work on bool, integer, float32, float64 and complex data in native byte order.",
            "Convert with astype() before the loop."),
     Reason("PJ216", "string formatting or building of a container",
-           "Kernels make strings of numbers and strings, and containers of what they know; anything else may run code "
-           "of its own when it is formatted or put together.",
+           "Kernels make strings from numbers and strings, and containers from values whose types are known. Other "
+           "objects may run code when they are formatted or collected.",
            "Format and collect numbers rather than arrays and objects, or do it outside of the innermost loop."),
     Reason("PJ217", "forced break",
            "The option force_breaks asked for it: a test switch.",
@@ -141,71 +142,71 @@ _ROWS = (
            "The value comes from a call that Python makes; the first run observes its type, the next "
            "capture uses it.",
            "Nothing to do: it is seen when this line runs, and the next call uses it."),
-    Reason("PJ219", "read of what compiled code of the function changes",
-           "What is read of an object under guards is fetched where a segment starts; here the segment itself, or "
-           "another one of the function, changes that object or one that may be the same.",
+    Reason("PJ219", "read of a location that a kernel in this function writes",
+           "Attributes and items of guarded objects are fetched where a segment starts. Here this segment, or another "
+           "one of the function, writes that object or one that may be the same.",
            "Keep the value in a local variable."),
     Reason("PJ220", "store that stays bytecode",
            "Compiled stores go into instance dictionaries, slots, classes, modules, lists and dicts whose classes do "
-           "not interfere; anything else can run code of its own.",
+           "not define the store themselves. Other stores can run user code.",
            "Keep the value in a local variable and store it after the loop."),
     Reason("PJ221", "raise of an exception",
-           "Kernels never raise: they leave, and Python makes the exception and raises it.",
+           "Kernels never raise: they exit, and Python makes and raises the exception.",
            "Nothing to do: a raise that is not reached costs nothing."),
     Reason("PJ230", "call of a Python function that is not inlined",
-           "A call is compiled with its caller if all of the callee that can return is captured; otherwise Python "
+           "A call is compiled with its caller if every path of the callee that returns is captured. Otherwise Python "
            "makes the call.",
-           "Look at the reason inside the callee; what is around the call is compiled all the same."),
+           "Look at the reason inside the callee; the code around the call is still compiled."),
     Reason("PJ231", "function that may raise after it has written",
-           "A kernel leaves before what could raise, and bytecode goes on in the middle of the callee. That cannot be "
-           "done here: the call is made by a comprehension or a builtin, or the callee holds an iterator, a tuple of "
-           "its caller's or a value that only kernels have.",
-           "Let the callee return what it computes and write it in the caller."),
+           "A kernel exits before an operation that could raise, and bytecode continues in the middle of the callee. "
+           "That is impossible here: a comprehension or a builtin makes the call, or the callee holds an iterator, a "
+           "tuple of its caller or a value that exists in kernels only.",
+           "Let the callee return its results, and write them in the caller."),
     Reason("PJ232", "path of an inlined function that stays bytecode",
-           "The function that is called does something beside that is not compiled, which looks as if it were rare: "
-           "kernels leave there, in the middle of the call, and bytecode runs the rest of it.",
+           "A cold path of the callee, such as logging, is not compiled. Kernels exit there, in the middle of the "
+           "call, and bytecode runs the rest of it.",
            "Nothing to do if it is rare; otherwise look at the reason inside the callee."),
     # Recompiles.
     Reason("PJ301", "guard failed",
-           "Something that the compiled code relies on is different in this call.",
+           "A fact that the compiled code relies on does not hold in this call.",
            "Call with the same types; an argument that changes type in each call is best converted by "
            "the caller."),
     Reason("PJ302", "types were observed",
-           "A run showed what calls between the segments return, so more of the function can be compiled.",
+           "A run showed the types that calls between segments return, so more of the function can be compiled.",
            "Nothing to do."),
     Reason("PJ303", "cache limit reached",
            "The function has as many entries as cache_limit allows: they keep serving, other calls run "
            "the original code.",
            "Look at the guard that keeps failing, or raise cache_limit."),
     Reason("PJ304", "types were observed in a loop of a call that still runs",
-           "The loop showed what calls in it return; the call went on in code that was compiled with that.",
+           "The loop showed the types that its calls return. The running call continued in code compiled for them.",
            "Nothing to do."),
     Reason("PJ305", "segments no longer fit",
-           "Calls between the segments return values of other kinds than before, or something else changed "
-           "there: a run is observed, and the function captured for the old and the new kinds.",
-           "Nothing to do; a call that keeps returning new kinds of values is observed three more times only."),
+           "Calls between the segments return values of other types than before. A run is observed, and the function "
+           "is captured for the old and the new types.",
+           "Nothing to do; a call that keeps returning new types is observed only three more times."),
     Reason("PJ306", "hint of a type does not hold",
-           "A comment with @jit.typing, or pijit.hint, says of a value that Python makes what it is like, but the "
-           "guards of the code that was compiled for that failed: a run is observed, as without the hint.",
+           "A comment with @jit.typing, or pijit.hint, declares the type of a value that Python makes. The guards of "
+           "the code compiled for that type failed, so a run is observed, as without the hint.",
            "Correct the hint, or remove it."),
-    Reason("PJ307", "what it was compiled for has changed",
-           "A value that hash_args names is not what it was, or set_context has set something else: what was compiled "
-           "is dropped.",
-           "Nothing to do; leave out of hash_args what changes often and matters to no captured value."),
-    Reason("PJ308", "object that is another one in each call",
-           "Guards named a class, function, module or string at this place, and no later call brought it again. The "
-           "place is left out of captures: its operations stay bytecode, and the rest is compiled.",
-           "Make the class or function once, outside of what is called often."),
+    Reason("PJ307", "a declared dependency has changed",
+           "A value that hash_args names has changed, or set_context has changed a setting. The compiled code is "
+           "dropped.",
+           "Nothing to do; leave values out of hash_args that change often and that no captured code uses."),
+    Reason("PJ308", "object that is made again for each call",
+           "Guards named a class, function, module or string in this location, and no later call had the same object. "
+           "Captures leave the location out: its operations stay bytecode, and the rest is compiled.",
+           "Make the class or function once, outside of functions that are called often."),
     Reason("PJ309", "captures wait",
            "Each capture served one call, because guards named objects that were made for that call. Misses run the "
            "original code for a while; then one more capture is tried.",
-           "Make the class or function once, outside of what is called often."),
+           "Make the class or function once, outside of functions that are called often."),
     # Exits.
     Reason("PJ310", "leaves the kernel in most iterations",
-           "The operation meets a value for which Python may raise or warn, or that the code was not compiled for: "
-           "bytecode repeats the statement and runs the rest of that iteration, so the line is no faster than without "
+           "The operation meets a value for which Python may raise or warn, or for which the code was not compiled. "
+           "Bytecode repeats the statement and runs the rest of that iteration, so the line is no faster than without "
            "pijit.",
-           "Look at the operation and the reason: treat such values in a branch of their own, or convert them before "
+           "Look at the operation and the reason. Handle such values in a branch of their own, or convert them before "
            "the loop."),
     # Choices.
     Reason("PJ401", "too little work for a kernel",
@@ -215,33 +216,32 @@ _ROWS = (
            "The kernel was timed against the bytecode that it replaces and lost.",
            "Set perf_statistics to False to keep it anyway."),
     Reason("PJ403", "loop that a long first call stays in",
-           "What the loop shows of types is used from the next call on: the running call cannot move to newer code "
+           "The types that the loop shows are used from the next call on. The running call cannot move to newer code "
            "here.",
-           "Put the loop into a function of its own, and leave its arguments as they are."),
+           "Put the loop into a function of its own, and do not rebind its arguments."),
     Reason("PJ404", "run as bytecode by request",
            "The option interpret names this kernel, or `python -m pijit bisect` tries the program without it.",
            "Leave it out of the option."),
     Reason("PJ405", "too much code",
-           "Capturing and compiling take time for each operation: kernels end where they are too large. A function "
-           "whose capture takes too many steps stays bytecode, and so do branches that are nested about a hundred "
-           "deep.",
+           "Capturing and compiling take time for each operation, so the size of kernels is limited. A function whose "
+           "capture takes too many steps stays bytecode, and so do branches that are nested about a hundred deep.",
            "Move the hot loop into a function of its own and decorate that."),
     Reason("PJ406", "process that was forked while another thread compiled",
-           "A child has the forking thread alone. LLVM and numba may be half changed in it, so nothing is compiled "
-           "there; what was compiled before the fork is used.",
+           "A child has only the forking thread. LLVM and numba may be in an inconsistent state in it, so nothing is "
+           "compiled there. Kernels that were compiled before the fork are used.",
            "Fork before threads call jitted functions, or start processes by the method \"spawn\"."),
     Reason("PJ407", "cold",
-           "`python -m pijit` compiles functions and loops of a program that have earned it: their calls took longer "
-           "than compiling takes, and no more than a part of the time that the program has run goes into compiling.",
+           "`python -m pijit` compiles hot functions and loops of a program: their calls took longer than compiling "
+           "takes. Only a part of the program's run time goes into compiling.",
            "Nothing to do; `--eager`, or the decorator `jit`, compiles a function at its first call."),
     # Gradients.
     Reason("PJ501", "gradients need CPython 3.7 to 3.13",
            "Gradients are computed by rewriting bytecode, and a gradient has no plain Python to fall back to.",
            "Run on CPython 3.7 to 3.13, with the GIL."),
     Reason("PJ502", "no derivative is known",
-           "A value that depends on the arguments went through code without a derivative rule, and something flows "
-           "back to it. Code in C that may write such a value is refused at once.",
-           "Write the derivative with `custom_vjp`; mark what does not matter with `nondifferentiable` or "
+           "A value that depends on the arguments went through code without a derivative rule, and a gradient flows "
+           "back to it. C code that may write such a value is refused at once.",
+           "Write the derivative with `custom_vjp`, or mark code that does not matter with `nondifferentiable` or "
            "`stop_gradient`."),
     Reason("PJ503", "nothing flows to an argument",
            "The result does not depend on the argument through operations that have a derivative, so the gradient is "
@@ -254,8 +254,8 @@ _ROWS = (
            "Arguments that share memory have no partial derivatives of their own once the function writes them.",
            "Pass a copy of one of them."),
     Reason("PJ506", "the tape would need more memory than its limit",
-           "The backward sweep reads what the function has computed, so the arrays are kept until then.",
-           "Differentiate fewer steps at once, pass a larger `tape_limit`, or put what does not matter into "
+           "The backward sweep reads the arrays that the function has computed, so they are kept until then.",
+           "Differentiate fewer steps at once, pass a larger `tape_limit`, or put code that does not matter into "
            "`no_grad`."),
     Reason("PJ507", "store of an active value into an integer array",
            "The conversion to an integer is constant between its steps, so nothing flows through the store.",

@@ -87,7 +87,7 @@ def test_lines_lead_from_the_outermost_call_to_what_is_in_the_way():
     assert [line.strip() for line in str(caught.value).splitlines()[2:]] == [
         "y = middle(x)", "{}:{}, in middle".format(__file__, first[1] + 1), "return innermost(x) + 1.0",
         "{}:{}, in innermost".format(__file__, first[2] + 2), 'print("inside")',
-        "hint: Move the call out of the hot loop, or make it rare: code around it is compiled all the same."]
+        "hint: Move the call out of the hot loop, or make it rare: the code around it is still compiled."]
 
 
 def test_the_error_is_a_plain_exception():

@@ -144,7 +144,7 @@ def test_hash_args_that_change_capture_again(held, change):
     for _ in range(2):
         assert np.array_equal(f(X), whole(X))
     assert f.cache_info().misses == 3 and len(f.state.entries) == 1
-    assert pijit.info(f).recompiles == ("PJ307 what it was compiled for has changed (because: hash_args[0])",)
+    assert pijit.info(f).recompiles == ("PJ307 a declared dependency has changed (because: hash_args[0])",)
 
 
 def test_another_context_is_told_once():
@@ -153,7 +153,7 @@ def test_another_context_is_told_once():
     try:
         pijit.set_context(mode=pijit.GRAPH_MODE)
         f(X), f(X)
-        assert pijit.info(f).recompiles == ("PJ307 what it was compiled for has changed (because: set_context)",)
+        assert pijit.info(f).recompiles == ("PJ307 a declared dependency has changed (because: set_context)",)
     finally:
         pijit.set_context(mode=pijit.PYNATIVE_MODE)
     pijit.reset()
