@@ -12,11 +12,8 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.pythons import why_not_python
 
 MISS, HIT = "miss", "hit"
-
-needs_pipeline = pytest.mark.skipif(why_not_python() is not None, reason="pijit does not compile on this Python")
 
 MODES = {"backend": "PIJIT_TEST_BACKEND", "force_breaks": "PIJIT_TEST_FORCE_BREAKS"}
 

@@ -12,15 +12,13 @@ import xml.etree.ElementTree
 
 import pytest
 
-from tests.harness import needs_pipeline
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 BESIDE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(HERE))), "shared", "mindspore_tests")
 FOLDER = os.environ.get("PIJIT_MINDSPORE_TESTS", BESIDE)
 PART = os.path.join("tests", "st", "pi_jit")
 FOLDERS = ("builtin", "calculation", "container", "control_ms", "dynamic_shape", "gradient", "guard")
 
-pytestmark = [needs_pipeline, pytest.mark.skipif(not os.path.isdir(FOLDER), reason="MindSpore's tests are not there"),
+pytestmark = [pytest.mark.skipif(not os.path.isdir(FOLDER), reason="MindSpore's tests are not there"),
               pytest.mark.skipif("PIJIT_TEST_FEW" in os.environ, reason="run by the first and the last version")]
 
 

@@ -250,7 +250,6 @@ def test_arrays_that_share_memory(by):
     same(wrapping, lambda x: (np.zeros(2 * len(x))[::-2], x[::-1]), "f8")
 
 
-
 @pytest.mark.skipif(not READS_STATUS, reason="the flags are not read in machine code on this processor")
 def test_a_strip_looks_at_no_result(tmp_path):
     for f, args in ((filtered, (numbers("f8"), 0.9)), (in_place, (numbers("f8"),))):

@@ -7,9 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
-
-pytestmark = needs_pipeline
+from tests.harness import check, fail_unless_captured, jitted
 
 
 @pytest.fixture

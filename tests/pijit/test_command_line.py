@@ -13,9 +13,6 @@ import pijit
 from pijit.__main__ import SUBCOMMANDS, main
 from pijit.cli import bisection
 from pijit.cli.program import Program, decorate
-from tests.harness import needs_pipeline
-
-pytestmark = needs_pipeline
 
 MAIN = '''
 """The program's own text."""

@@ -17,7 +17,6 @@ import pytest
 
 import pijit
 from pijit import decorator, jit
-from tests.harness import needs_pipeline
 
 
 def plain(x, k=2.0):
@@ -38,7 +37,6 @@ def test_refuses_what_is_not_callable(wrong):
     assert text.startswith("jit: fn must be a Python function, a method,") and repr(wrong) in text
 
 
-@needs_pipeline
 @pytest.mark.parametrize("wrong", [len, np.add, int, functools.lru_cache()(plain)])
 def test_refuses_callables_without_python_code(wrong):
     with pytest.raises(TypeError, match="jit: fn must be"):
@@ -128,7 +126,6 @@ def test_import_is_light(tmp_path):
     assert printed == "[]\n"
 
 
-@needs_pipeline
 def test_the_three_forms():
     called = jit(mode="PIJit", jit_config={"cache_limit": 2})
     for f in (jit(plain), jit()(plain), called(plain), jit(fn=plain)):
@@ -140,7 +137,6 @@ def test_the_three_forms():
     assert jit(plain, jit_config={"cache_limit": 2}).config.cache_limit == 2
 
 
-@needs_pipeline
 @pytest.mark.parametrize("config", [{}, {"check": True}])
 def test_help_and_dir_are_those_of_the_function(config):
     f = jit(plain, jit_config=config)
@@ -153,7 +149,6 @@ def test_help_and_dir_are_those_of_the_function(config):
     assert "Now it is." in pydoc.render_doc(undocumented, renderer=pydoc.plaintext)
 
 
-@needs_pipeline
 def test_cache_info_and_clear():
     f = jit(plain)
     assert f.cache_info() == (0, 0, 8, 0)
@@ -167,7 +162,6 @@ def test_cache_info_and_clear():
     assert (f(np.ones(100)) == 2.0).all()
 
 
-@needs_pipeline
 def test_methods():
     from decorated import Model
 
@@ -179,7 +173,6 @@ def test_methods():
     assert bound.__self__ is model and (bound(x) == 3.0).all()
 
 
-@needs_pipeline
 def test_callable_objects_classes_and_partials():
     from decorated import Layer
 
@@ -197,7 +190,6 @@ def test_callable_objects_classes_and_partials():
     assert (half(x) == 0.5).all()
 
 
-@needs_pipeline
 def test_jit_of_jitted():
     f = jit(plain, jit_config={"cache_limit": 2})
     assert jit(f) is f and jit(f, jit_config={"cache_limit": 2}) is f
@@ -206,7 +198,6 @@ def test_jit_of_jitted():
     assert g.config.cache_limit == 2 and g.config.log_recompile is True
 
 
-@needs_pipeline
 def test_checked_function_compares_each_call(monkeypatch):
     assert (jit(plain, jit_config={"check": True})(np.ones(4)) == 2.0).all()
     monkeypatch.setenv("PIJIT_CHECK", "1")
@@ -217,7 +208,6 @@ def test_checked_function_compares_each_call(monkeypatch):
         f(np.ones(4))
 
 
-@needs_pipeline
 def test_pickle_by_name_and_by_value():
     from decorated import module_level
 
@@ -230,7 +220,6 @@ def test_pickle_by_name_and_by_value():
     assert again.__wrapped__ is again.py_func
 
 
-@needs_pipeline
 def test_cloudpickle_sends_main_by_value(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import sys, pickle, cloudpickle\nfrom pijit import jit\n"

@@ -11,9 +11,6 @@ import sys
 
 import pytest
 
-from tests.harness import needs_pipeline
-
-pytestmark = needs_pipeline
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.md"))
 ELSEWHERE = {"guide.md": "test_guide.py", "extending.md": "no whole programs"}

@@ -11,9 +11,8 @@ import pytest
 
 import pijit
 from pijit.reporting import printing
-from tests.harness import fail_unless_captured, jitted, needs_pipeline
+from tests.harness import fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.0, 1.0, 200)
 
 

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
-
-pytestmark = needs_pipeline
+from tests.harness import check, fail_unless_captured, jitted
 
 
 def scaled(x, y):

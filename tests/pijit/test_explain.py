@@ -8,7 +8,7 @@ import pytest
 import pijit
 from pijit.core.reasons import REASONS
 from pijit.explain import Report
-from tests.harness import jitted, needs_pipeline
+from tests.harness import jitted
 
 
 def segment(number, kind, lines, reason=""):
@@ -97,7 +97,6 @@ def scaled(x):
     return z
 
 
-@needs_pipeline
 def test_explains_without_calling_and_without_trace(capsys):
     f = jitted(scaled)
     before = f.cache_info()
@@ -111,7 +110,6 @@ def test_explains_without_calling_and_without_trace(capsys):
     assert 'print("scaled")' in str(found)
 
 
-@needs_pipeline
 def test_reports_and_dumps_leave_the_function_as_it_was(tmp_path):
     def half(x, n):
         total = 0.0
@@ -137,7 +135,6 @@ def test_reports_and_dumps_leave_the_function_as_it_was(tmp_path):
     assert known() == before
 
 
-@needs_pipeline
 def test_explains_what_calls_made():
     f = jitted(scaled)
     for _ in range(3):
@@ -146,7 +143,6 @@ def test_explains_what_calls_made():
     assert found.kernels and str(found) == str(pijit.explain(f))
 
 
-@needs_pipeline
 def test_before_the_first_call_and_without_arguments():
     found = jitted(scaled).explain()
     assert found.segments == found.breaks == () and found.skipped is None and "def scaled(x):" in str(found)
@@ -155,7 +151,6 @@ def test_before_the_first_call_and_without_arguments():
         pijit.explain(scaled, y=3)
 
 
-@needs_pipeline
 def test_explains_an_unjitted_function():
     assert pijit.explain(scaled, np.ones(1000)).kernels
     assert pijit.get_code_extra(scaled) is None
@@ -177,7 +172,6 @@ def helper(x):
 DATA = [1]
 
 
-@needs_pipeline
 def test_marks_and_segments_of_a_capture():
     f = pijit.jit(spread, jit_config={"backend": "python", "max_inline_depth": 0})
     f(np.ones(10))
@@ -188,7 +182,6 @@ def test_marks_and_segments_of_a_capture():
     assert not any("work: 0" in one.reason for one in found.segments)
 
 
-@needs_pipeline
 def test_internal_errors_of_a_function(monkeypatch):
     from pijit.core import entries, errors
 
@@ -227,7 +220,6 @@ async def async_generator():
     yield 1
 
 
-@needs_pipeline
 @pytest.mark.parametrize("f, reason_id", [(generator, "PJ101"), (coroutine, "PJ102"),
                                           (async_generator, "PJ103")])
 def test_says_why_a_whole_function_is_skipped(f, reason_id):
@@ -236,7 +228,6 @@ def test_says_why_a_whole_function_is_skipped(f, reason_id):
     assert pijit.get_code_extra(jitted(f)).stat == "NEVER_COMPILE"
 
 
-@needs_pipeline
 def test_code_extra():
     f = jitted(scaled)
     assert pijit.get_code_extra(f) == {"stat": "GRAPH_CANDIDATE", "compile_count_": 0, "break_count_": 0}

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import jitted, needs_pipeline
-
-pytestmark = needs_pipeline
+from tests.harness import jitted
 
 
 def whole(x, n):

@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-from tests.harness import needs_pipeline
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide.md").read_text()
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.S | re.M)
@@ -28,7 +26,6 @@ def test_each_program_has_a_test():
     assert len(PROGRAMS) == len(TITLES)
 
 
-@needs_pipeline
 def test_start(tmp_path):
     out = run(PROGRAMS[0], tmp_path)
     rounds = [line for line in out.splitlines() if line.startswith("round ")]
@@ -40,7 +37,6 @@ def test_start(tmp_path):
     assert rounds == plain.splitlines()
 
 
-@needs_pipeline
 def test_breaks(tmp_path):
     lines = run(PROGRAMS[1], tmp_path).splitlines()
     number = PROGRAMS[1].splitlines().index("        names |= {i}") + 1
@@ -49,7 +45,6 @@ def test_breaks(tmp_path):
     assert "<svg" in (tmp_path / "norms.html").read_text() and (tmp_path / "dumps" / "norms" / "entry_0").is_dir()
 
 
-@needs_pipeline
 def test_options(tmp_path):
     out = run(PROGRAMS[2], tmp_path)
     number = PROGRAMS[2].splitlines().index('    print("not compiled")') + 1
@@ -57,20 +52,17 @@ def test_options(tmp_path):
     assert "program.py:{}: PJ201".format(number) in out and "\n    hint: " in out
 
 
-@needs_pipeline
 def test_more(tmp_path):
     assert run(PROGRAMS[3], tmp_path).splitlines() == [
         "1", "0", "weighted: argument weights has shape (5,), but dimension 0 must be 3, as that of rows, dimension 0"]
 
 
-@needs_pipeline
 def test_logs(tmp_path):
     out = run(PROGRAMS[4], tmp_path).splitlines()
     assert "pijit recompiles: scaled: PJ301" in out[0] and "now has dtype float32" in out[0]
     assert out[1].startswith("scaled (") and "entries: 2 of at most 8" in out
 
 
-@needs_pipeline
 def test_off(tmp_path):
     assert run(PROGRAMS[5], tmp_path) == "0\n0\n"
 

@@ -9,17 +9,7 @@ import pytest
 
 import pijit
 from tests import harness
-from tests.harness import (
-    HIT,
-    MISS,
-    assert_calls,
-    calls_of,
-    check,
-    fail_unless_captured,
-    jitted,
-    kernel_count,
-    needs_pipeline,
-)
+from tests.harness import HIT, MISS, assert_calls, calls_of, check, fail_unless_captured, jitted, kernel_count
 
 
 class Fake:
@@ -102,7 +92,6 @@ def step(x, y):
     return y
 
 
-@needs_pipeline
 def test_check_on_a_captured_function():
     x = np.ones(1000)
     with fail_unless_captured():
@@ -113,7 +102,6 @@ def test_check_on_a_captured_function():
     assert (x == 1.0).all()
 
 
-@needs_pipeline
 def test_check_accepts_methods_and_jitted_functions():
     class Model:
         def __init__(self):
@@ -131,7 +119,6 @@ def test_check_accepts_methods_and_jitted_functions():
         check(len, [])
 
 
-@needs_pipeline
 def test_first_call_misses_and_the_next_hits():
     f = jitted(step)
     x, single = np.ones(1000), np.ones(1000, np.float32)

@@ -9,10 +9,9 @@ import pijit
 from pijit.reporting.html_page import _shortened, fragment_of, page_of
 from pijit.reporting.picture import svg_of
 from pijit.reporting.report import Report
-from tests.harness import fail_unless_captured, jitted, needs_pipeline
+from tests.harness import fail_unless_captured, jitted
 from tests.pijit.browser import measured, needs_browser
 
-pytestmark = needs_pipeline
 X = np.linspace(0.0, 1.0, 200)
 
 HOST = """<!DOCTYPE html><html><head><meta charset="utf-8"><style>

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import fail_unless_captured, jitted, needs_pipeline
+from tests.harness import fail_unless_captured, jitted
 from tests.pijit.known_splits import X, break_in_loop, retired
-
-pytestmark = needs_pipeline
 
 
 def ran(f, calls, **config):

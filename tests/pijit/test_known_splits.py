@@ -13,10 +13,8 @@ import pytest
 
 import pijit
 from pijit.reporting import printing
-from tests.harness import needs_pipeline
 from tests.pijit.known_splits import KNOWN
 
-pytestmark = needs_pipeline
 GOLDEN = pathlib.Path(__file__).with_name("golden")
 REWRITE = os.environ.get("PIJIT_TEST_GOLDEN") == "rewrite"
 EVERYTHING = "whole"

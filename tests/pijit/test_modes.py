@@ -6,9 +6,8 @@ import pytest
 
 import pijit
 from pijit import jit
-from tests.harness import fail_unless_captured, jitted, mode_config, needs_pipeline
+from tests.harness import fail_unless_captured, jitted, mode_config
 
-pytestmark = needs_pipeline
 X = np.linspace(0.0, 1.0, 100)
 
 

@@ -12,9 +12,6 @@ import pytest
 
 import pijit
 from pijit.notebook import CellRunner
-from tests.harness import needs_pipeline
-
-pytestmark = needs_pipeline
 
 CELL = textwrap.dedent("""
     import numpy as np

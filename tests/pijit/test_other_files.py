@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import fail_unless_captured, jitted, needs_pipeline
+from tests.harness import fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.0, 1.0, 200)
 HELPERS = '''
 def put(out, i, value):

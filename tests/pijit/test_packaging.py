@@ -14,7 +14,6 @@ import pytest
 
 import pijit
 from pijit.core.pythons import SUPPORTED
-from tests.harness import needs_pipeline
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = {"numpy": numpy, "numba": numba, "bytecode": bytecode}
@@ -30,7 +29,6 @@ def required():
     return [(one.name, one.specifier) for one in found if one.marker is None or one.marker.evaluate()]
 
 
-@needs_pipeline
 def test_requirements_are_those_of_the_tests():
     assert sorted(name for name, _ in required()) == sorted(LIBRARIES)
     for name, versions in required():
@@ -41,7 +39,6 @@ def test_type_information_is_installed():
     assert os.path.exists(os.path.join(os.path.dirname(pijit.__file__), "py.typed"))
 
 
-@needs_pipeline
 def test_a_machine_without_a_compiler_is_told(tmp_path):
     pytest.importorskip("setuptools.errors")
     command = [sys.executable, "setup.py", "-q", "build_ext", "--force", "--build-temp", str(tmp_path), "--build-lib",

@@ -10,9 +10,8 @@ import pijit
 from pijit.core.effect_reports import UNTOLD, WORDS
 from pijit.core.graph.ops import EFFECTS
 from pijit.reporting.html_page import fragment_of
-from tests.harness import fail_unless_captured, jitted, needs_pipeline
+from tests.harness import fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.0, 1.0, 200)
 
 

@@ -15,9 +15,8 @@ import pytest
 
 from pijit.core.kernel import compile as kernels
 from pijit.reporting import progress
-from tests.harness import needs_pipeline
 
-pytestmark = [needs_pipeline, pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="needs tqdm")]
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="needs tqdm")
 
 SLOW = '''
 import time

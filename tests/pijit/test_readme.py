@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-from tests.harness import needs_pipeline
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 
@@ -24,7 +22,6 @@ def run(*arguments):
     return subprocess.check_output(command, universal_newlines=True, cwd=str(ROOT / "examples"))
 
 
-@needs_pipeline
 def test_program(tmp_path):
     program, _ = blocks("python")
     script = tmp_path / "program.py"
@@ -38,7 +35,6 @@ def test_program(tmp_path):
     assert re.sub(r" at 0x[0-9a-f]+", "", printed).startswith(shown)
 
 
-@needs_pipeline
 def test_gradient(tmp_path):
     script = tmp_path / "gradient.py"
     script.write_text(blocks("python")[1] + "x = np.array([0.0, 1.0, 4.0, 9.0])\n"
@@ -48,7 +44,6 @@ def test_gradient(tmp_path):
     assert run(script).startswith("[")
 
 
-@needs_pipeline
 def test_example():
     out = run(ROOT / "examples" / "quickstart.py")
     assert "same bits: True   same file: True" in out

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from pijit import Symbol, Tensor, checking, jit
-from tests.harness import mode_config, needs_pipeline
-
-pytestmark = needs_pipeline
+from tests.harness import mode_config
 
 
 def scaled(x, y=2.0):

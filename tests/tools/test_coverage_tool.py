@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from tests.harness import needs_pipeline
 from tests.tools import observed_program
 from tests.tools.observed_program import ALL, ids, outcome, runs_of, twins
 
@@ -12,7 +11,6 @@ coverage = pytest.importorskip("coverage")
 
 FILE = observed_program.__file__
 CORES = ["ctrace", "pytrace"] + ["sysmon"] * (sys.version_info >= (3, 12))
-pytestmark = needs_pipeline
 
 
 def measure(monkeypatch, core, branch, call):

@@ -8,10 +8,9 @@ import sys
 
 import pytest
 
-from tests.harness import MODES, needs_pipeline
+from tests.harness import MODES
 
 pytest.importorskip("debugpy")
-pytestmark = needs_pipeline
 
 PROGRAM = """
 import sys

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from tests.harness import jitted, needs_pipeline
+from tests.harness import jitted
 from tests.tools import observed_program
 from tests.tools.observed_program import ALL, GOOD, X, ids, inlining, kernel, outcome, runs_of, scaled, twins
 
 MONITORING = getattr(sys, "monitoring", None)
-pytestmark = [needs_pipeline, pytest.mark.skipif(MONITORING is None, reason="sys.monitoring came with 3.12")]
+pytestmark = pytest.mark.skipif(MONITORING is None, reason="sys.monitoring came with 3.12")
 FILE = observed_program.__file__
 CALLERS = ("outcome", "events")
 """Functions whose events are the tests' own."""

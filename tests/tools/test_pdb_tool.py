@@ -8,11 +8,10 @@ import sys
 
 import pytest
 
-from tests.harness import jitted, needs_pipeline
+from tests.harness import jitted
 from tests.tools import observed_program
 from tests.tools.observed_program import BAD, GOOD, X, broken, ids, inlining, kernel, outcome, runs_of, scaled, twins
 
-pytestmark = needs_pipeline
 FILE = observed_program.__file__
 
 

@@ -7,11 +7,10 @@ import sys
 
 import pytest
 
-from tests.harness import jitted, needs_pipeline
+from tests.harness import jitted
 from tests.tools import observed_program
 from tests.tools.observed_program import ALL, GOOD, ids, outcome, runs_of, twins
 
-pytestmark = needs_pipeline
 FILE = observed_program.__file__
 
 

@@ -6,10 +6,7 @@ import traceback
 
 import pytest
 
-from tests.harness import needs_pipeline
 from tests.tools.observed_program import BAD, ids, outcome, twins
-
-pytestmark = needs_pipeline
 
 
 def printed(error, **options):

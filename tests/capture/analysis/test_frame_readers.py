@@ -14,9 +14,7 @@ import pytest
 
 from pijit.core._hook import UNBOUND
 from pijit.core.capture.driver import capture
-from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
-
-pytestmark = needs_pipeline
+from tests.harness import check, fail_unless_captured, jitted
 
 a = 1000.0
 X = np.arange(1.0, 7.0)

@@ -8,9 +8,7 @@ import pytest
 import pijit
 from pijit import TypeHintWarning, hint
 from pijit.core.capture.profile.hints import parsed
-from tests.harness import check, jitted, needs_pipeline, same
-
-pytestmark = needs_pipeline
+from tests.harness import check, jitted, same
 
 X = np.linspace(-1.0, 2.0, 7)
 KIND = np.float64

@@ -45,6 +45,7 @@ def layouts(code, nan=np.nan):
 
 NAMES = sorted(layouts("d"))
 
+
 def one_operator(symbol):
     return define("def f(a, b):\n    return a %s b" % symbol)
 

@@ -11,9 +11,7 @@ import pytest
 import pijit
 from pijit.core.graph.draws import DRAWS
 from pijit.core.kernel.bit_generators import is_drawn
-from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
-
-pytestmark = needs_pipeline
+from tests.harness import check, fail_unless_captured, jitted
 
 
 def of_generator(seed, n):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests.capture.containers.effects_common import CUT, launches
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted, needs_pipeline
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 4.0, 11)
 MANY = {"backend": "python"}  # machine code is compared in the tests below
 LONG = [float(k) for k in range(20)]

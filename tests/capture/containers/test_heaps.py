@@ -6,9 +6,8 @@ from heapq import heappop, heappush
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, needs_pipeline
+from tests.harness import check, fail_unless_captured
 
-pytestmark = needs_pipeline
 X = np.random.RandomState(3).rand(60).round(1)
 GRAPH = [[(int(j), float(w)) for j, w in zip(np.arange(i + 1, i + 5) % 80, np.random.RandomState(i).rand(4))]
          for i in range(80)]

@@ -7,9 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.harness import fail_unless_captured, jitted, needs_pipeline
-
-pytestmark = needs_pipeline
+from tests.harness import fail_unless_captured, jitted
 
 X = np.arange(1.0, 9.0)
 CONFIG = {"perf_statistics": False}

@@ -86,6 +86,7 @@ def reads_twice(x):
     change()
     return y * K + x
 
+
 def library_calls(x, k):
     y = np.sort(x * 2.0 + k)
     found = np.nonzero(y > 1.0)[0]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests.capture.containers.effects_common import CUT
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured, needs_pipeline
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured
 
-pytestmark = needs_pipeline
 X = np.linspace(-3.0, 9.0, 40) % 5.0
 Y = X[::-1] - 1.0
 PYTHON = {"backend": "python"}

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, needs_pipeline
+from tests.harness import check, fail_unless_captured
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 3.0, 12)
 
 

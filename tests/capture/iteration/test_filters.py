@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, needs_pipeline, nothing_breaks, same_answers
+from tests.harness import check, fail_unless_captured, nothing_breaks, same_answers
 
-pytestmark = needs_pipeline
 X = np.array([2.5, -1.0, 7.0, 0.5, 3.0, -0.0, 1.5, -2.0])
 LONG = np.sin(np.arange(60.0)) * 3.0
 PYTHON = {"backend": "python"}

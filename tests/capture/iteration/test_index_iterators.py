@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, needs_pipeline
+from tests.harness import check, fail_unless_captured
 
-pytestmark = needs_pipeline
 X = np.arange(24.0).reshape(2, 3, 4) - 7.5
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted, kernel_count, mode_config, needs_pipeline, nothing_breaks
+from tests.harness import check, fail_unless_captured, jitted, kernel_count, mode_config, nothing_breaks
 
-pytestmark = needs_pipeline
 X = np.random.RandomState(8).randint(0, 10 ** 6, 70)
 PYTHON = {"backend": "python"}
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tests.capture.containers.effects_common import CUT, launches
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted, needs_pipeline
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 9.0, 40) % 5.0
 NAN = float("nan")
 PYTHON = {"backend": "python"}

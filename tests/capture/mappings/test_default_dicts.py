@@ -7,9 +7,8 @@ import pytest
 
 import pijit
 from tests.capture.containers.effects_common import CUT, launches
-from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
+from tests.harness import check, fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 4.0, 40)
 MANY = {"backend": "python"}
 

@@ -6,9 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from tests.harness import jitted, needs_pipeline
+from tests.harness import jitted
 
-pytestmark = needs_pipeline
 X = np.arange(10.0)
 asked = []
 

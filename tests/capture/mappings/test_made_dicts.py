@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from tests.harness import check, fail_unless_captured, needs_pipeline, nothing_breaks, same_answers
+from tests.harness import check, fail_unless_captured, nothing_breaks, same_answers
 
-pytestmark = needs_pipeline
 X = np.random.RandomState(5).randint(0, 9, 60)
 PYTHON = {"backend": "python"}
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tests.capture.containers.effects_common import CUT
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured, needs_pipeline
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 9.0, 8)
 PYTHON = {"backend": "python"}
 MANY = {k: k * 0.5 for k in range(60)}

@@ -312,6 +312,7 @@ def f_zip(t, x):
         y = y + a * b
     return y
 
+
 ARGUMENTS = {
     "thing": Thing, "class": lambda: Thing, "array": lambda: np.ones(4).view(ARRAY), "tuple": lambda: TUPLE((1.0, 2.0)),
     "list": lambda: LIST([1.0, 2.0]), "dict": lambda: DICT({0: 1.0}), "int": lambda: INT(2), "float": lambda: FLOAT(2.0),

@@ -7,9 +7,8 @@ import weakref
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, jitted, needs_pipeline
+from tests.harness import check, fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 3.0, 12)
 
 

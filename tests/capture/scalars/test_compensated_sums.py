@@ -5,9 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from tests.harness import check, fail_unless_captured, needs_pipeline
+from tests.harness import check, fail_unless_captured
 
-pytestmark = needs_pipeline
 INF = float("inf")
 _random = random.Random(1)
 NUMBERS = [_random.uniform(-1e10, 1e10) for _ in range(100)]

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import check, fail_unless_captured, jitted, needs_pipeline, same
+from tests.harness import check, fail_unless_captured, jitted, same
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 3.0, 12)
 NAME = "PIJIT_TEST_SCALE"
 

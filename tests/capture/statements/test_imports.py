@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import pijit
-from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted, needs_pipeline
+from tests.harness import assert_nothing_breaks, check, fail_unless_captured, jitted
 
-pytestmark = needs_pipeline
 X = np.linspace(0.5, 4.0, 30)
 
 
