@@ -98,7 +98,12 @@ def describe(value: Abstract) -> str:
     if isinstance(value, (Number, Tensor)):
         return repr(value.type)
     kind = class_of(value)
-    return type_name(kind) if kind is not None else type(value).__name__.lower()
+    return type_name(kind) if kind is not None else _words(type(value).__name__)
+
+
+def _words(name: str) -> str:
+    """The name of a class as words: "generator frame"."""
+    return "".join(" " + letter.lower() if letter.isupper() else letter for letter in name).strip()
 
 
 def binary(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:

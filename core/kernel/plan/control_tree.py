@@ -393,5 +393,5 @@ def _lines(nodes: List[Any], indent: str) -> List[str]:
         elif isinstance(node, IfFlag):
             lines += ["%sif flag == %d:" % (indent, node.number)] + _lines(node.body, deeper)
         else:
-            lines.append(indent + type(node).__name__.lower())
+            lines.append(indent + ("break" if isinstance(node, BreakNode) else "continue"))
     return lines
