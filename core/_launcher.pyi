@@ -167,6 +167,15 @@ def reporter(name: str) -> Callable[[Tuple[Any, int]], Any]:
     NumPy reacts to the flags as it does for the ufunc of that name.
     """
 
+def taken_entry(owner: Any) -> int:
+    """The position behind the entry that popitem or pop takes, 0 for none; TypeError unless it is a dict or set."""
+
+def dict_iterator(iterator: Any) -> Tuple[Any, int, int, int]:
+    """(owner, position, left, used) of an iterator over a dict or set; the owner is None after the end."""
+
+def next_entry(owner: Any, position: int) -> Optional[Tuple[int, Any, Any]]:
+    """(position behind it, key, value) of the next entry of a dict or set, or None; a set's values are None."""
+
 def libm(name: str) -> int:
     """The address of a function of the process's libm (`pow`, `sinf`...); KeyError if libm has no such function."""
 

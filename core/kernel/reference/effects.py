@@ -11,7 +11,7 @@ import heapq
 import sys
 import types
 import weakref
-from typing import Any, Dict
+from typing import Any, Dict, Tuple, cast
 
 import numpy as np
 
@@ -282,11 +282,11 @@ def load_key(owner: Any, key: Any, kind: Any) -> Any:
 
 
 def entry_key(owner: Any, behind: int, kind: Any) -> Any:
-    return _found(_launcher.next_entry(owner, behind - 1)[1], kind)
+    return _found(cast("Tuple[int, Any, Any]", _launcher.next_entry(owner, behind - 1))[1], kind)
 
 
 def entry_value(owner: Any, behind: int, kind: Any) -> Any:
-    return _found(_launcher.next_entry(owner, behind - 1)[2], kind)
+    return _found(cast("Tuple[int, Any, Any]", _launcher.next_entry(owner, behind - 1))[2], kind)
 
 
 def next_entry(owner: Any, position: int) -> int:
@@ -417,7 +417,7 @@ def _found(value: Any, kind: Any) -> Any:
     return value
 
 
-def _is_array(value: np.ndarray, kind: Array) -> bool:
+def _is_array(value: np.ndarray[Any, Any], kind: Array) -> int:
     flags = value.flags
     layout = {"C": flags.c_contiguous, "F": flags.f_contiguous and not flags.c_contiguous, "A": True}[kind.layout]
     alike = value.dtype.isnative and value.dtype.num == kind.dtype.num and value.ndim == kind.ndim

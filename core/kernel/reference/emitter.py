@@ -7,7 +7,7 @@ and the interpreter repeats it and warns. Only ``Exception`` leads to an exit: K
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, Union, cast
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
@@ -17,6 +17,11 @@ from pijit.core.kernel.abi import INSTANCES, Layout
 from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.reference import effects, runtime
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pijit.core.graph.types import Type
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
            "or": "|",
@@ -117,6 +122,16 @@ def _args(op: Op) -> List[str]:
     return [_name(value) for value in op.args]
 
 
+def _kind(op: Op) -> Type:
+    """The type of the result of an operation that has one."""
+    return cast(Value, op.result).type
+
+
+def _dtype(op: Op) -> np.dtype[Any]:
+    """The dtype of the result of an operation that makes a number or an array."""
+    return cast("Union[Scalar, Array]", _kind(op)).dtype
+
+
 def _shape(names: List[str]) -> str:
     return "(%s)" % "".join(name + ", " for name in names)
 
@@ -141,12 +156,12 @@ def _unary(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _complex(emitter: PythonEmitter, op: Op) -> str:
-    kind = op.result.type
+    kind = cast(Scalar, _kind(op))
     return "cast(complex(%s), %s, %r, False)" % (", ".join(_args(op)), emitter.constant(kind.dtype), kind.family)
 
 
 def _const(emitter: PythonEmitter, op: Op) -> str:
-    kind, value = op.result.type, op.attrs["value"]
+    kind, value = _kind(op), op.attrs["value"]
     if isinstance(kind, Scalar) and kind.family == "np":
         value = kind.dtype.type(value)
     elif isinstance(kind, Scalar):
@@ -155,13 +170,13 @@ def _const(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _cast(emitter: PythonEmitter, op: Op) -> str:
-    return "cast(%s, %s, %r, %r)" % (_name(op.args[0]), emitter.constant(op.result.type.dtype),
-                                     op.result.type.family, op.exit is not None)
+    return "cast(%s, %s, %r, %r)" % (_name(op.args[0]), emitter.constant(_dtype(op)),
+                                     cast(Scalar, _kind(op)).family, op.exit is not None)
 
 
 def _same(emitter: PythonEmitter, op: Op) -> str:
-    return "cast(%s, %s, %r, False)" % (_name(op.args[0]), emitter.constant(op.result.type.dtype),
-                                        op.result.type.family)
+    return "cast(%s, %s, %r, False)" % (_name(op.args[0]), emitter.constant(_dtype(op)),
+                                        cast(Scalar, _kind(op)).family)
 
 
 def _compare(emitter: PythonEmitter, op: Op) -> str:
@@ -226,7 +241,7 @@ def _ufunc(emitter: PythonEmitter, op: Op) -> str:
                                                op.attrs["fits"], args)
     if "into" not in op.attrs:
         return "ufunc(%s, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"],
-                                          isinstance(op.result.type, Array), args)
+                                          isinstance(_kind(op), Array), args)
     into = tuple(UNKNOWN if state == ALWAYS and value not in emitter.made else state
                  for value, state in zip(op.args, op.attrs["into"]))
     return "by_operator(%s, %r, %r, %r, %s)" % (emitter.constant(op.attrs["ufunc"]), op.attrs["types"], into,
@@ -251,11 +266,11 @@ def _reduce(emitter: PythonEmitter, op: Op) -> str:
 
 def _scan(emitter: PythonEmitter, op: Op) -> str:
     return "scan(%s, %s, %s)" % (_name(op.args[0]), emitter.constant(op.attrs["ufunc"]),
-                                 emitter.constant(op.result.type.dtype))
+                                 emitter.constant(_dtype(op)))
 
 
 def _alloc(emitter: PythonEmitter, op: Op) -> str:
-    return "alloc(%s, %s, %r, %r)" % (_shape(_args(op)), emitter.constant(op.result.type.dtype),
+    return "alloc(%s, %s, %r, %r)" % (_shape(_args(op)), emitter.constant(_dtype(op)),
                                       op.attrs["fill"],
                                       op.attrs["order"])
 
@@ -271,7 +286,7 @@ def _set_items(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _item(emitter: PythonEmitter, op: Op) -> str:
-    return "fitting(%s[%d], %s)" % (_name(op.args[0]), op.attrs["index"], emitter.constant(op.result.type))
+    return "fitting(%s[%d], %s)" % (_name(op.args[0]), op.attrs["index"], emitter.constant(_kind(op)))
 
 
 def _effect(emitter: PythonEmitter, op: Op) -> str:
@@ -279,7 +294,7 @@ def _effect(emitter: PythonEmitter, op: Op) -> str:
 
 
 def _found(emitter: PythonEmitter, op: Op) -> str:
-    return "%s(%s)" % (op.name, ", ".join(_args(op) + [emitter.constant(op.result.type)]))
+    return "%s(%s)" % (op.name, ", ".join(_args(op) + [emitter.constant(_kind(op))]))
 
 
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
@@ -318,13 +333,13 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "has_text": lambda emitter, op: "{1} in {0}".format(*_args(op)),
     "store_byte": lambda emitter, op: "{0}[{1}] = {2}".format(*_args(op)),
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),
-    "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(op.result.type),)),
+    "list_item": lambda emitter, op: "fitting(%s[%s], %s)" % (tuple(_args(op)) + (emitter.constant(_kind(op)),)),
     "concatenate": lambda emitter, op: "concatenate((%s), %d)" % (_shape(_args(op)), op.attrs["axis"]),
     "roll": lambda emitter, op: "roll(%s, %s, %d)" % (*_args(op), op.attrs["axis"]),
     "elements": lambda emitter, op: "elements(%s, %s, %s)" % (
-        _shape(_args(op)), op.attrs["shape"], emitter.constant(op.result.type.dtype)),
+        _shape(_args(op)), op.attrs["shape"], emitter.constant(_dtype(op))),
     "listed": lambda emitter, op: "listed(%s, %s, %s, %s)" % (*_args(op), emitter.constant(op.attrs["kinds"]),
-                                                              emitter.constant(op.result.type)),
+                                                              emitter.constant(_kind(op))),
     "tuple_of": lambda emitter, op: "tuple(%s)" % _name(op.args[0]),
     "box": lambda emitter, op: _name(op.args[0]),
     "bound_method": lambda emitter, op: "getattr(%s, %s)" % tuple(_args(op)),

@@ -10,7 +10,7 @@ import itertools
 import math
 import operator
 import types
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def wrap(value: int) -> int:
     return (value - _LOW) % 2 ** 64 + _LOW
 
 
-def cast(value: Any, dtype: np.dtype, family: str, checked: bool) -> Any:
+def cast(value: Any, dtype: np.dtype[Any], family: str, checked: bool) -> Any:
     """``value`` converted as C does; when ``checked``, raises if it does not fit."""
     converted = np.asarray(value).astype(dtype)
     if checked and dtype.kind in "iu":
@@ -69,7 +69,7 @@ def libm(name: str, finite: bool, *args: float) -> float:
     """
     if name not in LIBM:
         raise ValueError(name)
-    result = getattr(math, name)(*args)
+    result: float = getattr(math, name)(*args)
     if not math.isfinite(result) and (finite or all(map(math.isfinite, args))):
         raise ValueError("not finite")
     return result
@@ -83,7 +83,8 @@ def power(by: str, base: float, exponent: float) -> float:
     return float(result)
 
 
-ENTRY_ITERATORS = tuple(type(iter(view)) for view in ({}, {}.values(), {}.items(), set()))
+_ENTRIES: Tuple[Iterable[Any], ...] = ({}, {}.values(), {}.items(), set())
+ENTRY_ITERATORS = tuple(type(iter(view)) for view in _ENTRIES)
 
 
 def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
@@ -104,7 +105,7 @@ def iterator_part(iterator: Any, path: Tuple[Any, ...]) -> Any:
 
 def make_iterator(index: int, start: int, step: int, length: int) -> Any:
     """A range iterator at a position."""
-    iterator = iter(range(start, start + step * length, step))
+    iterator: Any = iter(range(start, start + step * length, step))
     iterator.__setstate__(index)
     return iterator
 
@@ -116,7 +117,7 @@ def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
     return np.asarray(result) if array else result
 
 
-def ufunc_fits(function: Any, types: str, number: int, args: Tuple[Any, ...]) -> np.ndarray:
+def ufunc_fits(function: Any, types: str, number: int, args: Tuple[Any, ...]) -> np.ndarray[Any, Any]:
     """The ufunc's results in a new array with the shape of one operand; raises if they do not fit."""
     result = np.empty(args[number].shape, types[-1])
     return function(*args, out=result, signature=types, casting="unsafe")  # type: ignore[no-any-return]
@@ -141,11 +142,12 @@ def by_operator(function: Any, types: str, into: Tuple[int, ...], ordered: bool,
         raise ValueError("the layout of a result is not known")
     if taken == [1] and ordered:
         args = args[::-1]
-    result = np.ndarray(fresh.shape, fresh.dtype, strides=layouts.pop())
+    result: np.ndarray[Any, Any] = np.ndarray(fresh.shape, fresh.dtype, strides=layouts.pop())
     return function(*args, out=result, signature=types, casting="unsafe")
 
 
-def _computed_into(args: Tuple[Any, ...], into: Tuple[int, ...], fresh: np.ndarray) -> List[Optional[int]]:
+def _computed_into(args: Tuple[Any, ...], into: Tuple[int, ...],
+                   fresh: np.ndarray[Any, Any]) -> List[Optional[int]]:
     """The numbers of the operands that NumPy may compute into, in its order; None if it may make a new array."""
     alike = all(np.ndim(arg) == 0 or np.shape(arg) == fresh.shape for arg in args)
     found: List[Optional[int]] = []
@@ -157,7 +159,7 @@ def _computed_into(args: Tuple[Any, ...], into: Tuple[int, ...], fresh: np.ndarr
     return found + [None]
 
 
-def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]) -> None:
+def ufunc_into(out: np.ndarray[Any, Any], function: Any, types: str, args: Tuple[Any, ...]) -> None:
     """As `ufunc`, into ``out``, which is unchanged if this raises."""
     before = out.copy("K")
     try:
@@ -167,7 +169,7 @@ def ufunc_into(out: np.ndarray, function: Any, types: str, args: Tuple[Any, ...]
         raise
 
 
-def add_at(target: np.ndarray, index: np.ndarray, value: Any) -> None:
+def add_at(target: np.ndarray[Any, Any], index: np.ndarray[Any, Any], value: Any) -> None:
     """``np.add.at``; the target is unchanged if this raises."""
     before = target.copy("K")
     try:
@@ -177,24 +179,24 @@ def add_at(target: np.ndarray, index: np.ndarray, value: Any) -> None:
         raise
 
 
-def assign(target: np.ndarray, value: Any) -> None:
+def assign(target: np.ndarray[Any, Any], value: Any) -> None:
     """``target[...] = value``; the target is unchanged if this raises."""
     if not isinstance(value, np.ndarray):
         value = cast(value, target.dtype, "np", True)
     target[...] = np.asarray(value).astype(target.dtype)
 
 
-def reduce(array: np.ndarray, function: Any, axis: Any, keepdims: bool, types: str) -> Any:
+def reduce(array: np.ndarray[Any, Any], function: Any, axis: Any, keepdims: bool, types: str) -> Any:
     return function.reduce(array, axis=axis, keepdims=keepdims, dtype=np.dtype(types[-1]))
 
 
-def scan(array: np.ndarray, function: Any, dtype: np.dtype) -> Any:
+def scan(array: np.ndarray[Any, Any], function: Any, dtype: np.dtype[Any]) -> Any:
     return function.accumulate(array, axis=-1, dtype=dtype)
 
 
-def alloc(shape: Tuple[int, ...], dtype: np.dtype, fill: Any, order: str) -> np.ndarray:
-    make = {None: np.empty, 0: np.zeros, 1: np.ones}[fill]
-    return make(shape, dtype, order)
+def alloc(shape: Tuple[int, ...], dtype: np.dtype[Any], fill: Any, order: str) -> np.ndarray[Any, Any]:
+    makers: Dict[Any, Callable[..., np.ndarray[Any, Any]]] = {None: np.empty, 0: np.zeros, 1: np.ones}
+    return makers[fill](shape, dtype, order)
 
 
 def infinite(value: complex) -> bool:
@@ -269,20 +271,20 @@ def fitting(value: Any, kind: Any) -> Any:
         if type(value) is not np.ndarray or found != kind or not orders[kind.layout] or not value.flags.aligned:
             raise TypeError("another array")
     elif not isinstance(kind, SampledClass):
-        wanted = kind.python if isinstance(kind, Object) else PYTHON_CLASS.get(kind, kind.dtype.type)
+        wanted: Any = kind.python if isinstance(kind, Object) else PYTHON_CLASS.get(kind, kind.dtype.type)
         if type(value) is not wanted or wanted is int and value != wrap(value):
             raise TypeError("another object")
     return value
 
 
-def elements(values: Tuple[Any, ...], shape: Tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def elements(values: Tuple[Any, ...], shape: Tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """A new array of numbers."""
     made = np.empty(shape, dtype)
     made.ravel()[:] = values
     return made
 
 
-def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndarray:
+def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndarray[Any, Any]:
     """An array of the numbers in a list, or in its rows; raises unless each has its expected type."""
     made = np.empty((len(items), width)[:kind.ndim], kind.dtype)
     for at, row in enumerate(items):
@@ -298,7 +300,8 @@ def listed(items: Any, width: int, kinds: Tuple[Any, ...], kind: Any) -> np.ndar
 def ignoring(flags: int, compute: Callable[[], Any]) -> Any:
     """The result of a function that runs while these floating-point flags are ignored."""
     kinds = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
-    with np.errstate(**{kind: "ignore" for kind, flag in kinds.items() if flags & flag}):
+    ignored: Dict[str, Any] = {kind: "ignore" for kind, flag in kinds.items() if flags & flag}
+    with np.errstate(**ignored):
         return compute()
 
 
