@@ -8,7 +8,7 @@ The emitters call `structure`; ownership.py uses `GraphFlow`. Irreducible contro
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, SideExit, Value
 from pijit.core.kernel.errors import CompileError
@@ -144,7 +144,7 @@ class GraphFlow:
         while changed:
             changed = False
             for block in self.order[1:]:
-                new = None
+                new: Optional[Block] = None
                 for before in self.edges[block]:
                     if before not in idom:
                         continue
@@ -156,7 +156,7 @@ class GraphFlow:
                             other = idom[other]
                     new = other
                 if idom.get(block) is not new:
-                    idom[block], changed = new, True
+                    idom[block], changed = cast(Block, new), True
         return idom
 
     def _visit_edges_into(self, block: Block) -> None:

@@ -8,7 +8,7 @@ copy. The kernel emitter asks here when it allocates arrays; a borrowed buffer m
 from __future__ import annotations
 
 from collections import Counter
-from typing import Dict, List, Set
+from typing import Dict, List, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import MAKERS, VIEWS
@@ -33,7 +33,8 @@ class EscapeAnalysis:
             for value in op.args:
                 self._users.setdefault(value, []).append(op)
         shown = _shown(graph, ops)
-        self._private = {op.result for op in ops if op.name in MAKERS and isinstance(op.result.type, Array)} - shown
+        made = (cast(Value, op.result) for op in ops if op.name in MAKERS)
+        self._private = {value for value in made if isinstance(value.type, Array)} - shown
         self.lent: Set[Value] = set()
         self._exits = Counter(value for op in ops if op.exit is not None for value in set(op.exit.values()))
 
@@ -43,8 +44,8 @@ class EscapeAnalysis:
 
     def borrows(self, value: Value) -> bool:
         """Whether a new array may borrow a buffer: not if an escaping result may be computed into its memory."""
-        given_on = any(op.name == "ufunc" and op not in self._grouped and op.result.type == value.type
-                       and not self.is_private(op.result) for op in self._users.get(value, ()))
+        given_on = any(op.name == "ufunc" and op not in self._grouped and cast(Value, op.result).type == value.type
+                       and not self.is_private(cast(Value, op.result)) for op in self._users.get(value, ()))
         if self.is_private(value) and not given_on:
             self.lent.add(value)
         return value in self.lent

@@ -5,7 +5,7 @@ The plans of tiling and skewing and the emitters of nests and in-place stores ca
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import PLACING, STEPLESS, operands, scalar_operation
@@ -40,7 +40,8 @@ def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
 
 def can_look(root: Value) -> bool:
     """Whether an array is contiguous and of floats, so that its exponents can be scanned."""
-    return root.type.layout != "A" and root.type.dtype.char in EXPONENTS
+    kind = cast(Array, root.type)
+    return kind.layout != "A" and kind.dtype.char in EXPONENTS
 
 
 def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:

@@ -8,7 +8,7 @@ another axis where they know none.
 
 from __future__ import annotations
 
-from typing import Dict, List, Set
+from typing import Dict, List, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.types import Array
@@ -43,8 +43,8 @@ def _operands(op: Op) -> List[Value]:
 
 
 def _has_rows(value: Value, given: List[Value], found: Set[Value]) -> bool:
-    kind = value.type
+    kind = cast(Array, value.type)
     if kind.ndim < 2 or kind.layout == "C":
         return True
     return kind.layout == "A" and bool(given) and all(
-        one in found or one.type.layout == "C" or one.type.ndim < 2 for one in given)
+        one in found or cast(Array, one.type).layout == "C" or cast(Array, one.type).ndim < 2 for one in given)

@@ -6,7 +6,7 @@ time. Called by emit/array_ops.py and emit/fused_nest.py.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import Any, List, Optional, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import ALWAYS, ELIDED_BYTES, NEVER, UNKNOWN
@@ -26,7 +26,7 @@ def as_numpy_orders(emitter: Any, op: Op, operands: List[Any], words: List[List[
     left, right = operands
     if found[1] is False or found[0] is True or left.array is not None and left.ndim != right.ndim:
         return words
-    count = "(%d)" % op.result.type.dtype.itemsize
+    count = "(%d)" % cast(Array, cast(Value, op.result).type).dtype.itemsize
     for size in right.array.shape:
         count = "imul(%s, %s)" % (count, size)
     tests = ["%s >= %d" % (emitter.let(count), ELIDED_BYTES)]
@@ -74,8 +74,9 @@ def _freedom(emitter: Any, op: Op, value: Value) -> int:
 
     Complex numbers only reuse operands where NumPy does, because their loops may then compute in another way.
     """
-    same = op.name == "ufunc" and isinstance(value.type, Array) and value.type == op.result.type
-    complex_rows = value.type.dtype.kind == "c" and value.type.layout == "C" if same else False
+    same = op.name == "ufunc" and isinstance(value.type, Array) and value.type == cast(Value, op.result).type
+    kind = cast(Array, value.type)  # if it is the same
+    complex_rows = kind.dtype.kind == "c" and kind.layout == "C" if same else False
     if not same or op in emitter.fused or not (is_exact(op) or complex_rows) or value not in emitter.given_up(op):
         return 0
     if not emitter.privacy.hands_on(value, op.result):

@@ -12,7 +12,7 @@ was read from another container is borrowed from it. Called by the kernel emitte
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, Set, Tuple
+from typing import Dict, Iterable, List, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
 from pijit.core.graph.ops import EFFECTS, FOUND, VIEWS
@@ -50,7 +50,7 @@ class Ownership:
         for block in flow.order:
             for op in block.ops:
                 if op.name in VIEWS or self._is_borrowed(op):
-                    self._root[op.result] = self._root.get(op.args[0], op.args[0])
+                    self._root[cast(Value, op.result)] = self._root.get(op.args[0], op.args[0])
         self.owners = self._find_owners(used)
         self._live_in: Dict[Block, Set[Value]] = {}
         self._after: Dict[Op, List[Value]] = {}
@@ -71,7 +71,7 @@ class Ownership:
 
         No effect frees a container, except for a key. Effects on attributes and dicts free no items of lists.
         """
-        kind = op.result.type
+        kind = cast(Value, op.result).type
         if op.name == "entry_key" and isinstance(kind, Object) and kind.python is tuple:
             return not self._effects <= KEEP_ITEMS
         if not isinstance(kind, SampledClass):
@@ -79,7 +79,7 @@ class Ownership:
         return not self._effects <= (KEEP_ITEMS if op.name == "load_item" else KEEP_ALL)
 
     def _is_borrowed(self, op: Op) -> bool:
-        return op.name in FOUND and isinstance(op.result.type, Object) and not self.holds(op)
+        return op.name in FOUND and isinstance(cast(Value, op.result).type, Object) and not self.holds(op)
 
     def after(self, op: Op) -> List[Value]:
         """The values whose reference is released after ``op``."""
@@ -116,7 +116,7 @@ class Ownership:
         for block in self._looping:
             owners.update(param for param in block.params if isinstance(param.type, COUNTED) and param in used)
             made = [op for op in block.ops if op.result is not None and isinstance(op.result.type, COUNTED)]
-            owners.update(op.result for op in made if not self._is_borrowed(op))
+            owners.update(cast(Value, op.result) for op in made if not self._is_borrowed(op))
         return owners
 
     def _temporaries(self, block: Block) -> Set[Value]:
@@ -174,11 +174,12 @@ class Ownership:
 
 def _made_in(block: Block) -> Set[Value]:
     """The arrays that a block makes."""
-    return {op.result for op in block.ops if op.name in TEMPORARIES and isinstance(op.result.type, Array)}
+    made = (cast(Value, op.result) for op in block.ops if op.name in TEMPORARIES)
+    return {value for value in made if isinstance(value.type, Array)}
 
 
 def _private(flow: GraphFlow) -> Set[Value]:
     """The results of ufuncs and reductions of which only elements are ever read."""
     making = ("ufunc", "where", "reduce", "gufunc", "gather", "pick", "rows")
-    made = {op.result for block in flow.order for op in block.ops if op.name in making}
+    made = {cast(Value, op.result) for block in flow.order for op in block.ops if op.name in making}
     return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])

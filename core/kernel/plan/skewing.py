@@ -7,7 +7,7 @@ constant starts tell which rows are needed. emit/skewed_loops.py writes the runs
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import VIEWS
@@ -101,6 +101,7 @@ class _Search:
         self.makers = makers
         self.position = {op: number for number, op in enumerate(block.ops)}
         self.effects = count_effects(block)
+        self._ndim: int  # of the run's arrays
         self._start()
 
     def _start(self) -> None:
@@ -133,7 +134,7 @@ class _Search:
 
     def _takes_group(self, op: Op) -> bool:
         group = self.emitter.group_of(op)
-        value = op.args[0] if stores(op) else op.result
+        value = op.args[0] if stores(op) else cast(Value, op.result)
         if not all(member.name == "ufunc" or member is op and stores(op) for member in group) \
                 or float_arrays(group) is None or watched(group) or not isinstance(value.type, Array) \
                 or value.type.ndim == 0 \
@@ -159,9 +160,10 @@ class _Search:
     def _stored(self, op: Op, target: Value) -> Optional[_Accesses]:
         """The rows that a store writes; None if it cannot be done row by row."""
         root, first = self._rows(target) or (target, None)
-        dtype = op.args[1].type.dtype if op.name == "assign" else op.attrs["types"][-1]
-        if first is None or root in self.made or root.type.layout != "C" or not can_look(root) \
-                or target.type.dtype != dtype or not (root in self.emitter.inputs or root in self.emitter.made):
+        dtype = cast("Union[Scalar, Array]", op.args[1].type).dtype if op.name == "assign" else op.attrs["types"][-1]
+        if first is None or root in self.made or cast(Array, root.type).layout != "C" or not can_look(root) \
+                or cast(Array, target.type).dtype != dtype \
+                or not (root in self.emitter.inputs or root in self.emitter.made):
             return None
         return _Accesses(0, [], [(root, first)])
 
@@ -172,7 +174,7 @@ class _Search:
         self.groups.append(op)
         self.accesses.append(accesses)
         if not stores(op):
-            self.made[op.result] = accesses.phase
+            self.made[cast(Value, op.result)] = accesses.phase
 
     # ---- rows ----
 
@@ -184,18 +186,20 @@ class _Search:
         root = emitter.roots.get(value, value)
         if root in self.made:
             return None
-        known = value.type.dtype.kind != "f" or root in emitter.calm.made or can_look(root)
-        return (root, self._first_row(value)) if known and value.type.ndim <= self._ndim else None
+        kind = cast(Array, value.type)
+        known = kind.dtype.kind != "f" or root in emitter.calm.made or can_look(root)
+        return (root, self._first_row(value)) if known and kind.ndim <= self._ndim else None
 
     def _first_row(self, value: Value) -> Optional[int]:
         """The number of a view's first row in the array that it looks into; None if it is not certain."""
         op = self.makers.get(value)
-        if value.type.ndim != self._ndim:
+        if cast(Array, value.type).ndim != self._ndim:
             return None
         if op is None or op.name not in VIEWS:
             return 0
         index = op.attrs.get("index", ()) if op.name == "view" else ()
-        if not index or any(part[:1] not in ("s", "e") for part in index) or op.args[0].type.ndim != self._ndim \
+        if not index or any(part[:1] not in ("s", "e") for part in index) \
+                or cast(Array, op.args[0].type).ndim != self._ndim \
                 or index[0] == "e" and len(index) > self._ndim or index[0][3:] not in ("-", ""):
             return None
         before = self._first_row(op.args[0])
@@ -203,7 +207,7 @@ class _Search:
             return before
         start = self.makers.get(op.args[1])
         known = before is not None and start is not None and start.name == "const" and start.attrs["value"] >= 0
-        return before + start.attrs["value"] if known else None  # type: ignore[operator, union-attr]
+        return before + start.attrs["value"] if known else None  # type: ignore[union-attr]  # it has a start
 
     def _in_phase(self, accesses: _Accesses) -> Optional[_Accesses]:
         """The accesses in the first phase that respects all dependences on earlier groups; None if there is none.
@@ -241,7 +245,7 @@ class _Search:
     def _shares(self) -> bool:
         """Whether several groups use the same array."""
         needed = [{root for root, _ in accesses.reads + accesses.writes}.union(
-            () if stores(op) else (op.result,)) for op, accesses in zip(self.groups, self.accesses)]
+            () if stores(op) else (cast(Value, op.result),)) for op, accesses in zip(self.groups, self.accesses)]
         return len(set().union(*needed)) < sum(map(len, needed))
 
     def _run(self, users: Dict[Value, Set[Op]], escaping: Set[Value]) -> SkewingRun:

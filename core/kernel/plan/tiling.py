@@ -7,7 +7,7 @@ skewing.py uses `find_users`.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
@@ -124,7 +124,7 @@ class _Search:
         if index[:1] != ("e",) or not set(index) <= {"e", "n"}:
             return False
         self.ops.append(op)
-        self.made.add(op.result)
+        self.made.add(cast(Value, op.result))
         return True
 
     def _takes_group(self, op: Op) -> bool:
@@ -133,14 +133,15 @@ class _Search:
         if ndim == 0 or not all(self._can_go(member, ndim) for member in group) or watched(group):
             return False
         rows: List[Value] = []
-        goes_on = not self.ops or self.rows[0].type.ndim == ndim
+        goes_on = not self.ops or cast(Array, self.rows[0].type).ndim == ndim
         repeated = set()
         for leaf in find_leaves(group)[0]:
+            kind = cast(Array, leaf.type)
             if leaf in self.made or leaf in self.rows:
                 goes_on = True
-                if leaf.type.ndim != ndim:
+                if kind.ndim != ndim:
                     return False
-            elif leaf.type.ndim == ndim:
+            elif kind.ndim == ndim:
                 rows.append(leaf)
             else:
                 repeated.add(leaf)
@@ -165,7 +166,7 @@ class _Search:
         if not set(op.attrs["types"]) <= set("fdbBhHiIlLqQ?->"):
             return False
         if op.name == "reduce":
-            return op.args[0].type.layout == "C"
+            return cast(Array, op.args[0].type).layout == "C"
         return op.name in _ELEMENTWISE and kind.ndim == ndim
 
 
@@ -176,9 +177,10 @@ def makes_elements(op: Op) -> bool:
 
 def _axes(op: Op) -> int:
     """The number of axes of the arrays that an operation goes along, including rows; 0 for other operations."""
-    if op.name in _ELEMENTWISE and isinstance(op.result.type, Array):
-        return op.result.type.ndim
-    if op.name == "reduce" and isinstance(op.result.type, Array):
-        ndim = op.args[0].type.ndim
+    result = cast(Value, op.result)
+    if op.name in _ELEMENTWISE and isinstance(result.type, Array):
+        return result.type.ndim
+    if op.name == "reduce" and isinstance(result.type, Array):
+        ndim = cast(Array, op.args[0].type).ndim
         return ndim if ndim > 1 and op.attrs["axis"] == ndim - 1 else 0
     return 0

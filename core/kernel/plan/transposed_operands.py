@@ -6,10 +6,11 @@ Called by emit/fused_nest.py.
 
 from __future__ import annotations
 
-from typing import Any, List, Set
+from typing import Any, List, Set, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import operands
+from pijit.core.graph.types import Array
 
 
 def turned_leaves(emitter: Any, group: List[Op], arrays: List[Value]) -> Set[Value]:
@@ -20,11 +21,13 @@ def turned_leaves(emitter: Any, group: List[Op], arrays: List[Value]) -> Set[Val
     last, found = group[-1], {value for value in arrays if emitter.arrays[value].goes_by_columns}
     if not found or last.name != "ufunc":
         return set()
-    ordered = {value for value in arrays if value.type.layout == "C" and value.type.ndim == last.result.type.ndim
+    kinds = {value: cast(Array, value.type) for value in arrays}
+    made = cast(Array, cast(Value, last.result).type)
+    ordered = {value for value, kind in kinds.items() if kind.layout == "C" and kind.ndim == made.ndim
                and "(1)" not in emitter.arrays[value].shape}
     for op in group:
         if ordered.intersection(operands(op)):
-            ordered.add(op.result)
+            ordered.add(cast(Value, op.result))
         elif found.intersection(operands(op)):
             return set()
     return found
