@@ -5,15 +5,15 @@ Before::
     %2: bool[1d,C] = ufunc %1, 0.0 {ufunc=less}  else exit0()
     %3: float64[1d,C] = pick %1, %2  else exit0()
     %4: float64[1d,C] = ufunc %3 {ufunc=negative}  else exit0()
-    %5: bool[1d,C] = ufunc %1, 0.0 {ufunc=less}  else exit0(%4)
-    put_mask %1, %5, %4  else exit0(%4)
+    %5: bool[1d,C] = ufunc %1, 0.0 {ufunc=less}  else exit0()
+    put_mask %1, %5, %4  else exit0()
 
 After::
 
     %2: bool[1d,C] = ufunc %1, 0.0 {ufunc=less}  else exit0()
     %3: float64[1d,C] = pick %1, %2  else exit0()
     %4: float64[1d,C] = ufunc %3 {ufunc=negative}  else exit0()
-    put_mask %1, %2, %4  else exit0(%4)
+    put_mask %1, %2, %4  else exit0()
 
 So ``x[x < 0] = -x[x < 0]`` is a group (fusion.py). No operation between the two may have an effect. Only operations of
 the block that read the second mask may use it. Then the program cannot observe that there was another array.

@@ -2,13 +2,13 @@
 
 Before::
 
-    %3: f64[1d,C] = ufunc %1, %2 {ufunc=multiply}  else exit0()
+    %3: float64[1d,C] = ufunc %1, %2 {ufunc=multiply}  else exit0()
     %4: raw.bool = identical %3, %1
     branch %4 ? b1() : b2()
 
 After::
 
-    %3: f64[1d,C] = ufunc %1, %2 {ufunc=multiply}  else exit0()
+    %3: float64[1d,C] = ufunc %1, %2 {ufunc=multiply}  else exit0()
     jump b2()
 
 A new array is neither an input nor the result of another operation. Kernels compare the arrays of the other tests.

@@ -6,7 +6,7 @@ Before::
     ufunc_into %2, %2, %3 {reports=True, ufunc=add}  else exit1(%2)
     %4: py.int64 = raised
     %5: raw.bool = compare %4, 0 {operator='=='}
-    require %5  else exit2(%2, %4)
+    require %5  else exit2(%2, tuple(%2, %4))
 
 After::
 

@@ -6,12 +6,14 @@ Before, for ``d = x - m`` and ``d / np.sqrt((d * d).sum() / n)``::
     %3: float64[1d,C] = ufunc %2, %2 {ufunc=multiply}  else exit1(%2)
     %4: np.float64 = reduce %3 {ufunc=add}  else exit1(%2)
     ...
-    %9: float64[1d,C] = ufunc %2, %8 {ufunc=true_divide}  else exit1(%2)
+    %9: float64[1d,C] = ufunc %2, %8 {ufunc=divide}  else exit1(%2)
 
 After, the last one has an operand of its own, and all leave by ``exit0()``::
 
+    %2: float64[1d,C] = ufunc %0, %1 {ufunc=subtract}  else exit0()
     %10: float64[1d,C] = ufunc %0, %1 {ufunc=subtract}  else exit0()
-    %9: float64[1d,C] = ufunc %10, %8 {ufunc=true_divide}  else exit0()
+    ...
+    %9: float64[1d,C] = ufunc %10, %8 {ufunc=divide}  else exit0()
 
 This is done if all copies become inner results of groups (fusion.py), and if their operands exist anyway. One more
 subtraction costs less than an array that is written and read. No operation in between may change the operands.
