@@ -32,9 +32,7 @@ import pytest
 
 import pijit
 from pijit.core.graph.passes import PASSES, recorded
-from tests.harness import needs_pipeline
 
-pytestmark = needs_pipeline
 FOLDER = pathlib.Path(__file__).with_name("passes")
 REWRITE = os.environ.get("PIJIT_TEST_GOLDEN") == "rewrite"
 NAMES = ["simplify"] + [name for name, _ in PASSES]
