@@ -75,7 +75,7 @@ def _wrapped(x: Any, r: Any, *context: Any) -> Any:
 
 
 _umath: Any = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
-_converter = getattr(_umath, "_array_converter", None)
+_converter: Any = getattr(_umath, "_array_converter", None)
 
 
 @handles(_converter)
@@ -117,10 +117,10 @@ class RecordedConverter:
 
 
 for _method in (RecordedConverter.__getitem__, RecordedConverter.as_arrays, RecordedConverter.wrap):
-    _method.tape_aware = True  # type: ignore[attr-defined]
+    _method.tape_aware = True  # type: ignore[union-attr]
 
 
-_unique_hash = getattr(_umath, "_unique_hash", None)
+_unique_hash: Any = getattr(_umath, "_unique_hash", None)
 
 
 @handles(_unique_hash)
@@ -166,7 +166,7 @@ def _fill(x: Any, value: Any) -> None:
 
 
 @handles(np.copyto)
-def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     if not reached(dst, src):
         undo = [(tape, tape.note_store(dst, ...)) for tape in STATE.tapes]
         np.copyto(dst, src, casting, where)

@@ -163,6 +163,7 @@ def _call_ufunc(ufunc: np.ufunc, args: Tuple[Any, ...], kwargs: Dict[str, Any]) 
     handler = HANDLERS.get(ufunc)
     if handler is not None:
         return handler(*args, **kwargs)
+    out: Any
     args, out = args[:ufunc.nin], kwargs.get("out", args[ufunc.nin:] or None)
     out = out[0] if issubclass(type(out), tuple) and len(out) == 1 else out
     named = {name: value for name, value in kwargs.items() if name != "out"}
@@ -231,7 +232,7 @@ def _without_generator(one: Any) -> Any:
 
 def record(known: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], run: Callable[[], Any]) -> Any:
     """Run a function that has a derivative rule, and record it."""
-    out = kwargs.get("out")
+    out: Any = kwargs.get("out")
     stores = [(tape, tape.note_store(out, ...)) for tape in STATE.tapes] if issubclass(type(out), np.ndarray) else []
     tapes = reached(args, kwargs)
     gives = [] if known in CUTS else [(tape, _give_of(tape, known, args, kwargs)) for tape in tapes]
@@ -263,7 +264,7 @@ def _nothing(run: Any, g: Any, r: Any) -> None:
 def _call_object(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
     """A callable of another type: a class with its own metaclass, a jitted function, an object with `__call__`."""
     if type(function) is MethodWrapperType:  # a C special method bound to one object
-        owner = function.__self__
+        owner: Any = function.__self__
         if function.__name__ != "__call__" or not issubclass(type(owner), (type, np.ufunc)):
             slot = getattr(getattr(function, "__objclass__", None), function.__name__, None)
             return call(slot, (owner,) + args, kwargs) if type(slot) is WrapperDescriptorType else \
@@ -397,7 +398,7 @@ def _call_methodcaller(function: Any, args: Tuple[Any, ...], kwargs: Dict[str, A
     return call(attribute(args[0], name), tuple(given), dict(named))
 
 
-def _arrays(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[np.ndarray]:
+def _arrays(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[np.ndarray[Any, Any]]:
     return [one for one in list(args) + list(kwargs.values()) if issubclass(type(one), np.ndarray)]
 
 

@@ -124,7 +124,7 @@ def _described(x: Any) -> str:
     return "a value of type {}".format(type(x).__name__)
 
 
-def place_of(function: Callable[..., Any], key: Key, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Key:
+def place_of(function: Callable[..., Any], key: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Key:
     """Location of an argument: its position, or its name among the keyword arguments.
 
     Raises:
@@ -136,9 +136,11 @@ def place_of(function: Callable[..., Any], key: Key, args: Tuple[Any, ...], kwar
     if issubclass(type(key), int):
         if not -len(args) <= key < len(args):
             raise ValueError("grad: argnums={} names no positional argument; the call has {}".format(key, len(args)))
-        return key % len(args)
+        position: int = key % len(args)
+        return position
     if key in kwargs:
-        return key
+        name: str = key
+        return name
     names = _parameters(function)
     if key in names and names.index(key) < len(args):
         return names.index(key)
@@ -153,7 +155,7 @@ def _parameters(function: Callable[..., Any]) -> List[str]:
         return []
 
 
-def _name_of(function: Callable[..., Any], place: Key) -> str:
+def _name_of(function: Callable[..., Any], place: Any) -> str:
     names = _parameters(function)
     return repr(place if issubclass(type(place), str) else names[place] if place < len(names) else place)
 

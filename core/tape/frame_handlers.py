@@ -39,7 +39,7 @@ def _super(*args: Any) -> Any:
 @handles(builtins.__build_class__)
 def _build_class(body: Any, name: str, *bases: Any, **named: Any) -> Any:
     """A class statement; the operations of its body are recorded."""
-    return builtins.__build_class__(instrumented(body), name, *bases, **named)  # type: ignore[attr-defined]
+    return builtins.__build_class__(instrumented(body), name, *bases, **named)
 
 
 @handles(locals)

@@ -9,7 +9,7 @@ import functools
 import itertools
 import math
 import operator
-from typing import Any, Callable, Iterable, Tuple
+from typing import Any, Callable, Iterable, List, Tuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from pijit.core.tape.calls import call, record
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.iteration import iterate, iterator_of
 from pijit.core.tape.operations import BINARY, INPLACE, apply_elementwise, delete, load, store, taint
-from pijit.core.tape.records import frozen, record_result
+from pijit.core.tape.records import Give, frozen, record_result
 from pijit.core.tape.special_methods import contains, python_method, real_number, stand_in
 from pijit.core.tape.state import STATE, reached, watching
 from pijit.core.tape.tape import Run, Tape
@@ -67,7 +67,7 @@ HANDLERS[operator.pos] = operations.posit
 def _sum(items: Iterable[Any], start: Any = 0) -> Any:
     add = BINARY["add"]
     if issubclass(type(start), (str, bytes, bytearray)):
-        return sum(items, start)  # type: ignore[call-overload]
+        return sum(items, start)
     total = start
     for item in iterate(items):
         total = add(total, item)
@@ -86,7 +86,7 @@ def _pow(x: Any, y: Any, *modulus: Any) -> Any:
 
 
 @handles(divmod)
-def _divmod(x: Any, y: Any) -> Tuple[Any, Any]:
+def _divmod(x: Any, y: Any) -> Any:
     for self, other, name in ((x, y, "__divmod__"), (y, x, "__rdivmod__")):
         method = python_method(self, name)
         r = call(method, (self, other)) if method else NotImplemented
@@ -296,8 +296,12 @@ def _fsum(items: Any) -> Any:
     listed = list(iterate(items))
     r = math.fsum(listed)
     for tape in reached(listed):
-        record_result(tape, r, lambda run, g, _, tape=tape: tape.give(run, listed, [g] * len(listed)))
+        record_result(tape, r, _sum_give(tape, listed))
     return r
+
+
+def _sum_give(tape: Tape, items: List[Any]) -> Give:
+    return lambda run, g, _: tape.give(run, items, [g] * len(items))
 
 
 # Methods of ufuncs.

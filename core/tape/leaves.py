@@ -66,14 +66,14 @@ class Argument:
                 self._restores.append(_put_back(container, key, value, old))
         return lambda run: shape({key: gather(run) for key, gather in gathers.items()})
 
-    def _array(self, x: np.ndarray) -> Tuple[Any, Gather]:
+    def _array(self, x: np.ndarray[Any, Any]) -> Tuple[Any, Gather]:
         if x.dtype.kind not in "fc":
             return x, lambda run: None
         self.active += 1
         self._tape.start(x)
         return x, lambda run: self._array_gradient(x, run)
 
-    def _array_gradient(self, x: np.ndarray, run: Run) -> Any:
+    def _array_gradient(self, x: np.ndarray[Any, Any], run: Run) -> Any:
         g = self._tape.adjoint(x)
         return np.zeros(x.shape, dtype=x.dtype) if g is None else run(same_values, g)
 
@@ -101,7 +101,7 @@ def _like(x: Any, items: List[Any]) -> Any:
     return type(x)(*items) if hasattr(type(x), "_fields") else type(x)(items)
 
 
-def arrays_in(x: Any, depth: int = 4) -> Iterator[np.ndarray]:
+def arrays_in(x: Any, depth: int = 4) -> Iterator[np.ndarray[Any, Any]]:
     """The arrays in an argument, down to `depth` levels of containers."""
     if issubclass(type(x), np.ndarray):
         yield x

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional, Tuple
 import numpy as np
 
 
-def owner_of(x: np.ndarray) -> np.ndarray:
+def owner_of(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array at the end of the chain of bases, which owns the memory."""
     base: Any = x.base
     if base is None:
@@ -26,7 +26,7 @@ def owner_of(x: np.ndarray) -> np.ndarray:
         x = base
 
 
-def bounds_of(x: np.ndarray) -> Tuple[int, int]:
+def bounds_of(x: np.ndarray[Any, Any]) -> Tuple[int, int]:
     """Address of the first byte, and of the byte after the last one."""
     low = high = x.__array_interface__["data"][0]
     for n, stride in zip(x.shape, x.strides):
@@ -39,7 +39,7 @@ def bounds_of(x: np.ndarray) -> Tuple[int, int]:
     return low, high + x.itemsize
 
 
-def overlaps_itself(x: np.ndarray) -> bool:
+def overlaps_itself(x: np.ndarray[Any, Any]) -> bool:
     """Whether two elements may share memory, as in broadcast arrays and sliding windows."""
     reach = x.itemsize
     for stride, n in sorted((abs(stride), n) for stride, n in zip(x.strides, x.shape) if n > 1):
@@ -60,14 +60,14 @@ class Memory:
 
     __slots__ = ("owner", "active", "shared", "_low", "_size", "_shadow", "_earlier")
 
-    def __init__(self, owner: np.ndarray) -> None:
+    def __init__(self, owner: np.ndarray[Any, Any]) -> None:
         self.owner = owner
         self.active = False
         self.shared: Optional[str] = None
         self._low, high = bounds_of(owner)
         self._size = high - self._low
-        self._shadow: Optional[np.ndarray] = None
-        self._earlier: Optional[np.ndarray] = None
+        self._shadow: Optional[np.ndarray[Any, Any]] = None
+        self._earlier: Optional[np.ndarray[Any, Any]] = None
 
     @property
     def bounds(self) -> Tuple[int, int]:
@@ -78,20 +78,20 @@ class Memory:
         """Whether a contribution was added to the adjoint."""
         return self._shadow is not None
 
-    def shadow(self, x: Any) -> np.ndarray:
+    def shadow(self, x: Any) -> np.ndarray[Any, Any]:
         """The adjoint of the view ``x``; writable, allocated as zeros at the first use."""
         if self._shadow is None:
             self._shadow = np.zeros(self._size, dtype=np.uint8)
         return self._look(self._shadow, x)
 
-    def earlier(self, run: Callable[..., Any], x: Any) -> np.ndarray:
+    def earlier(self, run: Callable[..., Any], x: Any) -> np.ndarray[Any, Any]:
         """``x`` in the private copy on which stores are undone; the user's memory is never written."""
         if self._earlier is None:
             self._earlier = np.zeros(self._size, dtype=np.uint8)
             run(operator.setitem, self._look(self._earlier, self.owner), ..., self.owner)
         return self._look(self._earlier, x)
 
-    def value(self, x: np.ndarray) -> np.ndarray:
+    def value(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """``x`` at the point that the backward sweep has reached."""
         return x if self._earlier is None else self._look(self._earlier, x)
 
@@ -99,13 +99,13 @@ class Memory:
         """Drop the adjoint and the private copy."""
         self._shadow = self._earlier = None
 
-    def _look(self, block: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def _look(self, block: np.ndarray[Any, Any], x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if x.size == 0:
             return np.zeros(x.shape, dtype=x.dtype)
         offset = x.__array_interface__["data"][0] - self._low
         return np.ndarray(x.shape, x.dtype, block, offset, x.strides)
 
-    def places(self, x: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+    def places(self, x: np.ndarray[Any, Any]) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """The shadow as a 1-D array of ``x``'s dtype, and the index in it of each element of ``x``."""
         start = x.__array_interface__["data"][0] - self._low
         skip = start % x.itemsize

@@ -82,7 +82,7 @@ def opaque(r: Any) -> bool:
     if issubclass(type(r), (list, tuple)):
         return any(map(opaque, r))
     if issubclass(type(r), np.ndarray):
-        return r.dtype.kind == "O"
+        return bool(r.dtype.kind == "O")
     return not (r is None or issubclass(type(r), (int, str, bytes, np.generic, np.dtype) + NUMBERS))
 
 
@@ -155,7 +155,8 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
     return inplace
 
 
-def into(ufunc: Any, target: np.ndarray, args: Tuple[Any, ...], write: Callable[[], Any], where: Any = True) -> Any:
+def into(ufunc: Any, target: np.ndarray[Any, Any], args: Tuple[Any, ...], write: Callable[[], Any],
+         where: Any = True) -> Any:
     """An operation that writes its result into an array: `a += b` or `out=`."""
     tapes = [(tape, tape.note_store(target, ...)) for tape in STATE.tapes]
     recorded = [(tape, undo, _give_of(tape, ufunc, args, where), any(map(tape.active, args))) for tape, undo in tapes]
@@ -167,7 +168,7 @@ def into(ufunc: Any, target: np.ndarray, args: Tuple[Any, ...], write: Callable[
     return r
 
 
-def unmasked(tape: Tape, target: np.ndarray, where: Any, give: Any) -> Any:
+def unmasked(tape: Tape, target: np.ndarray[Any, Any], where: Any, give: Any) -> Any:
     """Contribution of a masked store: elements that the mask excludes keep their adjoint."""
     if where is True:
         return give
@@ -223,7 +224,7 @@ def load(a: Any, index: Any) -> Any:
     return load_elements(a, index)
 
 
-def load_elements(a: np.ndarray, index: Any) -> Any:
+def load_elements(a: np.ndarray[Any, Any], index: Any) -> Any:
     """Like `numpy.ndarray.__getitem__`."""
     index = index_value(index)
     r = np.ndarray.__getitem__(a, index)
@@ -259,7 +260,7 @@ def delete(a: Any, index: Any) -> None:
         del a[index]
 
 
-def _load_give(tape: Tape, a: np.ndarray, index: Any) -> Any:
+def _load_give(tape: Tape, a: np.ndarray[Any, Any], index: Any) -> Any:
     source = frozen(a)
     return lambda run, g, r: tape.give_at(run, source, index, g)
 
@@ -285,7 +286,7 @@ def store(value: Any, a: Any, index: Any) -> None:
     store_elements(a, index, value)
 
 
-def store_elements(a: np.ndarray, index: Any, value: Any) -> None:
+def store_elements(a: np.ndarray[Any, Any], index: Any, value: Any) -> None:
     """Like `numpy.ndarray.__setitem__`."""
     index = index_value(index)
     if type(index) is str and a.dtype.names:
@@ -303,7 +304,8 @@ def store_elements(a: np.ndarray, index: Any, value: Any) -> None:
         record_store(tape, a, frozen, one, stored_value_give(tape, value, winners), flows)
 
 
-def _require_copied(a: np.ndarray, index: Any, value: np.ndarray, winners: Optional[np.ndarray]) -> None:
+def _require_copied(a: np.ndarray[Any, Any], index: Any, value: np.ndarray[Any, Any],
+                    winners: Optional[np.ndarray[Any, Any]]) -> None:
     """Refuse a store that read an element it had just written.
 
     NumPy 1.21 does this if an index array selects the target and the value is a view of the same memory.

@@ -99,7 +99,7 @@ def _record_several(tape: Tape, results: Any, give: Give) -> None:
     tape.record(back)
 
 
-def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run], None], give: Give,
+def record_store(tape: Tape, target: np.ndarray[Any, Any], index: Any, undo: Callable[[Run], None], give: Give,
                  flows: bool) -> None:
     """Record a store into an array, after it was executed, together with its inverse.
 
@@ -134,7 +134,7 @@ def record_store(tape: Tape, target: np.ndarray, index: Any, undo: Callable[[Run
     tape.record(back)
 
 
-def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray]) -> Give:
+def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray[Any, Any]]) -> Give:
     """Contribution of `a[index] = value`; if an index occurs twice, only the last element contributes."""
     value = frozen(value)
 
@@ -145,7 +145,7 @@ def stored_value_give(tape: Tape, value: Any, winners: Optional[np.ndarray]) -> 
     return give
 
 
-def winners_of(target: np.ndarray, index: Any) -> Optional[np.ndarray]:
+def winners_of(target: np.ndarray[Any, Any], index: Any) -> Optional[np.ndarray[Any, Any]]:
     """Mask of the elements of an indexed store that remain in the array; None if no index occurs twice."""
     parts = index if issubclass(type(index), tuple) else (index,)
     if not any(issubclass(type(one), (list, np.ndarray)) and np.asarray(one).dtype.kind in "iu" for one in parts):

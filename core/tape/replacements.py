@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-import bytecode
+from bytecode.instr import UNSET
 
 from pijit.core.tape import attributes, iteration, operations, special_methods
 
@@ -53,7 +53,7 @@ def _named_rows(helper: Helper) -> Dict[str, Row]:
 
 def before(helper: Helper, function: Any, name: str) -> Row:
     """A helper call on the topmost value, followed by the instruction itself."""
-    return lambda arg: helper(function, 1) + [(name, arg) if arg is not bytecode.UNSET else (name,)]
+    return lambda arg: helper(function, 1) + [(name, arg) if arg is not UNSET else (name,)]
 
 
 def operator_helper(name: str, in_place: bool) -> Any:

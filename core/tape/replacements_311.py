@@ -7,9 +7,9 @@ callable. CPython then calls `site(callable, *arguments)`.
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
-import bytecode
+from bytecode.instr import UNSET
 
 from pijit.core.tape import attributes, calls, managers, operations, special_methods
 from pijit.core.tape.replacements import Lines, Row, before, common_rows, compared, operator_helper
@@ -79,8 +79,10 @@ def _kept(name: str) -> Row:
 
 def _below_top(name: str) -> Row:
     """A helper call on the second value of the stack, followed by the instruction itself."""
-    return lambda arg: [("SWAP", 2)] + _helper(special_methods.stand_in, 1) + [("SWAP", 2), (name, arg) if arg is not
-                                                                               bytecode.UNSET else (name,)]
+    def row(arg: Any) -> Lines:
+        last: Tuple[Any, ...] = (name, arg) if arg is not UNSET else (name,)
+        return [("SWAP", 2)] + _helper(special_methods.stand_in, 1) + [("SWAP", 2), last]
+    return row
 
 
 def _formatted(arg: int) -> Optional[Lines]:
@@ -101,7 +103,7 @@ ROWS.update({
     "JUMP_IF_TRUE_OR_POP": _kept("POP_JUMP_FORWARD_IF_TRUE"),
     "JUMP_IF_FALSE_OR_POP": _kept("POP_JUMP_FORWARD_IF_FALSE"),
     "PUSH_NULL": lambda arg:
-        [("LOAD_CONST", calls.site)] + ([] if NULL_FIRST else [("SWAP", 2)]),  # type: ignore[operator]
+        [("LOAD_CONST", calls.site)] + ([] if NULL_FIRST else [("SWAP", 2)]),
     "LOAD_GLOBAL": _global,
     "LOAD_ATTR": _attribute,
     "LOAD_METHOD": lambda arg: _attribute((True, arg)),

@@ -116,7 +116,7 @@ class Tape:
             for one in x:
                 self.start(one)
 
-    def memory(self, x: np.ndarray) -> Memory:
+    def memory(self, x: np.ndarray[Any, Any]) -> Memory:
         """The record of the memory that an array views."""
         owner = owner_of(x)
         found = self._memory.get(id(owner))
@@ -145,7 +145,7 @@ class Tape:
         """Note an operation on an active value whose derivative is zero."""
         self.cuts.append((user_place(), name))
 
-    def note_store(self, target: np.ndarray, index: Any) -> Callable[[Run], None]:
+    def note_store(self, target: np.ndarray[Any, Any], index: Any) -> Callable[[Run], None]:
         """Save the elements that a store is about to overwrite; the returned function restores them in the sweep."""
         memory = self.memory(target)
         if memory.shared is not None:
@@ -176,7 +176,7 @@ class Tape:
         number = self._numbers.get(id(x))
         return None if number is None else number.adjoint
 
-    def shadow(self, x: np.ndarray) -> np.ndarray:
+    def shadow(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The adjoint of an array, created as zeros if there is none."""
         return self.memory(x).shadow(x)
 
@@ -195,14 +195,14 @@ class Tape:
                 number = self._numbers[id(x)]
                 number.adjoint = g if number.adjoint is None else run(operator.add, number.adjoint, g)
 
-    def _give_array(self, run: Run, x: np.ndarray, g: Any) -> None:
+    def _give_array(self, run: Run, x: np.ndarray[Any, Any], g: Any) -> None:
         if overlaps_itself(x):
             row, places = self.memory(x).places(x)
             run(accumulate_at, row, places, g)
         else:
             run(accumulate, self.shadow(x), g)
 
-    def give_at(self, run: Run, x: np.ndarray, index: Any, g: Any) -> None:
+    def give_at(self, run: Run, x: np.ndarray[Any, Any], index: Any, g: Any) -> None:
         """Add to the adjoints of the elements ``x[index]``."""
         if overlaps_itself(x):
             row, places = self.memory(x).places(x)

@@ -8,11 +8,6 @@ from pijit.core.graph.derivatives import (
     reductions,  # noqa: F401
     transforms,  # noqa: F401
 )
-from pijit.core.graph.derivatives.table import (
-    CUTS,  # noqa: F401
-    ELEMENTWISE,  # noqa: F401
-    FUNCTIONS,  # noqa: F401
-    METHODS,  # noqa: F401
-    ElementwiseRule,  # noqa: F401
-    FunctionRule,  # noqa: F401
-)
+from pijit.core.graph.derivatives.table import CUTS, ELEMENTWISE, FUNCTIONS, METHODS, ElementwiseRule, FunctionRule
+
+__all__ = ("CUTS", "ELEMENTWISE", "FUNCTIONS", "METHODS", "ElementwiseRule", "FunctionRule")
