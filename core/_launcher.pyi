@@ -191,6 +191,9 @@ def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int,
     For a ufunc that `is_numpys` it may be a faster loop that gives the same bits and flags.
     """
 
+def spare_clear() -> int:
+    """Frees the memory that is kept for arrays of kernels; how many bytes."""
+
 def draws_configure(words: Tuple[int, ...]) -> None:
     """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.h."""
 

@@ -103,7 +103,7 @@ class ExitReport(NamedTuple):
     kernels: str
     operation: str
     why: str
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     runs: int
     reason_id: str
 
@@ -146,7 +146,7 @@ class MissReport(NamedTuple):
 
     line: int
     kernel: str
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     asked: int
     guard: str
 

@@ -73,10 +73,10 @@ class CaptureRecord:
         self.graph = "\n".join(format_graph(candidate.captured.graph, True) for candidate in candidates
                                if candidate.captured is not None and (candidate.captured.number or candidate.error))
         numbered = [one for one in candidates if one.captured is not None and one.captured.number]
-        graphs = [candidate.captured for candidate in numbered]
+        graphs = [candidate.segment for candidate in numbered]
         self.uses = "\n".join(text for captured in graphs for text in format_use(captured, result.cfg.function))
         self.guards = "\n".join(format_guards(graphs, program))
-        made = [(candidate.captured, outcome) for one, outcomes in zip(results, compiled)
+        made = [(candidate.segment, outcome) for one, outcomes in zip(results, compiled)
                 for candidate, outcome in zip(one.candidates, outcomes) if isinstance(outcome, Kernel)]
         self.effects = effect_reports([captured for captured, _ in made], result.cfg.function.instructions, broken)
         self.inlined = inlined_reports([captured for captured, _ in made])
@@ -219,7 +219,7 @@ def segment_reports(result: Capture, compiled: Sequence[Any]) -> List[SegmentRep
         if outcome is None or isinstance(outcome, Break) and outcome.facts.get("work") == 0:
             continue
         indices = sorted(set(candidate.region.instructions()))
-        lines = [instructions[i].lineno for i in indices if instructions[i].lineno]
+        lines = [line for line in (instructions[i].lineno for i in indices) if line]
         is_kernel = isinstance(outcome, Kernel)
         captured = candidate.captured
         number, inlined = (captured.number, captured.inlined) if captured is not None else (0, 0)

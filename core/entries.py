@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import types
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, cast
 
 from pijit.core import _hook
 from pijit.core.break_causes import break_causes, break_reports
@@ -77,7 +77,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     launchers = [one.launcher for one in made]
     reentries: Dict[Any, Reentry] = {}
     for number, one in enumerate(results):
-        reentries.update(_reentries(state, one, number, [c.captured for n, c, _ in kept if n == number]))
+        reentries.update(_reentries(state, one, number, [c.segment for n, c, _ in kept if n == number]))
     measure_loops(state, result.cfg, made, list(reentries.values()))
     broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
     observers: Dict[int, Any] = {}
@@ -87,7 +87,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     movers, stays = make_movers(result, pending, observers) if pending is not None and observers else ({}, [])
     calls = _compiled_calls(state, results)
     open_calls = {index for one in results for index, known in one.callees().items() if not known}
-    call_sites = {index: _hook.CallSite(tuple(callee.callee for callee in callees),
+    call_sites = {index: _hook.CallSite(_callees_of(callees),
                                         _finder(state, index) if index in open_calls else None).callable
                   for index, callees in calls.items()}
 
@@ -106,7 +106,7 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     causes = [cause for one in results for cause in one.causes()]
     by_shape = config.enable_dynamic_shape is False
     head = head_of(result.cfg.function, made)
-    program = entry_program((candidate.captured for _, candidate, _ in kept), causes, roots if by_shape else None,
+    program = entry_program((candidate.segment for _, candidate, _ in kept), causes, roots if by_shape else None,
                             head.inputs if head is not None else (), [entry.program for entry in state.entries])
     segments = segment_reports(result, compiled[0])
     for one, outcomes in zip(results[1:], compiled[1:]):
@@ -130,17 +130,17 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     called = list({id(callee): callee for found in [*calls.values(), *inner] for callee in found}.values())
     return Entry(program, linked, segments, breaks, launchers, observers, why,
                  [way.launcher for way in reentries.values()], moved, stay, called, ways, entrance, seen,
-                 lines_of(candidate.captured for _, candidate, _ in kept), record,
-                 patience(config, [candidate.captured for _, candidate, _ in kept]), hinted, counters)
+                 lines_of(candidate.segment for _, candidate, _ in kept), record,
+                 patience(config, [candidate.segment for _, candidate, _ in kept]), hinted, counters)
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     """A Kernel, or the Break that says why there is none; None if another capture has the same graph."""
     if candidate.error is not None:
         return candidate.error
-    if not candidate.captured.number:
+    if not candidate.segment.number:
         return None
-    graph = candidate.captured.graph
+    graph = candidate.segment.graph
     if graph.name in state.config.interpret:
         return Break("PJ404", name=graph.name)
     text, objects = graph_key(graph)
@@ -191,10 +191,15 @@ def _announcer(state: State) -> Tuple[Announce, List[List[State]]]:
         if key not in sites:
             states = [one for one in (state.callee_of(code, name) for code, name in callees) if one is not None]
             found.append(states)
-            sites[key] = _hook.CallSite(tuple(one.callee for one in states)).callable if states else None
+            sites[key] = _hook.CallSite(_callees_of(states)).callable if states else None
         return sites[key]
 
     return announce, found
+
+
+def _callees_of(states: List[State]) -> Tuple[_hook.Callee, ...]:
+    """What a call site needs of functions that are compiled alone."""
+    return tuple(cast(_hook.Callee, one.callee) for one in states)
 
 
 def _finder(state: State, index: int) -> Any:
@@ -245,7 +250,7 @@ def _reentries(state: State, result: Capture, number: int, kept: List[Captured])
             kernel = _compile(state, candidate, later=True) if (number, key) not in made else None
             if isinstance(kernel, Kernel):
                 made[(number, key)] = make_way(result, candidate, kernel, number, _preparer(state, kernel))
-                todo.append(candidate.captured)
+                todo.append(candidate.segment)
     return {(number, key): made[(number, key)] for key in result.reentries if (number, key) in made}
 
 

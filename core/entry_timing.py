@@ -34,7 +34,7 @@ def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]]
         return None
     limit = LIMIT_NS[config.perf_statistics]
     limit *= entry.patience
-    weak_entry, weak_verdict = weakref.ref(entry), weakref.WeakMethod(verdict)  # type: ignore[arg-type]
+    weak_entry, weak_verdict = weakref.ref(entry), weakref.WeakMethod(verdict)
 
     def on_verdict(lost: bool, kernels: int, plain: int) -> None:
         alive, tell = weak_entry(), weak_verdict()

@@ -33,7 +33,7 @@ def text_of(kind: Any) -> str:
     if type(text) is str:
         return text
     if type(kind) is type and kind in (*PYTHON_SCALARS, *CONTAINERS.values()):
-        return kind.__name__  # type: ignore[no-any-return]
+        return kind.__name__
     if isinstance(kind, np.dtype) or isinstance(kind, type) and issubclass(kind, np.generic):
         return np.dtype(kind).name
     raise TypeError("hint: kind must be a text, a class, a dtype or a pijit.Tensor, not {!r}; texts that are accepted: "

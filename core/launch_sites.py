@@ -54,19 +54,19 @@ def make_sites(kept: List[Kept], function: Function) -> Tuple[List[Site], List[M
     """
     by_start: Dict[int, List[Kept]] = {}
     for one in kept:
-        by_start.setdefault(one[1].captured.start, []).append(one)
+        by_start.setdefault(one[1].segment.start, []).append(one)
     sites: List[Site] = []
     all_made: List[MadeSegment] = []
     last: List[Any] = []
     for start, found in sorted(by_start.items()):
         found.sort(key=lambda one: one[1].region.head.version.likely)
-        made = [make_launcher(candidate.captured, kernel, number, function,
-                              returning=returning_exits(candidate.captured, kernel, function))
+        made = [make_launcher(candidate.segment, kernel, number, function,
+                              returning=returning_exits(candidate.segment, kernel, function))
                 for number, candidate, kernel in found]
-        all_made += [MadeSegment(launcher, candidate.captured, kernel)
+        all_made += [MadeSegment(launcher, candidate.segment, kernel)
                      for (launcher, _), (_, candidate, kernel) in zip(made, found)]
         last.append(made[0][0])
-        captured = found[0][1].captured
+        captured = found[0][1].segment
         # Versions for later iterations and later captures come last and serve most calls, so they are called first.
         # Versions for loops without iterations are called last.
         sites.append(Site(start, captured.depth, captured.head_depth, tuple(call for _, call in reversed(made))))
@@ -100,7 +100,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
 
 def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Reentry:
     """A re-entry of the capture with this number, with its launcher."""
-    captured = candidate.captured
+    captured = candidate.segment
         # Guards cannot tell the iteration of an enclosing unrolled loop in which bytecode arrives. A poll exit can.
     has_gate = not any(map(is_confined, state_at(result.analysis, captured.region.head).stack))
     launcher, call = make_launcher(captured, kernel, number, result.cfg.function, prepare, gate=has_gate)

@@ -9,7 +9,7 @@ arrive there as often under bytecode as under kernels, so no kernel may pass thi
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Set
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Set, Union
 
 from pijit.core import _hook
 from pijit.core._launcher import LoopTrial
@@ -32,7 +32,8 @@ def measure_loops(state: State, cfg: CFG, made: Sequence[MadeSegment], ways: Seq
     if not is_measured(state.config):
         return
     sites, reentries = _by_loop(cfg, made), _by_loop(cfg, ways)
-    passed = _passed_inside([one.captured.region for one in [*made, *ways]])
+    launched: List[Union[MadeSegment, Reentry]] = [*made, *ways]
+    passed = _passed_inside([one.captured.region for one in launched])
     for header, members in sites.items():
         clock = next((one.launcher for one in reversed(members) if one.captured.start not in passed), None)
         if clock is not None:

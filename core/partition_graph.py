@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.use_def import ARGUMENT, STORE, UseDef
@@ -157,7 +157,7 @@ class _Splitter:
             elif self.instructions[i].opname == "RETURN_VALUE":
                 found.add(self.end)
             else:
-                todo += self.cfg.successors[i]
+                todo += cast("List[int]", self.cfg.successors[i])
         return found
 
     def edges(self) -> Iterator[Edge]:
@@ -171,7 +171,7 @@ class _Splitter:
             yield Edge(source, target, DATA, tuple(sorted(names)))
 
     def _leaving(self, run: List[int]) -> List[int]:
-        return [target for i in run for target in self.cfg.successors[i] if target not in run]
+        return [target for i in run for target in cast("List[int]", self.cfg.successors[i]) if target not in run]
 
     def _returns(self, content: Any) -> bool:
         return not isinstance(content, Part) and any(self.instructions[i].opname == "RETURN_VALUE" for i in content)

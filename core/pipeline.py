@@ -17,7 +17,7 @@ import logging
 import time
 import types
 import weakref
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, cast
 
 from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
@@ -156,7 +156,8 @@ class State:
         if stance.current() == "run_only":
             serving = (one.entry for one in self.pending if one.entry.program.check(*roots) is not None)
             return next((entry.linked_code for entry in serving), None)
-        return self._alone(self._serve_miss, code, roots, busy=Ellipsis)
+        linked: Optional[types.CodeType] = self._alone(self._serve_miss, code, roots, busy=Ellipsis)
+        return linked
 
     def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
                  builtins: Dict[str, Any]) -> Any:
@@ -222,7 +223,7 @@ class State:
         place = "%s (%s:%d)" % (self.py_func.__qualname__, code.co_filename, code.co_firstlineno)
         report_internal(reason_id, place, error)
 
-    def _serve_miss(self, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
+    def _serve_miss(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
         for pending in self.pending:
             if pending.entry.program.check(*roots) is not None:
                 return self._observed(pending, code, roots)
@@ -298,7 +299,8 @@ class State:
         slots, globals, builtins = roots
         entry_roots = slots_at_entry(code, slots, _hook.UNBOUND), globals, builtins
         linked = self._observed(pending, code, entry_roots, Start(header, pending.arrived or {}))
-        return to_go_on(linked)
+        answer: Optional[Tuple[types.CodeType, int]] = to_go_on(linked)
+        return answer
 
     def add(self, pending: Pending, entry: Entry, start: Optional[Start] = None) -> types.CodeType:
         """Add an entry that serves calls or observes first. Raises FullGraphError."""
@@ -315,7 +317,7 @@ class State:
         else:
             entry.trial = trial_of(entry, self.config, self.on_verdict)
             self.cache.add(entry.program, entry.payload)
-        return entry.linked_code if start is None else entry.moved_code
+        return entry.linked_code if start is None else cast(types.CodeType, entry.moved_code)
 
     def on_verdict(self, entry: Entry, lost: Optional[str]) -> None:
         """Act on the result of A/B timing; ``lost`` is the reason if the original function was faster, else None."""

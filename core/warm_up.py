@@ -162,7 +162,8 @@ class WarmUp:
             _hook.unmark(function.py_func.__code__)
             self._warm(function)
             if budgeted:
-                function.state.budget, function.state.on_too_early = self._budget, self._cool
+                state: Any = function.state
+                state.budget, state.on_too_early = self._budget, self._cool
         function.state.warm_up()
 
     def _decide(self, function: Any, ns: int) -> Optional[int]:

@@ -7,7 +7,7 @@ starts again where an attempt has found that less must be inlined or that blocks
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -54,6 +54,11 @@ class Candidate(NamedTuple):
     region: Region
     captured: Optional[Captured]
     error: Optional[Break]
+
+    @property
+    def segment(self) -> Captured:
+        """``captured`` of a candidate that is known to have been built."""
+        return cast(Captured, self.captured)
 
 
 class Capture:
@@ -246,7 +251,7 @@ def _build_all(analysis: Analysis, found: List[Region], name: str, everything: b
 def _not_too_many(candidates: List[Candidate]) -> List[Candidate]:
     """The candidates; those beyond the compile budget lose their graph."""
     kept = [number for number, candidate in enumerate(candidates) if candidate.error is None]
-    found = [candidates[number].captured for number in kept]
+    found = [candidates[number].segment for number in kept]
     beyond = {kept[k] for k in too_many([one.graph for one in found], [one.has_loop for one in found])}
     return [Candidate(candidate.region, None, Break("PJ405")) if number in beyond else candidate
             for number, candidate in enumerate(candidates)]
@@ -284,14 +289,14 @@ def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str)
     found: Dict[Any, Candidate] = {}
     for candidate in candidates:
         pieces = {piece.key: piece for piece in candidate.region.pieces}
-        todo = [candidate.captured] if candidate.error is None else []
+        todo = [candidate.segment] if candidate.error is None else []
         while todo:
             ways = {exit.way for exit in todo.pop().graph.exits}.intersection(pieces)
             for key in sorted(ways - heads - set(found)):
                 made = _build_reentry(analysis, candidate.region, pieces[key], "%s_back_%d" % (name, len(found)))
                 if made is not None:
                     found[key] = made
-                    todo.append(made.captured)
+                    todo.append(made.segment)
     return found
 
 
