@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import Any, Callable, Iterator, Sequence, Set, Tuple
+from typing import Any, Callable, Iterator, Sequence, Set, Tuple, cast
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def _together(answers: Sequence[Tuple[int, Any]], scattered: bool, questions: An
         raise Break("PJ214", operands=_described(questions))
     if isinstance(known, Holding) and known.python is not list:
         items = _together([(edge, answer.items) for edge, answer in answers], scattered, questions)
-        return Holding(known.python, items)
+        return Holding(cast(type, known.python), items)
     if isinstance(known, Holding):
         return Holding(list, _common([(edge, answer.items) for edge, answer in answers], scattered, questions))
     if not isinstance(known, tuple):
@@ -147,7 +147,7 @@ def _python_sample(kind: Scalar, number: int) -> Any:
     return INTEGERS[number] if kind.dtype.kind == "i" else NUMBERS[number]
 
 
-def _array_sample(kind: Array, edge: int) -> np.ndarray:
+def _array_sample(kind: Array, edge: int) -> np.ndarray[Any, Any]:
     """An array of ones in the layout of the type; the elements of layout "A" are not adjacent."""
     if kind.layout == "A" and kind.ndim > 0:
         made = np.ones((2 * edge,) * kind.ndim, kind.dtype)[(slice(None, None, 2),) * kind.ndim]

@@ -65,7 +65,7 @@ def _state(state: Any, ufunc: np.ufunc, value: Abstract, others: List[Operand], 
     return UNKNOWN if False in casts or _is_held(state, value, False) else ELIDES
 
 
-def _casts(operand: Operand, dtype: np.dtype) -> List[bool]:
+def _casts(operand: Operand, dtype: np.dtype[Any]) -> List[bool]:
     """Whether NumPy may cast an operand to a dtype. There are several answers where that depends on the operand's
     value."""
     if isinstance(operand.type, Array):

@@ -9,13 +9,17 @@ from __future__ import annotations
 import operator
 import warnings
 from functools import lru_cache
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Union, cast
 
 import numpy as np
 
-from pijit.core.capture.values.lattice import array_type, scalar_type
+from pijit.core.capture.values.array_kinds import array_type
+from pijit.core.capture.values.lattice import scalar_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array, Scalar, Type
+
+Typed = Union[Scalar, Array]
+"""The types that have a dtype."""
 
 INT_SAMPLES = (1, 0, -1, 2, 100, 127, 128, 255, 256, -129, 32767, 65535, 65536, 2 ** 31, -2 ** 31 - 1, 2 ** 32,
                2 ** 62, 2 ** 64 - 1)
@@ -62,7 +66,7 @@ class Operand:
     __slots__ = ("type", "constant", "has_constant")
 
     def __init__(self, type: Type, constant: Any = None, has_constant: bool = False) -> None:
-        self.type = type
+        self.type = cast(Typed, type)
         self.constant = constant
         self.has_constant = has_constant
 
@@ -96,9 +100,9 @@ class Operand:
             return [self.type.dtype.type(v) for v in values]
 
 
-def type_of_result(value: Any) -> Type:
+def type_of_result(value: Any) -> Typed:
     """The type of a sample's result. Break (PJ215) when kernels have no such type."""
-    kind: Optional[Type] = array_type(value) if isinstance(value, np.ndarray) else scalar_type(value)
+    kind: Optional[Typed] = array_type(value) if isinstance(value, np.ndarray) else scalar_type(value)
     if kind is None:
         raise Break("PJ215", type=_describe(value))
     return kind
@@ -108,11 +112,11 @@ def _describe(value: Any) -> str:
     return "array of %s" % value.dtype if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Type:
+def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Typed:
     """The result type of ``function``, over all samples of one operand at a time."""
     lists = [operand.samples() for operand in operands]
     firsts = [samples[0] for samples in lists]
-    answers = set()
+    answers: Set[Any] = set()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", COMPLEX_WARNING)
@@ -123,7 +127,7 @@ def _ask(function: Callable[..., Any], operands: Sequence[Operand]) -> Type:
     answers.discard(None)
     if len(answers) != 1:
         raise Break("PJ214" if answers else "PJ203", operands=_operand_names(operands))
-    answer = answers.pop()
+    answer: Union[Typed, Exception] = answers.pop()
     if isinstance(answer, Exception):
         raise Break("PJ203", operands=_operand_names(operands))
     return answer
@@ -176,7 +180,7 @@ def ufunc_result(ufunc: np.ufunc, operands: Tuple[Operand, ...],
     if any(isinstance(o.type, Array) and o.type.ndim == 0 for o in operands):
         raise Break("PJ203", operands=_operand_names(operands))
     asked = ufunc if is_numpys(ufunc) else _without_elements(ufunc)
-    result: Type = _ask(asked, operands)  # with an output as well: the loop may depend on a scalar's value
+    result = _ask(asked, operands)  # with an output as well: the loop may depend on a scalar's value
     if out is not None:
         def call(*arguments: Any) -> Any:
             target = np.ones((1 if asked is ufunc else 0,) * out.ndim, out.dtype)
@@ -216,7 +220,7 @@ def where_result(operands: Tuple[Operand, ...]) -> Array:
     return result
 
 
-def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype,
+def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype[Any],
                out: Optional[Array]) -> Tuple[str, int]:
     """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
     if WEAK_SCALARS:
@@ -250,7 +254,7 @@ def _dtype_question(operand: Operand) -> Any:
     return operand.type.dtype
 
 
-def _can_cast(operand: Operand, dtype: np.dtype) -> bool:
+def _can_cast(operand: Operand, dtype: np.dtype[Any]) -> bool:
     return all(np.can_cast(sample if isinstance(operand.type, Scalar) else sample.dtype, dtype, "safe")
                for sample in operand.samples())
 
