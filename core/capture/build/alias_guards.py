@@ -79,7 +79,7 @@ def same_object(builder: Any, left: OpaqueObject, right: OpaqueObject) -> bool:
     pair = AliasedPair(left.root, right.root, left.source, right.source, same)
     if left.root != right.root and pair not in builder.captured.pairs:
         builder.captured.pairs.append(pair)
-    return same  # type: ignore[no-any-return]
+    return same
 
 
 def note_pairs(builder: Any) -> None:

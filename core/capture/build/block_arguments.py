@@ -43,8 +43,9 @@ def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, lik
         return value.like([builder.block_parameters(item, block, hint, item_like)
                            for item, item_like in zip(value.items, likes)], made)
     if isinstance(value, TypedValue):
-        copy = type(value)(value.type, builder.graph.new_value(value.type, hint), None, value.born)
-        block.params.append(copy.value)
+        carried = builder.graph.new_value(value.type, hint)
+        copy = type(value)(value.type, carried, None, value.born)
+        block.params.append(carried)
         return copy
     if isinstance(value, Sequence):
         likes = like.items if isinstance(like, Sequence) else [None] * len(value.items)
@@ -90,19 +91,19 @@ def _word_parameters(builder: Any, names: Tuple[str, ...], block: Block) -> Tupl
     return words
 
 
-def value_parts(builder: Any, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
+def value_parts(builder: Any, wanted: Abstract, given: Any) -> List[Value]:
     if isinstance(wanted, VirtualObject):
         return record_parts(builder, wanted, given)
     if isinstance(wanted, Number):
         return [builder.number_value(builder.use(given))]
     if isinstance(wanted, Instance):
-        parts = [builder.object_value(given)]  # type: ignore[arg-type]
+        parts = [builder.object_value(given)]
         if isinstance(wanted, KnownContainer):
             given = builder.use(given)
             parts += [part for want, have in zip(wanted.items, given.items) for part in builder.value_parts(want, have)]
         return parts
     if isinstance(wanted, Tensor):
-        return [builder.use(given).value]  # type: ignore[union-attr]
+        return [builder.use(given).value]
     if isinstance(wanted, Sequence):
         given = builder.use(given)
         parts = [part for want, have in zip(wanted.items, given.items) for part in builder.value_parts(want, have)]
@@ -116,7 +117,8 @@ def value_parts(builder: Any, wanted: Abstract, given: Optional[Abstract]) -> Li
         parts = [part for want, have in zip(wanted.parts, given.parts) for part in builder.value_parts(want, have)]
         return list(given.words) + parts
     if isinstance(wanted, Unrolled):
-        return builder.value_parts(wanted.owner, given.owner)
+        owned: List[Value] = builder.value_parts(wanted.owner, given.owner)
+        return owned
     if isinstance(wanted, UnescapedFunction):
         given = builder.use(given)
         return [part for want, have in zip(wanted.free, given.free) for part in builder.value_parts(want, have)]

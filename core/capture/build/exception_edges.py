@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.segment import Unhandled
@@ -18,7 +18,7 @@ from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit, Value
 
 
 def split(builder: Any, flag: Value) -> Block:
-    blocks = [builder.graph.new_block(builder.instr.lineno or 0) for _ in range(2)]
+    blocks: List[Block] = [builder.graph.new_block(builder.instr.lineno or 0) for _ in range(2)]
     builder.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
     builder.block = blocks[0]
     return blocks[1]

@@ -5,7 +5,7 @@ A side exit returns to the last resume point, so that bytecode repeats no effect
 
 from __future__ import annotations
 
-from typing import Any, Collection, Container, List, Set, Tuple
+from typing import Any, Collection, Container, List, Set, Tuple, cast
 
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import Report
@@ -17,7 +17,7 @@ from pijit.core.capture.models.objects.materialize import record_output
 from pijit.core.capture.models.stdlib.context_managers import Manager, again_at, given
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import is_place
-from pijit.core.capture.values.base import Composite, Raised
+from pijit.core.capture.values.base import Composite, Raised, SliceDisplay
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     FRAGILE,
@@ -30,7 +30,6 @@ from pijit.core.capture.values.lattice import (
     Number,
     Range,
     Sequence,
-    SliceDisplay,
     TypedValue,
     Unbound,
     UnescapedFunction,
@@ -40,7 +39,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Op, Output, SideExit
+from pijit.core.graph.ir import Op, Output, SideExit, Value
 from pijit.core.graph.types import FLAG, INT, SKIP
 from pijit.guards.facts import type_name
 
@@ -113,7 +112,8 @@ def _behind_call(builder: Any) -> int:
     """
     if not builder.gives_result():
         raise Break("PJ231")
-    return builder.instr.index + 1
+    behind: int = builder.instr.index + 1
+    return behind
 
 
 def live_around(builder: Any, target: int) -> Set[str]:
@@ -186,8 +186,7 @@ def exit_output(builder: Any, value: Abstract) -> Output:
     if isinstance(value, (Unbound,) + FRAGILE) or isinstance(value, Unknown) and value.root is None:
         raise Break("PJ202", value=repr(value))
     if isinstance(value, TypedValue) and not (isinstance(value, KnownContainer) and value.value is None):
-        value = builder.use(value)
-        return Output("value", value.value)
+        return Output("value", builder.use(value).value)
     if isinstance(value, LoopIterator):
         return _iterator_output(builder, builder.use(value))
     if isinstance(value, GeneratorFrame):
@@ -222,8 +221,9 @@ def _leave_once(builder: Any, value: Abstract) -> None:
 def _iterator_output(builder: Any, value: LoopIterator) -> Output:
     """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
     if value.input is not None:
-        return Output("advance", value.input, (), moving_words(value))
-    return Output(ITERATOR_OUTPUTS[value.kind], None, [builder.exit_output(part) for part in value.parts], value.words)
+        return Output("advance", value.input, (), cast("List[Value]", moving_words(value)))
+    return Output(ITERATOR_OUTPUTS[value.kind], None, [builder.exit_output(part) for part in value.parts],
+                  cast("Tuple[Value, ...]", value.words))
 
 
 def may_resume(builder: Any, begins: bool) -> bool:
@@ -244,4 +244,5 @@ def side_exit(builder: Any, poll: bool = False) -> SideExit:
     """
     if builder.wrote or builder.resume is None:
         raise Break("PJ202", opcode=builder.instr.opname)
-    return builder.exit_to(builder.resume[0], builder.resume[1], True, poll)
+    exit: SideExit = builder.exit_to(builder.resume[0], builder.resume[1], True, poll)
+    return exit

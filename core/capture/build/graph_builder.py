@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -28,7 +28,7 @@ from pijit.core.capture.state.frame_state import FrameState, forgotten, has_gene
 from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.state.uncaptured_effects import reach
-from pijit.core.capture.values.base import Composite
+from pijit.core.capture.values.base import Composite, SliceDisplay
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -37,7 +37,6 @@ from pijit.core.capture.values.lattice import (
     LoopIterator,
     Number,
     Sequence,
-    SliceDisplay,
     TypedValue,
     UnescapedFunction,
     Unknown,
@@ -51,6 +50,9 @@ from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, Sid
 from pijit.core.graph.ops import EFFECTS, SURE
 from pijit.core.graph.types import CELL, Object, Type
 from pijit.guards.source import Constant, Item
+
+if TYPE_CHECKING:
+    from pijit.core.bytecode.flow.block_stack import Blocks
 
 
 class GraphBuilder(Interpreter):
@@ -135,7 +137,7 @@ class GraphBuilder(Interpreter):
             depth, count = self.cfg.stack_depth[index] or 0, reach(instr)
             depths.append(max(depth - count, 0) if count is not None else 0)
             if instr.opname in ("BREAK_LOOP", "CONTINUE_LOOP"):
-                depths.append(unwound_level(self.cfg.block_stack[index], instr.opname) or 0)
+                depths.append(unwound_level(cast("Blocks", self.cfg.block_stack[index]), instr.opname) or 0)
         return min(depths)
 
     def _state_for(self, piece: Piece) -> FrameState:
@@ -276,7 +278,7 @@ class GraphBuilder(Interpreter):
         """End a loop's header. The item is made in a separate block, which is reached only if there is an item."""
         _, more, enter = self.flow
         header, state = self.block, self.state
-        ended = self._arm(piece, 1, last.target, state)
+        ended = self._arm(piece, 1, cast(int, last.target), state)
         self.block = self.graph.new_block(last.lineno or 0)
         header.terminator = Branch(more, Jump(self.block, []), ended)
         self.block.terminator = arm_alone(
@@ -350,7 +352,7 @@ class GraphBuilder(Interpreter):
             return self.emit("const", [], kind, {"value": value.object})  # type: ignore[return-value]
         if not isinstance(value, Number):
             raise Break("PJ203", operand=repr(value))
-        return self.use(value).value  # type: ignore[return-value]
+        return cast(Value, cast(Number, self.use(value)).value)
 
     def object_value(self, value: Abstract) -> Value:
         value = self.use(value)

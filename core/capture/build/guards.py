@@ -14,7 +14,7 @@ import numpy as np
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.models.functions.function_values import FunctionValue
 from pijit.core.capture.models.functions.partials import Partial
-from pijit.core.capture.values.base import HeldMethod
+from pijit.core.capture.values.base import HeldMethod, Slice
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -24,7 +24,6 @@ from pijit.core.capture.values.lattice import (
     Number,
     OpaqueObject,
     Sequence,
-    Slice,
     Tensor,
     UnescapedFunction,
 )
@@ -49,7 +48,8 @@ BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
 def guards_for(source: Any, value: Any) -> List[Any]:
     """The guards that make the abstract value or the predicate true of the value that ``source`` fetches."""
     if not isinstance(value, Abstract):
-        return value.guards(source)
+        made: List[Any] = value.guards(source)
+        return made
     if isinstance(value, Tensor):
         kind = value.type
         return [kinds.IsArray(source, kind.dtype, kind.ndim, kind.layout, True if kind.writeable else None, True)]

@@ -6,7 +6,7 @@ The callee's side exits are those of the call, or lead into the middle of the ca
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Container, Dict, Iterator, List, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Container, Dict, Iterator, List, Optional, Set, Tuple, cast
 from typing import Sequence as Items
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
@@ -42,6 +42,9 @@ from pijit.core.graph.ir import Block, Branch, Jump, Leave, Origin, Output, Side
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.types import SKIP, Object
 
+if TYPE_CHECKING:
+    from pijit.core.capture.inline.inliner import CalleeAnalysis
+
 MAX_INLINED = 4000
 """Limit of the instructions of callees in one segment, because compile time grows with code size."""
 
@@ -57,7 +60,10 @@ class InlineBuilder(GraphBuilder):
         inside: the exits that lead into this callee, or through it into callees of its own.
     """
 
-    def __init__(self, parent: GraphBuilder, analysis: Any, facts: CaptureContext, entry: FrameState) -> None:
+    analysis: CalleeAnalysis
+
+    def __init__(self, parent: GraphBuilder, analysis: CalleeAnalysis, facts: CaptureContext,
+                 entry: FrameState) -> None:
         self.parent = parent
         self.head = entry
         super().__init__(analysis, analysis.region, "", 0)
@@ -151,9 +157,9 @@ class InlineBuilder(GraphBuilder):
         if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):
             made = self.graph.new_value(Object(tuple))
             block.params.append(made)
-            columns = [[value.items[k] for value in values]  # type: ignore[attr-defined]
-                       for k in range(len(like.items))]
-            return Sequence([self._joined(column, item, block) for column, item in zip(columns, like.items)],
+            positions = [[value.items[k] for value in values]  # type: ignore[attr-defined]
+                         for k in range(len(like.items))]
+            return Sequence([self._joined(column, item, block) for column, item in zip(positions, like.items)],
                             value=made)
         if isinstance(like, Const) and all(value.root is None for value in values):
             return like
@@ -219,7 +225,8 @@ class InlineBuilder(GraphBuilder):
         self.leaving = set()
         if any(isinstance(value, (LoopIterator, GeneratorFrame)) for value in held.values()):
             raise Break("PJ231")
-        dicts = {name: held.pop(name).items for name, value in list(held.items()) if isinstance(value, Keywords)}
+        dicts = {name: cast(Keywords, held.pop(name)).items for name, value in list(held.items())
+                 if isinstance(value, Keywords)}
         if not set(callee.function.__code__.co_cellvars).isdisjoint(dicts):
             raise Break("PJ231")
         outputs = [function]
@@ -259,7 +266,8 @@ class InlineBuilder(GraphBuilder):
 
     def _leave_once(self, value: Abstract) -> None:
         """Break if an exit would duplicate a tuple that the callers hold as well, or a function."""
-        builder, known = self.parent, set(self.leaving)
+        builder: Any = self.parent
+        known = set(self.leaving)
         while builder is not None:
             held = [*builder.state.locals.values(), *builder.state.stack]
             known.update(part.born for one in held for part in tuples_in(one))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Set, Tuple, Union
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
@@ -45,7 +45,7 @@ class Access(NamedTuple):
     """
 
     source: Any
-    identity: Optional[int]
+    identity: Union[int, Tuple[str, int], None]
     changes: bool
     relied: bool
 

@@ -7,7 +7,8 @@ A model that cannot do something raises `Break`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterable, List, Optional, Tuple
+from typing import Sequence as Axes
 
 import numpy as np
 
@@ -21,12 +22,13 @@ from pijit.core.capture.values.lattice import (
     Instance,
     KnownContainer,
     Number,
+    Sequence,
     Tensor,
     UnescapedFunction,
 )
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.core.graph.library import LibraryFunction
-from pijit.core.graph.types import Object, SampledClass, Scalar, Type
+from pijit.core.graph.types import Object, Scalar, Type
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -80,9 +82,8 @@ class Interpreter(Protocol):
     def as_object(self, value: Abstract) -> Abstract:
         """A value in the form in which more than the operand stack can hold it."""
 
-    def attribute(self, kind: SampledClass, name: str) -> Optional[Type]:
-        """The type of an attribute of these objects. None where reading it runs code, or where there is no
-        common type."""
+    def attribute(self, owner: Abstract, name: str) -> Abstract:
+        """``owner.name``."""
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -327,11 +328,11 @@ class Interpreter(Protocol):
     def same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
         """``left is right or left == right`` of plain values, as containers compare their items."""
 
-    def size(self, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
+    def size(self, owner: Tensor, axes: Optional[Axes[int]] = None) -> Value:
         """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
 
-    def store(self, kind: SampledClass, name: str, stored: Optional[Type]) -> None:
-        """Note that captured code stores a value of a type, which later reads find."""
+    def store(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` of a writeable array."""
 
     def store_attribute(self, owner: Abstract, name: str, value: Abstract) -> None:
         """``owner.name = value``."""
