@@ -17,7 +17,7 @@ from pijit.core.bytecode.linker.continuation import Announce
 from pijit.core.bytecode.linker.link import Landings, Probe, Site, link
 from pijit.core.capture.build.guards import entry_program, lines_of
 from pijit.core.capture.build.segment import Captured
-from pijit.core.capture.driver import Candidate, Capture, capture
+from pijit.core.capture.driver import Candidate, Capture, CaptureRequest, capture
 from pijit.core.capture.inline.inliner import Inliner
 from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, ObservedKinds, Pending
 from pijit.core.capture.state.uncaptured_effects import unpacked
@@ -41,6 +41,7 @@ from pijit.core.loop_timing import measure_loops
 if TYPE_CHECKING:
     from pijit.core.pipeline import State
 
+
 class Start(NamedTuple):
     """The loop header at which a running call continues; for ``arrived`` see `Pending`."""
 
@@ -61,10 +62,10 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     with recorded(config.print_after_all) as stages:
         numbering = Numbering(code.co_name, len(seen.profiles) == 1, stages)
         for profile in seen.profiles:
-            results.append(capture(code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                                   state.steering, _inliner(config),
-                                   config.max_loop_unrolling if config.loop_unrolling else 0,
-                                   start.arrived if start is not None else None, state.hints))
+            results.append(capture(CaptureRequest(
+                code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks, state.steering,
+                _inliner(config), config.max_loop_unrolling if config.loop_unrolling else 0,
+                start.arrived if start is not None else None, state.hints)))
             enlist_head(results[-1])
             numbering.add(results[-1])
     clock.done("capture")

@@ -51,7 +51,6 @@ __all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray",
            "LengthIs", "OwnCountIs"]
 
 
-
 class Step(NamedTuple):
     """The C step of a guard: the check's name in `_evaluate.OPERATIONS` and its operands."""
 

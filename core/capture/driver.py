@@ -7,7 +7,7 @@ starts again where an attempt has found that less must be inlined or that blocks
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple, cast
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -150,38 +150,81 @@ class Capture:
                 and (instructions[index + 1].opname not in NEVER_OBSERVED or index in self.analysis.facts.guessed)]
 
 
-def capture(code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any], builtins: Dict[str, Any],
-            feedback: Dict[int, Abstract], force_breaks: Any, steering: Specialisation = Specialisation(),
-            inliner: Optional[Inliner] = None, unrolling: int = 16,
-            arrived: Optional[Dict[str, Abstract]] = None, hints: Optional[Hints] = None) -> Capture:
-    """Capture a function as called with these locals; ``inliner`` inlines its callees.
+class CaptureRequest(NamedTuple):
+    """One call whose function is to be captured, and the options that count.
 
+    ``localsplus`` are the locals, cells and free variables of the call; a local without a value is ``unbound``.
+    ``feedback`` holds observed values by instruction. ``force_breaks`` is None, "every" or an instruction.
+    ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
     """
-    cfg = build_cfg(decode_normal(normal_code(code, False)))
-    plain = plain_module_calls(cfg, globals)
+
+    code: CodeType
+    localsplus: List[Any]
+    unbound: Any
+    globals: Dict[str, Any]
+    builtins: Dict[str, Any]
+    feedback: Dict[int, Abstract]
+    force_breaks: Any = None
+    steering: Specialisation = Specialisation()
+    inliner: Optional[Inliner] = None
+    unrolling: int = 16
+    arrived: Optional[Dict[str, Abstract]] = None
+    hints: Optional[Hints] = None
+
+
+class _Attempt:
+    """What changes from one attempt of a capture to the next: the blocks, the limits, and the samples found so far.
+
+    ``given_up`` is the reason why nothing is captured, once no smaller attempt is left.
+    """
+
+    def __init__(self, request: CaptureRequest, cfg: CFG) -> None:
+        hints = request.hints
+        self.cfg = cfg
+        self.inliner, self.unrolling = request.inliner, request.unrolling
+        self.said = HintedTypes() if hints is None else hints.said(
+            cfg.function, request.code, request.localsplus, request.globals)
+        self.seen, self.work = TypeSamples(), CaptureBudget()
+        self.smaller = list(TRIES)
+        self.given_up: Optional[Break] = None
+
+    def make_smaller(self) -> None:
+        """The budget is used up: inline and unroll less, or give up."""
+        self.work = CaptureBudget()
+        if not self.smaller:
+            self.given_up = Break("PJ405")
+            return
+        depth, unrolls = self.smaller.pop(0)
+        self.inliner, self.unrolling = _shallow(self.inliner, depth), self.unrolling if unrolls else 0
+
+    def forget(self) -> None:
+        """Drop what the last attempt found."""
+        self.seen.forget()
+        if self.inliner is not None:
+            self.inliner.forget()
+
+
+def capture(request: CaptureRequest) -> Capture:
+    """Capture a function for one call.
+
+    Another attempt follows one that must split a block, has met a hint or a new sample, or has used up its budget.
+    """
+    cfg = build_cfg(decode_normal(normal_code(request.code, False)))
+    plain = plain_module_calls(cfg, request.globals)
     if plain is not None:
         cfg = build_cfg(decode_normal(plain))
-    said = hints.said(cfg.function, code, localsplus, globals) if hints is not None else HintedTypes()
-    seen, less, work, given_up = TypeSamples(), list(TRIES), CaptureBudget(), None
+    attempt = _Attempt(request, cfg)
     while True:
         try:
-            return _capture(cfg, code, localsplus, unbound, globals, builtins, feedback, force_breaks, steering,
-                            inliner, unrolling, arrived, said, seen, work, given_up)
+            return _capture(request, attempt)
         except Cut as found:
-            cfg = cfg.cut(found.index)
+            attempt.cfg = attempt.cfg.cut(found.index)
         except (Hinted, Unlike):
             pass
         except Exhausted:
-            work = CaptureBudget()
-            if less:
-                depth, unrolls = less.pop(0)
-                inliner, unrolling = _shallow(inliner, depth), unrolling if unrolls else 0
-            else:
-                given_up = Break("PJ405")
-        seen.forget()
-        if inliner is not None:
-            inliner.forget()
+            attempt.make_smaller()
+        attempt.forget()
 
 
 def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
@@ -194,32 +237,41 @@ def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
     return other
 
 
-def _capture(cfg: CFG, code: CodeType, localsplus: List[Any], unbound: Any, globals: Dict[str, Any],
-             builtins: Dict[str, Any], feedback: Dict[int, Abstract], force_breaks: Any, steering: Specialisation,
-             inliner: Optional[Inliner], unrolling: int, arrived: Optional[Dict[str, Abstract]],
-             said: HintedTypes, seen: TypeSamples, work: CaptureBudget, given_up: Optional[Break]) -> Capture:
-    """One attempt with these blocks. Raises Cut if a block must be split, Exhausted if the budget is used up."""
-    function = cfg.function
-    facts = CaptureContext(function, globals, builtins, localsplus[len(function.varnames):], feedback, steering,
-                           inliner, unrolling=unrolling, seen=seen)
-    facts.find_written()
-    facts.said, facts.within, facts.work = said, (code,), work
-    forced: FrozenSet[int] = frozenset([force_breaks]) if type(force_breaks) is int else frozenset()
-    entry = entry_state(function, localsplus, unbound, steering)
-    entry.locals.update(arrived or {})
-    analysis = Analysis(cfg, Liveness(cfg), facts, entry, forced)
-    if given_up is not None:
-        return Capture(cfg, analysis, [], {}, given_up)
+def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
+    """One attempt. Raises Cut if a block must be split, Exhausted if the budget is used up."""
+    cfg, name, force_breaks = attempt.cfg, request.code.co_name, request.force_breaks
+    analysis = Analysis(cfg, Liveness(cfg), _context(request, attempt), _entry(request, cfg),
+                        frozenset([force_breaks]) if type(force_breaks) is int else frozenset())
+    if attempt.given_up is not None:
+        return Capture(cfg, analysis, [], {}, attempt.given_up)
     everything = force_breaks is not None
     while True:
         regions = _regions(analysis.run(), force_breaks == "every")
-        candidates = _build_all(analysis, regions, code.co_name, everything)
+        candidates = _build_all(analysis, regions, name, everything)
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
             candidates = _not_too_many(candidates)
-            return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, code.co_name))
+            return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, name))
         analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
         analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
+
+
+def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
+    """The context of one attempt."""
+    function = attempt.cfg.function
+    facts = CaptureContext(function, request.globals, request.builtins, request.localsplus[len(function.varnames):],
+                           request.feedback, request.steering, attempt.inliner, unrolling=attempt.unrolling,
+                           seen=attempt.seen)
+    facts.find_written()
+    facts.said, facts.within, facts.work = attempt.said, (request.code,), attempt.work
+    return facts
+
+
+def _entry(request: CaptureRequest, cfg: CFG) -> FrameState:
+    """The state at the function's entry, with the values that a running call has rebound."""
+    entry = entry_state(cfg.function, request.localsplus, request.unbound, request.steering)
+    entry.locals.update(request.arrived or {})
+    return entry
 
 
 def _regions(analysis: Analysis, cut: bool) -> List[Region]:

@@ -141,6 +141,7 @@ class SampledClass(Object):
     def __hash__(self) -> int:
         return id(self.reference)
 
+
 class Entries(Object):
     """A dict that resembles the sampled dicts of a number; each read of an entry must check its type."""
 

@@ -21,6 +21,7 @@ _IS_311 = "PRECALL" in dis.opmap
 _FORWARD = "POP_JUMP_FORWARD_IF_" if _IS_311 else "POP_JUMP_IF_"
 _CLEARS = "LOAD_FAST_AND_CLEAR" in dis.opmap
 
+
 def _compared(symbol: str) -> int:
     """The argument of COMPARE_OP before a jump, as CPython's compiler writes it.
 

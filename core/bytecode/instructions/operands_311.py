@@ -51,6 +51,7 @@ class State(NamedTuple):
         places = {self.depth - 1: self.depth - count, self.depth - count: self.depth - 1}
         return self._replace(saved=tuple((places.get(position, position), index) for position, index in self.saved))
 
+
 #: Instructions after which control does not reach the next one.
 TERMINATORS = frozenset((
     "RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "INTERPRETER_EXIT"))

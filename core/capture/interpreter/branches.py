@@ -76,6 +76,7 @@ def known_truth(interpreter: Interpreter, value: Abstract) -> Optional[bool]:
 def op_JUMP_FORWARD(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.flow = "jump"
 
+
 op_JUMP_ABSOLUTE = op_JUMP_FORWARD
 
 
@@ -135,6 +136,7 @@ def op_JUMP_IF_TRUE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
 def op_SETUP_FINALLY(interpreter: Interpreter, instr: Instr) -> None:
     """No operation: exits restore the block stack."""
 
+
 op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
 
 
@@ -154,5 +156,6 @@ def op_BREAK_LOOP(interpreter: Interpreter, instr: Instr) -> None:
         raise Break("PJ206", opcode=instr.opname)
     interpreter.state.stack = interpreter.state.stack[:level]
     interpreter.flow = "jump"
+
 
 op_CONTINUE_LOOP = op_BREAK_LOOP

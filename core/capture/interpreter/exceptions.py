@@ -192,6 +192,7 @@ def op_RERAISE(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.ways.append(ExceptionEdge(raised.cls, None, raised))
     interpreter.flow = "raise"
 
+
 op_END_FINALLY = op_RERAISE
 
 

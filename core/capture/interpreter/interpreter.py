@@ -62,7 +62,6 @@ REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 """More specific reasons than PJ202 for instructions that never have a handler."""
 
 
-
 HANDLERS: Dict[str, Callable[[Any, Instr], None]] = {
     name[3:]: function for module in (
         attributes, branches, calls, comprehensions, context_managers, deletions, exceptions, literals,

@@ -155,6 +155,7 @@ REFUSES = _Refusal("the types do not work together")
 def _operand_names(operands: Sequence[Operand]) -> str:
     return " and ".join(repr(operand.type) for operand in operands)
 
+
 UNSUPPORTED = "egG"
 """Type codes of float16 and long doubles."""
 

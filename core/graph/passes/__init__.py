@@ -65,7 +65,6 @@ PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", com
 """Passes after `simplify`: inputs stay as they are, and an exit keeps the kinds of its values, or disappears."""
 
 
-
 class _Here(threading.local):
     found: Optional[Stages] = None
 

@@ -36,6 +36,7 @@ class Row(NamedTuple):
 
 _RANGE = "outside({r}, {lo}, {hi})"
 
+
 def _integer_rows() -> Dict[Tuple[str, str, str], Row]:
     rows: Dict[Tuple[str, str, str], Row] = {}
     for name in ("add", "sub", "mul"):

@@ -110,7 +110,6 @@ def make_iterator(index: int, start: int, step: int, length: int) -> Any:
     return iterator
 
 
-
 def ufunc(function: Any, types: str, array: bool, args: Tuple[Any, ...]) -> Any:
     """The ufunc's result by the loop of ``types``; with ``array``, a 0-d array instead of a scalar."""
     result = function(*args, signature=types, casting="unsafe")

@@ -241,7 +241,6 @@ def erf(input: Any) -> Tensor:
     return made(_erf(floating(array_of(input))))
 
 
-
 def _erf(x: Any) -> Any:
     from pijit.ms.derivatives import erf_of  # a function with its own derivative
 

@@ -21,8 +21,6 @@ def axes(axis: Any) -> Any:
     return tuple(axis) if len(axis) else None
 
 
-
-
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sums along axes, in the element type of the input; booleans are summed as int64."""
     x = array_of(input)

@@ -20,7 +20,8 @@ stay = operator.methodcaller("__abs__")
 def captured(function, *args, feedback=(), force_breaks=None):
     code = function.__code__
     slots = list(args) + [UNBOUND] * (code.co_nlocals - len(args))
-    return module.capture(code, slots, UNBOUND, function.__globals__, vars(builtins), dict(feedback), force_breaks)
+    request = module.CaptureRequest(code, slots, UNBOUND, function.__globals__, vars(builtins), dict(feedback), force_breaks)
+    return module.capture(request)
 
 
 def index_of(result, opname, value=None, nth=0):

@@ -261,6 +261,7 @@ FORM_CALLS: List[Tuple[Any, Handler]] = [
     (np.iinfo, _limits(np.iinfo)),
 ]
 
+
 def _as(path: str) -> Handler:
     """A call of another function, which does the same where no warning is due."""
     return lambda interpreter, arguments, keywords: interpreter.invoke(FUNCTIONS[path], arguments, keywords)

@@ -290,6 +290,7 @@ OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
 OBJECT_METHODS.update(CONJUGATES)
 
+
 def call_plain_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__setattr__(x, name, value)``, with which frozen dataclasses store."""
     only(arguments, keywords, "__setattr__", 3)

@@ -20,6 +20,7 @@ _SUM = 12
 
 ALIGNMENT = 1024
 
+
 def units_of(operands: int, operations: Sequence[str], sums: bool) -> int:
     """The work per element of a nest; an operand or a cheap operation counts 1."""
     return operands + sum(_SLOW.get(name.rstrip("0123456789"), 1) for name in operations) + _SUM * sums
