@@ -6,7 +6,7 @@ import pytest
 from pijit.core.graph.ir import Branch, Graph, Jump, Leave, Op, Output, SideExit, Value
 from pijit.core.graph.kernel_key import graph_key
 from pijit.core.graph.passes import run_passes
-from pijit.core.graph.passes.compare_magnitude import compare_sizes
+from pijit.core.graph.passes.compare_magnitude import compare_magnitudes
 from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.printer import format_graph
 from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, numpy_scalar
@@ -169,7 +169,7 @@ def compared_sizes(needed):
 def test_sizes_are_compared_by_squares(needed):
     """Where nothing else needs the size, and nothing in between may leave."""
     graph = compared_sizes(needed)
-    compare_sizes(verify(graph))
+    compare_magnitudes(verify(graph))
     text = format_graph(verify(graph))
     assert ("compare_size %0, %4 {operator='>'}  else exit1()" in text) is not needed
     assert text.count(" = abs ") == (2 if needed else 1)

@@ -10,16 +10,16 @@ import threading
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pijit.core.graph.ir import Graph
-from pijit.core.graph.passes.compare_magnitude import compare_sizes
-from pijit.core.graph.passes.cse_masks import join_masks
-from pijit.core.graph.passes.eliminate_checks import drop_checks
-from pijit.core.graph.passes.hoist_exits import retreat
-from pijit.core.graph.passes.merge_blocks import join_blocks
-from pijit.core.graph.passes.out_of_place import renew
-from pijit.core.graph.passes.rematerialize import repeat
+from pijit.core.graph.passes.compare_magnitude import compare_magnitudes
+from pijit.core.graph.passes.cse_masks import share_masks
+from pijit.core.graph.passes.eliminate_checks import eliminate_checks
+from pijit.core.graph.passes.hoist_exits import hoist_exits
+from pijit.core.graph.passes.merge_blocks import merge_blocks
+from pijit.core.graph.passes.out_of_place import make_out_of_place
+from pijit.core.graph.passes.rematerialize import rematerialize
 from pijit.core.graph.passes.simplify import simplify
-from pijit.core.graph.passes.store_to_load_forwarding import carry_stored
-from pijit.core.graph.passes.strip_mining import cut_into_strips
+from pijit.core.graph.passes.store_to_load_forwarding import forward_stores
+from pijit.core.graph.passes.strip_mining import mine_strips
 from pijit.core.graph.printer import format_graph
 
 
@@ -53,15 +53,10 @@ def improve(graph: Graph) -> None:
         _note(graph, "after " + name)
 
 
-PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (("compare_sizes", compare_sizes),
-                                                           ("join_masks", join_masks),
-                                                           ("renew", renew),
-                                                           ("repeat", repeat),
-                                                           ("retreat", retreat),
-                                                           ("drop_checks", drop_checks),
-                                                           ("carry_stored", carry_stored),
-                                                           ("cut_into_strips", cut_into_strips),
-                                                           ("join_blocks", join_blocks))
+PASSES: Tuple[Tuple[str, Callable[[Graph], None]], ...] = (
+    ("compare_magnitude", compare_magnitudes), ("cse_masks", share_masks), ("out_of_place", make_out_of_place),
+    ("rematerialize", rematerialize), ("hoist_exits", hoist_exits), ("eliminate_checks", eliminate_checks),
+    ("store_to_load_forwarding", forward_stores), ("strip_mining", mine_strips), ("merge_blocks", merge_blocks))
 """Passes after `simplify`: inputs stay as they are, and an exit keeps the kinds of its values, or disappears."""
 
 

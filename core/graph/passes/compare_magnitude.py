@@ -25,7 +25,7 @@ from pijit.core.graph.types import Scalar
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def compare_sizes(graph: Graph) -> None:
+def compare_magnitudes(graph: Graph) -> None:
     """Replace the pairs of operations in place."""
     if not any(_is_size(op) for block in graph.blocks for op in block.ops):
         return

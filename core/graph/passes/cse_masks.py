@@ -31,7 +31,7 @@ from pijit.core.graph.types import Array
 _PLAIN = frozenset((bool, int, float))
 
 
-def join_masks(graph: Graph) -> None:
+def share_masks(graph: Graph) -> None:
     """Drop the second masks in place."""
     if not any(op.name == "pick" for block in graph.blocks for op in block.ops):
         return

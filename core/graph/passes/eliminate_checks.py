@@ -26,7 +26,7 @@ from pijit.core.graph.linear_forms import HIGH, LOW, Form, is_whole, plus
 from pijit.core.graph.types import Scalar
 
 
-def drop_checks(graph: Graph) -> None:
+def eliminate_checks(graph: Graph) -> None:
     """Drop the checks that are proved unnecessary, in place."""
     wanted = [(block, op) for block in graph.blocks for op in block.ops
               if op.exit is not None and op.name in _CHECKED]

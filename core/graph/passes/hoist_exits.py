@@ -34,7 +34,7 @@ class ExitHoisting(NamedTuple):
     users: List[Op]
 
 
-def retreat(graph: Graph) -> None:
+def hoist_exits(graph: Graph) -> None:
     """Hoist the exits in place."""
     chosen = candidates(graph, graph.blocks)
     before: Dict[Op, Optional[SideExit]] = {op: op.exit for one in chosen for op in one.leaving}

@@ -20,7 +20,7 @@ from typing import Dict, Sequence, Set, Tuple
 from pijit.core.graph.ir import Block, Graph, Jump, Op
 
 
-def join_blocks(graph: Graph) -> None:
+def merge_blocks(graph: Graph) -> None:
     """Merge the blocks in place."""
     jumps: Dict[Block, int] = {}
     for block in graph.blocks:

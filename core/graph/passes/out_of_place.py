@@ -27,7 +27,7 @@ from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
 
 
-def renew(graph: Graph) -> None:
+def make_out_of_place(graph: Graph) -> None:
     """Replace the operators in place."""
     if not any(op.name == "ufunc_into" for block in graph.blocks for op in block.ops):
         return

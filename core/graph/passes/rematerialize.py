@@ -36,7 +36,7 @@ _MOST_READ = 3
 """This many more arrays to read cost as much as one array that is written and read."""
 
 
-def repeat(graph: Graph) -> None:
+def rematerialize(graph: Graph) -> None:
     """Add the copies in place."""
     groups: Optional[Groups] = None
     for block in graph.blocks:

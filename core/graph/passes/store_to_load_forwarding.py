@@ -44,7 +44,7 @@ class Stored(NamedTuple):
     values: List[Tuple[Block, Op]]
 
 
-def carry_stored(graph: Graph) -> None:
+def forward_stores(graph: Graph) -> None:
     """Forward stored values in each innermost loop whose loads can use them, in place."""
     loops = [loop for loop in innermost(graph) if len(loop.entering) == 1 and _is_plain(loop)]
     if not loops:

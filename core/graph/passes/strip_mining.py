@@ -37,7 +37,7 @@ class CountedLoop(NamedTuple):
     test: Op
 
 
-def cut_into_strips(graph: Graph) -> None:
+def mine_strips(graph: Graph) -> None:
     """Cut each loop for which it is legal and worthwhile, in place."""
     before = _predecessors(graph)
     for header in list(graph.blocks):

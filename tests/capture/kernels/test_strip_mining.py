@@ -64,7 +64,7 @@ def test_which_are_cut(f, cut):
     with recorded() as stages:
         pijit.jit(f, jit_config={"backend": "python"})(X[:50])
     found = [stage.name for stage in next(iter(stages.values()))]
-    assert ("after cut_into_strips" in found) is cut
+    assert ("after strip_mining" in found) is cut
 
 
 @pytest.mark.parametrize("backend", ["python", "numba"])
