@@ -53,86 +53,135 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
                pending: Optional[Pending], why: str, start: Optional[Start] = None) -> Entry:
     """Capture, compile, guard and link for one call.
 
-    ``pending``, if given, observes values. ``start`` is the loop header at which a running call continues.
+    ``roots`` are the call's locals with cells, its globals and its builtins. ``pending``, if given, observes values.
+    ``start`` is the loop header at which a running call continues.
     """
-    config = state.config
-    localsplus, globals, builtins = roots
-    clock = Clock()
-    results: List[Capture] = []
-    with recorded(config.print_after_all) as stages:
-        numbering = Numbering(code.co_name, len(seen.profiles) == 1, stages)
-        for profile in seen.profiles:
-            results.append(capture(CaptureRequest(
-                code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks, state.steering,
-                _inliner(config), config.max_loop_unrolling if config.loop_unrolling else 0,
-                start.arrived if start is not None else None, state.hints)))
-            enlist_head(results[-1])
-            numbering.add(results[-1])
-    clock.done("capture")
-    result = results[0]
-    compiled = [[_compile(state, c) for c in one.candidates] for one in results]
-    kept = [(number, candidate, kernel) for number, one in enumerate(results)
-            for candidate, kernel in zip(one.candidates, compiled[number]) if isinstance(kernel, Kernel)]
-    clock.done("compile")
-    sites, made, last = make_sites(kept, result.cfg.function)
-    launchers = [one.launcher for one in made]
-    reentries: Dict[Any, Reentry] = {}
-    for number, one in enumerate(results):
-        reentries.update(_reentries(state, one, number, [c.segment for n, c, _ in kept if n == number]))
-    measure_loops(state, result.cfg, made, list(reentries.values()))
-    broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
-    observers: Dict[int, Any] = {}
-    if pending is not None:
-        found = pending.to_observe([index for one in results for index in one.observable()], dict(broken))
-        observers = {index: pending.observe(index) for index in found}
-    movers, stays = make_movers(result, pending, observers) if pending is not None and observers else ({}, [])
-    calls = _compiled_calls(state, results)
-    open_calls = {index for one in results for index, known in one.callees().items() if not known}
-    call_sites = {index: _hook.CallSite(_callees_of(callees),
-                                        _finder(state, index) if index in open_calls else None).callable
-                  for index, callees in calls.items()}
+    builder = _EntryBuilder(state, code, roots, seen, pending, start)
+    builder.capture()
+    builder.compile()
+    builder.place_launchers()
+    builder.place_observers()
+    builder.place_calls()
+    builder.link()
+    builder.guard()
+    return builder.entry(why)
 
-    announce, inner = _announcer(state)
 
-    def linked_from(header: Optional[int], landings: Optional[Landings] = None) -> types.CodeType:
-        instructions = result.cfg.function.instructions
-        probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in observers.items()]
-        return _linked(config, result, sites, probes, {key: way.site for key, way in reentries.items()}, movers,
-                       header, call_sites, landings, announce)
+class _EntryBuilder:
+    """The steps that make one entry, and what each of them leaves to the later ones."""
 
-    landings: Landings = {}
-    linked = linked_from(None, landings)
-    moved = linked_from(start.header) if start is not None else None
-    clock.done("link")
-    causes = [cause for one in results for cause in one.causes()]
-    by_shape = config.enable_dynamic_shape is False
-    head = head_of(result.cfg.function, made)
-    program = entry_program((candidate.segment for _, candidate, _ in kept), causes, roots if by_shape else None,
-                            head.inputs if head is not None else (), [entry.program for entry in state.entries])
-    segments = segment_reports(result, compiled[0])
-    for one, outcomes in zip(results[1:], compiled[1:]):
-        segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
-    breaks = break_reports(result, code.co_filename, break_causes(results, broken))
-    stay = break_reports(result, code.co_filename, stays)
-    ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
-    record = CaptureRecord(state.py_func, results, compiled, [way.kernel for way in reentries.values()], linked,
-                           program, segments, breaks + stay, why, ways, stages, clock.seconds,
-                           [index for index, _ in broken])
-    entrance = (_hook.Entrance(linked, head.launcher, landings.get(head.launcher.callable, ())) if head is not None
-                else _hook.Entrance(linked, None, ()))
-    hinted = {index: line for one in results for index, line in one.hinted().items()}
-    if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
-        for launcher in last:
-            launcher.entry = program
-    counters = counted(result.cfg.function.instructions, made) + counted(
-        result.cfg.function.instructions, reentries.values(), is_way=True)
-    for one in results:
-        one.release()
-    called = list({id(callee): callee for found in [*calls.values(), *inner] for callee in found}.values())
-    return Entry(program, linked, segments, breaks, launchers, observers, why,
-                 [way.launcher for way in reentries.values()], moved, stay, called, ways, entrance, seen,
-                 lines_of(candidate.segment for _, candidate, _ in kept), record,
-                 patience(config, [candidate.segment for _, candidate, _ in kept]), hinted, counters)
+    def __init__(self, state: State, code: types.CodeType, roots: Tuple[Any, ...], seen: ObservedKinds,
+                 pending: Optional[Pending], start: Optional[Start]) -> None:
+        self.state, self.config, self.code, self.roots = state, state.config, code, roots
+        self.seen, self.pending, self.start = seen, pending, start
+        self.clock = Clock()
+
+    def capture(self) -> None:
+        """One capture for each kind of observed values."""
+        config, start = self.config, self.start
+        localsplus, globals, builtins = self.roots
+        self.results: List[Capture] = []
+        with recorded(config.print_after_all) as self.stages:
+            numbering = Numbering(self.code.co_name, len(self.seen.profiles) == 1, self.stages)
+            for profile in self.seen.profiles:
+                self.results.append(capture(CaptureRequest(
+                    self.code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
+                    self.state.steering, _inliner(config), config.max_loop_unrolling if config.loop_unrolling else 0,
+                    start.arrived if start is not None else None, self.state.hints)))
+                enlist_head(self.results[-1])
+                numbering.add(self.results[-1])
+        self.result = self.results[0]
+        self.function = self.result.cfg.function
+        self.clock.done("capture")
+
+    def compile(self) -> None:
+        """A kernel for each candidate, or the reason why there is none."""
+        self.compiled = [[_compile(self.state, candidate) for candidate in one.candidates] for one in self.results]
+        self.kept = [(number, candidate, kernel) for number, one in enumerate(self.results)
+                     for candidate, kernel in zip(one.candidates, self.compiled[number]) if isinstance(kernel, Kernel)]
+        self.clock.done("compile")
+
+    def place_launchers(self) -> None:
+        """Launchers, the sites where linked code calls them, and re-entries."""
+        self.sites, self.made, self.last = make_sites(self.kept, self.function)
+        self.reentries: Dict[Any, Reentry] = {}
+        for number, one in enumerate(self.results):
+            self.reentries.update(_reentries(self.state, one, number,
+                                             [c.segment for n, c, _ in self.kept if n == number]))
+        measure_loops(self.state, self.result.cfg, self.made, list(self.reentries.values()))
+
+    def place_observers(self) -> None:
+        """Observers of unknown values, and the ways by which a running call moves to newer code."""
+        pending, results = self.pending, self.results
+        self.broken = sorted(dict(found for one in reversed(results) for found in one.breaks()).items())
+        self.observers: Dict[int, Any] = {}
+        if pending is not None:
+            found = pending.to_observe([index for one in results for index in one.observable()], dict(self.broken))
+            self.observers = {index: pending.observe(index) for index in found}
+        self.movers, self.stays = make_movers(
+            self.result, pending, self.observers) if pending is not None and self.observers else ({}, [])
+
+    def place_calls(self) -> None:
+        """Call sites of functions that are compiled on their own."""
+        self.calls = _compiled_calls(self.state, self.results)
+        open_calls = {index for one in self.results for index, known in one.callees().items() if not known}
+        self.call_sites = {index: _hook.CallSite(
+            _callees_of(callees), _finder(self.state, index) if index in open_calls else None).callable
+            for index, callees in self.calls.items()}
+        self.announce, self.inner = _announcer(self.state)
+
+    def link(self) -> None:
+        """The linked code, and the code in which a running call continues."""
+        self.landings: Landings = {}
+        self.linked = self._linked_from(None, self.landings)
+        self.moved = self._linked_from(self.start.header) if self.start is not None else None
+        self.clock.done("link")
+
+    def _linked_from(self, header: Optional[int], landings: Optional[Landings] = None) -> types.CodeType:
+        instructions = self.function.instructions
+        probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in self.observers.items()]
+        return _linked(self.config, self.result, self.sites, probes,
+                       {key: way.site for key, way in self.reentries.items()}, self.movers, header, self.call_sites,
+                       landings, self.announce)
+
+    def guard(self) -> None:
+        """The guard program, and the kernel that runs before the function has a frame."""
+        causes = [cause for one in self.results for cause in one.causes()]
+        by_shape = self.config.enable_dynamic_shape is False
+        self.head = head_of(self.function, self.made)
+        self.program = entry_program(
+            (candidate.segment for _, candidate, _ in self.kept), causes, self.roots if by_shape else None,
+            self.head.inputs if self.head is not None else (), [entry.program for entry in self.state.entries])
+
+    def entry(self, why: str) -> Entry:
+        """The entry, with its reports; captures drop the user's values."""
+        results, reentries, head, program = self.results, self.reentries, self.head, self.program
+        segments = segment_reports(self.result, self.compiled[0])
+        for one, outcomes in zip(results[1:], self.compiled[1:]):
+            segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
+        breaks = break_reports(self.result, self.code.co_filename, break_causes(results, self.broken))
+        stay = break_reports(self.result, self.code.co_filename, self.stays)
+        ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
+        record = CaptureRecord(self.state.py_func, results, self.compiled, [way.kernel for way in reentries.values()],
+                               self.linked, program, segments, breaks + stay, why, ways, self.stages,
+                               self.clock.seconds, [index for index, _ in self.broken])
+        entrance = _hook.Entrance(self.linked, None, ()) if head is None else _hook.Entrance(
+            self.linked, head.launcher, self.landings.get(head.launcher.callable, ()))
+        hinted = {index: line for one in results for index, line in one.hinted().items()}
+        seen, observers = self.seen, self.observers
+        if (seen.kinds or hinted) and not observers and seen.renewals < MAX_RENEWALS:
+            for launcher in self.last:
+                launcher.entry = program
+        counters = counted(self.function.instructions, self.made) + counted(
+            self.function.instructions, reentries.values(), is_way=True)
+        for one in results:
+            one.release()
+        called = list({id(callee): callee for found in [*self.calls.values(), *self.inner]
+                       for callee in found}.values())
+        return Entry(program, self.linked, segments, breaks, [one.launcher for one in self.made], observers, why,
+                     [way.launcher for way in reentries.values()], self.moved, stay, called, ways, entrance, seen,
+                     lines_of(candidate.segment for _, candidate, _ in self.kept), record,
+                     patience(self.config, [candidate.segment for _, candidate, _ in self.kept]), hinted, counters)
 
 
 def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
