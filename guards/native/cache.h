@@ -10,6 +10,7 @@
 #ifndef PIJIT_GUARDS_CACHE_H
 #define PIJIT_GUARDS_CACHE_H
 
+#include "evaluate.h"
 #include "program.h"
 
 typedef struct {

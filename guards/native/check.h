@@ -5,12 +5,10 @@
 #ifndef PIJIT_GUARDS_CHECK_H
 #define PIJIT_GUARDS_CHECK_H
 
-#include <Python.h>
+#include "fetch.h"
+#include "numpy_api.h"
 #include <stdint.h>
 #include <string.h>
-#include <numpy/arrayobject.h>
-
-#include "fetch.h"
 
 static inline int
 value_is_array(PyObject *value)

@@ -5,7 +5,7 @@
 #ifndef PIJIT_DICT_KEYS_311_313_H
 #define PIJIT_DICT_KEYS_311_313_H
 
-#include "lookup.h"
+#include "compare_keys.h"
 
 #ifdef Py_GIL_DISABLED
 #error "the keys of dicts have a lock where there is no GIL"

@@ -2,7 +2,7 @@
 #ifndef PIJIT_DICT_KEYS_37_310_H
 #define PIJIT_DICT_KEYS_37_310_H
 
-#include "lookup.h"
+#include "compare_keys.h"
 
 /* struct _dictkeysobject, which no header of Python declares. */
 typedef struct {

@@ -13,32 +13,11 @@
  * Mirror mode is for tests. The Python twin (GuardProgram.compare_with_twin) repeats each evaluation, from Python or
  * through the C API. A disagreement is an AssertionError. The C API never raises: there it is reported as unraisable,
  * counted in mirror_disagreements(), and the guards count as failed. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <numpy/arrayobject.h>
-
+#include "numpy_api.h"
 #include "evaluate.h"
 #include "program.h"
 #include "cache.h"
-
-/* ---- UNBOUND, which stands for NULL in lists of values -------------------------------------------------- */
-
-static PyObject *
-unbound_repr(PyObject *self)
-{
-    return PyUnicode_FromString("<unbound>");
-}
-
-static PyTypeObject UnboundType = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.guards._evaluate.Unbound",
-    .tp_doc = "The type of UNBOUND, which stands for an unbound local in a list of values.",
-    .tp_basicsize = sizeof(PyObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_repr = unbound_repr,
-};
-
-static PyObject *unbound = NULL; /* owned, the only instance; the module's init makes it */
+#include "unbound.h"
 
 /* Parse the arguments (values, globals, builtins) of a Python call as roots. Returns the tuple that owns the values,
  * NEW. The caller frees the array in roots->values. */

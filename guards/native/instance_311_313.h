@@ -5,6 +5,8 @@
 #ifndef PIJIT_INSTANCE_311_313_H
 #define PIJIT_INSTANCE_311_313_H
 
+#include "dict_keys_311_313.h"
+
 #if PY_VERSION_HEX < 0x030C0000
 #include "managed_dict_311.h"
 #elif PY_VERSION_HEX < 0x030D0000

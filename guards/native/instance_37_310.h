@@ -2,6 +2,8 @@
 #ifndef PIJIT_INSTANCE_37_310_H
 #define PIJIT_INSTANCE_37_310_H
 
+#include "dict_keys_37_310.h"
+
 /* The dict of an instance, BORROWED; NULL if it has none, or none yet. */
 static inline PyObject *
 instance_dict(PyObject *object)

@@ -2,6 +2,8 @@
 #ifndef PIJIT_MANAGED_DICT_311_H
 #define PIJIT_MANAGED_DICT_311_H
 
+#include "dict_keys_311_313.h"
+
 /* The dict, BORROWED, or NULL. */
 static inline PyObject *
 managed_dict(PyObject *object)

@@ -2,6 +2,8 @@
 #ifndef PIJIT_MANAGED_DICT_312_H
 #define PIJIT_MANAGED_DICT_312_H
 
+#include "dict_keys_311_313.h"
+
 static inline char *
 managed_word(PyObject *object)
 {

@@ -4,6 +4,8 @@
 #ifndef PIJIT_MANAGED_DICT_313_H
 #define PIJIT_MANAGED_DICT_313_H
 
+#include "dict_keys_311_313.h"
+
 /* The first bytes of struct _dictvalues. */
 typedef struct {
     uint8_t capacity, size, embedded, valid;

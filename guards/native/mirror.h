@@ -2,6 +2,9 @@
 #ifndef PIJIT_GUARDS_MIRROR_H
 #define PIJIT_GUARDS_MIRROR_H
 
+#include "unbound.h"
+#include "walk.h"
+
 static Count mirror_disagreements = 0;
 
 /* NEW list of the root values, UNBOUND for NULL. */

@@ -19,7 +19,7 @@
 
 #include "check.h"
 #include "fetch.h"
-#include "structmember.h"
+#include <structmember.h>
 
 enum {
     FETCH_LOCAL,

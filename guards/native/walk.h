@@ -2,6 +2,8 @@
 #ifndef PIJIT_GUARDS_WALK_H
 #define PIJIT_GUARDS_WALK_H
 
+#include "program.h"
+
 static inline PyObject *
 step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
 {

@@ -2,6 +2,8 @@
 #ifndef PIJIT_CALLER_37_310_H
 #define PIJIT_CALLER_37_310_H
 
+#include <Python.h>
+#include <frameobject.h>
 #include "cpython/untraced_call.h"
 
 /* Whether sys.settrace or sys.setprofile is active on a thread. */

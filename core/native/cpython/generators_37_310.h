@@ -2,6 +2,7 @@
 #ifndef PIJIT_GENERATORS_37_310_H
 #define PIJIT_GENERATORS_37_310_H
 
+#include <Python.h>
 #include <frameobject.h>
 #include <opcode.h>
 

@@ -5,6 +5,7 @@
 #ifndef PIJIT_CORE_STACK_END_H
 #define PIJIT_CORE_STACK_END_H
 
+#include <Python.h> /* before system headers: it chooses what they declare */
 #include <pthread.h>
 #include <stdint.h>
 

@@ -7,6 +7,7 @@
 
 #include "launcher/codes.h"
 #include "cpython/dict_iterator.h"
+#include <stddef.h>
 
 #if PY_VERSION_HEX >= 0x030E0000
 #error "the layout of iterators: nobody has looked at this version of CPython"

@@ -4,14 +4,13 @@
 #ifndef PIJIT_MARSHAL_H
 #define PIJIT_MARSHAL_H
 
-#include <stddef.h>
-#include <string.h>
-
 #include "launcher/codes.h"
 #include "launcher/generators.h"
 #include "launcher/iterators.h"
 #include "runtime/objects/instances.h"
 #include <numpy/arrayscalars.h>
+#include <stddef.h>
+#include <string.h>
 
 /* The layouts that SCALAR_VALUE depends on. */
 typedef char check_double_scalar[offsetof(PyDoubleScalarObject, obval) == sizeof(PyObject) ? 1 : -1];

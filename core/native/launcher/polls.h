@@ -7,9 +7,8 @@
 #ifndef PIJIT_POLLS_H
 #define PIJIT_POLLS_H
 
-#include <stddef.h>
-
 #include "launcher/abi.h"
+#include <stddef.h>
 
 /* Add a value to a module, which takes it over; NULL is an error. 0, or -1 with an exception set. */
 static int

@@ -2,6 +2,7 @@
 #ifndef PIJIT_ENTRIES_H
 #define PIJIT_ENTRIES_H
 
+#include "launcher/abi.h"
 #include "cpython/dict_iterator.h"
 
 /* (owner, position, left, used) of an iterator over a dict or set, which Python code cannot read otherwise. */

@@ -9,6 +9,15 @@
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "runtime/gil.h"
 #include "launcher/abi.h"
+#include "runtime/arrays/allocate.h"
+#include "runtime/arrays/copy.h"
+#include "runtime/arrays/views.h"
+#include "runtime/linalg/small_matmul.h"
+#include "runtime/objects/construct.h"
+#include "runtime/objects/containers.h"
+#include "runtime/objects/functions.h"
+#include "runtime/runtime.h"
+#include "runtime/ufuncs/library_calls.h"
 
 #define TAKES_GIL(name, parameters, arguments) \
     static int64_t nogil_##name parameters \

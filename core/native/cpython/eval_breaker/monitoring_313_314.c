@@ -1,11 +1,8 @@
 /* sys.monitoring on CPython 3.13: whether a code object is monitored.
  *
  * The version of the events is in the interpreter state, which only internal headers declare. */
-#define Py_BUILD_CORE
-#include "cpython/thread_311.h"
-#include <internal/pycore_interp.h>
-#undef Py_BUILD_CORE
 #include "cpython/eval_breaker/monitoring_tools.h"
+#include "cpython/thread_311.h"
 
 int
 code_is_monitored(PyThreadState *tstate, PyCodeObject *code)

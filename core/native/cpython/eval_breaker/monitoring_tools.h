@@ -1,9 +1,17 @@
 /* Events that tools of sys.monitoring listen to, on CPython 3.12 and 3.13.
  *
- * Included by eval_breaker_*.c and monitoring_*.c, after the interpreter's internal headers. A tool counts while its
- * id is in use: a tool that frees its id may leave events of code objects on, as coverage does. */
+ * Included by eval_breaker_*.c and monitoring_*.c, before other headers: only internal headers declare the state of the
+ * interpreter. A tool counts while its id is in use: a tool that frees its id may leave events of code objects on, as
+ * coverage does. */
 #ifndef PIJIT_MONITORS_H
 #define PIJIT_MONITORS_H
+
+#ifndef Py_BUILD_CORE
+#define Py_BUILD_CORE
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <internal/pycore_interp.h>
 
 /* The number of tool ids that programs can use; the ids above them belong to sys.settrace and sys.setprofile. */
 #define MONITORING_TOOLS 6

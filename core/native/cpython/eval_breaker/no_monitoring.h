@@ -2,6 +2,8 @@
 #ifndef PIJIT_NO_MONITORING_H
 #define PIJIT_NO_MONITORING_H
 
+#include "cpython/eval_breaker/eval_breaker.h"
+
 int
 monitoring_listens(void)
 {

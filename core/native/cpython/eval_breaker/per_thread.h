@@ -6,6 +6,9 @@
 #ifndef PIJIT_BREAKER_PER_THREAD_H
 #define PIJIT_BREAKER_PER_THREAD_H
 
+#include <Python.h>
+#include <stdint.h>
+
 #define BREAKER_PER_THREAD 1
 
 enum {

@@ -2,6 +2,8 @@
 #ifndef PIJIT_BREAKER_SHARED_H
 #define PIJIT_BREAKER_SHARED_H
 
+#include <Python.h>
+
 #define BREAKER_PER_THREAD 0
 
 /* The address of the word, which is constant for the life of the process. */

@@ -7,6 +7,7 @@
 #include "runtime/arrays/elision.h"
 #include "runtime/arrays/free_lists.h"
 #include "runtime/arrays/large_results.h"
+#include "runtime/runtime.h"
 
 static void
 words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)

@@ -5,7 +5,10 @@
 #define PIJIT_COPIES_H
 
 #include "runtime/ufuncs/iteration_order.h"
+#include "runtime/arrays/views.h"
+#include "runtime/runtime.h"
 #include "runtime/thread_pool.h"
+#include "runtime/ufuncs/pieces.h"
 
 typedef struct {
     const int64_t *shape, *dst_strides, *src_strides;

@@ -8,6 +8,7 @@
 #define PIJIT_KEPT_H
 
 #include "runtime/arrays/buffer_pool.h"
+#include "runtime/runtime.h"
 
 #if PY_VERSION_HEX >= 0x030E0000
 #error "the references to an array: nobody has looked at this version of CPython"

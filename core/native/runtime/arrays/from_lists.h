@@ -4,6 +4,7 @@
 #ifndef PIJIT_LISTED_H
 #define PIJIT_LISTED_H
 
+#include "runtime/objects/containers.h"
 #include "runtime/ufuncs/library_calls.h"
 
 typedef struct {

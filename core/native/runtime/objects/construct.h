@@ -7,6 +7,7 @@
 
 #include "runtime/objects/stores.h"
 #include "runtime/objects/instances.h"
+#include "runtime/runtime.h"
 
 #define SPEC_WORDS 3
 

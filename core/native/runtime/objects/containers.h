@@ -8,7 +8,9 @@
 #ifndef PIJIT_CONTAINERS_H
 #define PIJIT_CONTAINERS_H
 
+#include "runtime/objects/construct.h"
 #include "runtime/ufuncs/library_calls.h"
+#include "runtime/runtime.h"
 #include "cpython/dict_iterator.h"
 
 /* Kinds of objects that a read expects, in addition to those of value_box and arrays. */

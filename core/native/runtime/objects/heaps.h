@@ -7,6 +7,7 @@
 
 #include "runtime/objects/deques.h"
 #include "runtime/objects/search_sort.h"
+#include <numpy/arrayscalars.h>
 
 typedef enum { RELATION_UNKNOWN = -1, RELATION_EQUAL, RELATION_LESS, RELATION_OTHER } Relation;
 

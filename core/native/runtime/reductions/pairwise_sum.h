@@ -8,6 +8,7 @@
 #ifndef PIJIT_SUMS_H
 #define PIJIT_SUMS_H
 
+#include "launcher/abi.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #ifndef PIJIT_REDUCE_PROBE_H
 #define PIJIT_REDUCE_PROBE_H
 
+#include "runtime/reductions/reduce.h"
+
 /* The loop of `ufunc` whose operands all have one dtype, or -1. */
 static int
 uniform_loop(const PyUFuncObject *ufunc, int typenum)

@@ -6,7 +6,9 @@
 #ifndef PIJIT_FLOAT_STATUS_H
 #define PIJIT_FLOAT_STATUS_H
 
+#include <Python.h> /* before system headers: it chooses what they declare */
 #include <fenv.h>
+#include <stdint.h>
 
 #define REPORTED_FLAGS (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
 

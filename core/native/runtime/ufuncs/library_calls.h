@@ -8,7 +8,9 @@
 #define PIJIT_INVOKE_H
 
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "runtime/objects/construct.h"
 #include "runtime/objects/stores.h"
+#include "runtime/runtime.h"
 #include "runtime/ufuncs/error_state.h"
 #include "runtime/signal_handlers.h"
 

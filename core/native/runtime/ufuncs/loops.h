@@ -9,6 +9,9 @@
 #ifndef PIJIT_UFUNC_H
 #define PIJIT_UFUNC_H
 
+#include "runtime/arrays/allocate.h"
+#include "runtime/arrays/views.h"
+#include "runtime/thread_pool.h"
 #include "runtime/ufuncs/pieces.h"
 
 #define LOOP_UNITS 16         /* work per element of transcendental functions (thread_pool.h) */

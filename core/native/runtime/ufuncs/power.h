@@ -8,6 +8,7 @@
 #ifndef PIJIT_POWERS_H
 #define PIJIT_POWERS_H
 
+#include "launcher/abi.h"
 #include "runtime/ufuncs/fp_status.h"
 #include "runtime/indexing/masks.h"
 #include <math.h>

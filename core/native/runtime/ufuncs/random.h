@@ -6,6 +6,8 @@
 #ifndef PIJIT_DRAWS_H
 #define PIJIT_DRAWS_H
 
+#include "runtime/objects/stores.h"
+#include "runtime/runtime.h"
 #include <math.h>
 #include <numpy/random/bitgen.h>
 
