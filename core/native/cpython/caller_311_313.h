@@ -5,6 +5,7 @@
 #ifndef PIJIT_CALLER_311_313_H
 #define PIJIT_CALLER_311_313_H
 
+#include "cpython/eval_breaker/eval_breaker.h"
 #include "cpython/recursion_311.h"
 
 /* hand_over.c: the function that LaunchAPI.set_running was given; NULL: none yet. */

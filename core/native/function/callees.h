@@ -11,6 +11,8 @@
 #ifndef PIJIT_CORE_CALLEES_H
 #define PIJIT_CORE_CALLEES_H
 
+#include "function/code_marks.h"
+
 #define IDLE_LIMIT 64
 #define OPEN_LIMIT 4 /* the number of functions that an open site asks about */
 

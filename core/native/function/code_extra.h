@@ -1,8 +1,14 @@
-/* CodeExtra: the data that pijit attaches to a code object, in its slot of the code extras. Part of code_marks.h.
- *
- * hook.c or run.c defines FamilyExtra. */
+/* CodeExtra: the data that pijit attaches to a code object, in its slot of the code extras. Part of code_marks.h. */
 #ifndef PIJIT_CORE_CODE_EXTRA_H
 #define PIJIT_CORE_CODE_EXTRA_H
+
+#include "function/marks.h"
+
+#if PY_VERSION_HEX >= 0x030b0000
+#include "hidden/family_extra.h"
+#else
+#include "hook/family_extra.h"
+#endif
 
 typedef struct {
     unsigned long long serial;         /* identifies the code object; unlike its address it is never reused */

@@ -4,6 +4,8 @@
 #ifndef PIJIT_CORE_MARKS_MODULE_H
 #define PIJIT_CORE_MARKS_MODULE_H
 
+#include "function/code_marks.h"
+
 static PyObject *
 unbound_repr(PyObject *Py_UNUSED(self))
 {

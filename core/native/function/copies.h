@@ -2,6 +2,10 @@
 #ifndef PIJIT_FUNCTION_COPIES_H
 #define PIJIT_FUNCTION_COPIES_H
 
+#include "function/jit_function.h"
+
+static PyObject *rebuild; /* owned; see set_rebuild; may be NULL */
+
 PyObject *
 function_set_rebuild(PyObject *Py_UNUSED(module), PyObject *callable)
 {

@@ -1,12 +1,17 @@
 /* Entrance: the payload of an entry cache for linked code, on all versions.
  *
- * Part of hook/dispatch.c and hidden/dispatch.c, which define Ways, its functions and launch_connect before they
- * include it. */
+ * Part of hook/dispatch.c and hidden/dispatch.c. */
 #ifndef PIJIT_CORE_ENTRANCE_H
 #define PIJIT_CORE_ENTRANCE_H
 
 #include "function/dispatch.h"
 #include <structmember.h>
+
+#if PY_VERSION_HEX >= 0x030b0000
+#include "hidden/ways.h"
+#else
+#include "hook/exit_landings.h"
+#endif
 
 typedef struct {
     PyObject_HEAD

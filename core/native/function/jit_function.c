@@ -29,7 +29,6 @@ static const char *const delegated[] = {
 #endif
 };
 static PyObject *delegated_names; /* owned; the same names as a frozenset */
-static PyObject *rebuild;         /* owned; see set_rebuild; may be NULL */
 
 static PyObject *
 function_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))

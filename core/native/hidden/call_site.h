@@ -11,6 +11,9 @@
 #define PIJIT_CORE_CALL_SITE_311_H
 
 #include "function/callees.h"
+#include "hidden/code_variables.h"
+#include "hidden/run_records.h"
+#include <stddef.h>
 
 static PyObject *name_init, *name_call, *no_arguments; /* owned: "__init__", "__call__", (); set by site_names */
 

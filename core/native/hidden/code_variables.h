@@ -5,6 +5,9 @@
 #ifndef PIJIT_CORE_SHAPE_H
 #define PIJIT_CORE_SHAPE_H
 
+#include "function/code_marks.h"
+#include "hidden/hidden.h"
+
 /* The index of the argument that lives in the cell `name`; -1: none. */
 static Py_ssize_t
 cell_argument(PyCodeObject *code, PyObject *varnames, PyObject *name)

@@ -6,6 +6,9 @@
 #ifndef PIJIT_CORE_REST_311_H
 #define PIJIT_CORE_REST_311_H
 
+#include "hidden/run_records.h"
+#include <stddef.h>
+
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;

@@ -8,30 +8,7 @@
  * CPython binds the arguments of the hidden function again; the values bound for the guards are released before. So no
  * kernel runs first if it would see objects that binding makes: a tuple or a dict of arguments, and cells. */
 #include "hidden/hidden.h"
-
-/* There are no landings: the answer of a kernel is handed over at every exit. */
-typedef struct {
-    PyFunctionObject *spare; /* owned: a pooled hidden function of the linked code; NULL: none */
-} Ways;
-
-static int
-ways_read(Ways *Py_UNUSED(ways), PyObject *Py_UNUSED(landings), PyCodeObject *Py_UNUSED(code))
-{
-    return 0;
-}
-
-static void
-ways_free(Ways *ways)
-{
-    hidden_end(ways->spare);
-}
-
-static void
-launch_connect(const LaunchAPI *api)
-{
-    api->set_running(record_running);
-}
-
+#include "hidden/ways.h"
 #include "function/bind_arguments.h"
 #include "function/entrance.h"
 #include "function/serve.h"

@@ -2,6 +2,7 @@
 #ifndef PIJIT_CORE_HIDDEN_FUNCTIONS_H
 #define PIJIT_CORE_HIDDEN_FUNCTIONS_H
 
+#include "hidden/hidden.h"
 #include "hidden/make_function.h"
 
 /* The number of hidden functions that a JitFunction keeps. */

@@ -5,6 +5,10 @@
 #define PIJIT_CORE_HIDDEN_MODULE_H
 
 #include "function/code_marks_module.h"
+#include "hidden/call_site.h"
+#include "hidden/continuation.h"
+#include "hidden/osr.h"
+#include "hidden/run_records.h"
 
 static PyObject *
 hook_stats(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))

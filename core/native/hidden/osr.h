@@ -12,6 +12,9 @@
 #ifndef PIJIT_MOVER_311_H
 #define PIJIT_MOVER_311_H
 
+#include "hidden/code_variables.h"
+#include "hidden/run_records.h"
+
 #define MAX_MOVES 3
 #define LONGEST_STRIDE 4096
 

@@ -18,14 +18,9 @@
 #define _GNU_SOURCE /* pthread_getattr_np */
 #include "hidden/hidden.h"
 #include <stddef.h>
-
-typedef Shape FamilyExtra;
-
-static void family_extra_clear(FamilyExtra *extra);
-
 #include "function/code_marks.h"
 #include "hidden/code_variables.h"
-#include "cpython/stack_end.h"
+#include "hidden/thread_runs.h"
 
 static void
 family_extra_clear(FamilyExtra *extra)
@@ -35,11 +30,6 @@ family_extra_clear(FamilyExtra *extra)
 
 /* The number of recursion levels that are reserved for on_miss. */
 #define CAPTURE_DEPTH 400
-
-static __thread struct {
-    Record *newest; /* the runs of hidden functions, the innermost first */
-    StackBounds stack;
-} here = {NULL, STACK_UNKNOWN};
 
 int
 stack_ends(void)

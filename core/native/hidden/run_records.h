@@ -5,6 +5,10 @@
 #ifndef PIJIT_CORE_RECORDS_H
 #define PIJIT_CORE_RECORDS_H
 
+#include "function/code_marks.h"
+#include "hidden/hidden_functions.h"
+#include "hidden/thread_runs.h"
+
 #define MOST_SPARE 256
 
 static Record *spare_records; /* owned; a free list, linked by `older` */

@@ -9,6 +9,8 @@
 #define PIJIT_CORE_CALL_SITE_H
 
 #include "function/callees.h"
+#include "hook/install.h"
+#include <stddef.h>
 
 /* ---- The thread's waiting site ------------------------------------------------------------------------- */
 

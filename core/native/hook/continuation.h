@@ -6,6 +6,10 @@
 #ifndef PIJIT_CORE_REST_H
 #define PIJIT_CORE_REST_H
 
+#include "hook/call_site.h"
+#include "hook/shadow_frame.h"
+#include <stddef.h>
+
 typedef struct {
     PyObject_HEAD
 #if PY_VERSION_HEX >= 0x03080000

@@ -9,7 +9,7 @@
  * the exit, or with the answer that the kernel has left (hand_over.c). The entry's guards fetch the kernel's inputs,
  * so the sources are read once. All unusual calls are left to CPython and the hook: star arguments, arguments that
  * are cells, arguments that do not fit, tracing, the end of the stack. */
-#include "function/exit_landings.h"
+#include "hook/exit_landings.h"
 #include "function/bind_arguments.h"
 #include "function/entrance.h"
 #include "function/serve.h"

@@ -5,6 +5,10 @@
 #define PIJIT_CORE_HOOK_MODULE_H
 
 #include "function/code_marks_module.h"
+#include "hook/call_site.h"
+#include "hook/continuation.h"
+#include "hook/install.h"
+#include "hook/osr.h"
 
 static PyObject *
 hook_hold(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args))

@@ -11,6 +11,9 @@
 #ifndef PIJIT_MOVER_H
 #define PIJIT_MOVER_H
 
+#include "hook/select_code.h"
+#include "hook/shadow_frame.h"
+
 #define MAX_MOVES 3
 #define LONGEST_STRIDE 4096
 

@@ -2,6 +2,9 @@
 #ifndef PIJIT_CORE_PAYLOAD_H
 #define PIJIT_CORE_PAYLOAD_H
 
+#include "function/callees.h"
+#include "hook/install.h"
+
 static Py_ssize_t
 frame_slot_count(PyFrameObject *frame)
 {

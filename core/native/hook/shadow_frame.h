@@ -11,6 +11,7 @@
 #ifndef PIJIT_CORE_SHADOW_H
 #define PIJIT_CORE_SHADOW_H
 
+#include "function/code_marks.h"
 #include "cpython/frame.h"
 
 /* The reason why a payload cannot run on the locals of a code object's frame, or NULL if it can. */

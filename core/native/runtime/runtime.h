@@ -22,25 +22,4 @@ frame_owned(int64_t frame)
     return (OwnedList *)((int64_t *)frame)[1];
 }
 
-/* Moves a reference to an object from the list to the caller. Returns 1, or 0 if the list has none. */
-static int
-owned_take(OwnedList *owned, PyObject *object)
-{
-    for (Py_ssize_t i = owned->count - 1; i >= 0; i--) {
-        if (owned->items[i] == object) {
-            owned->count--;
-            memmove(owned->items + i, owned->items + i + 1, (owned->count - i) * sizeof(PyObject *));
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int64_t
-runtime_retain(int64_t frame, int64_t object)
-{
-    Py_INCREF((PyObject *)object);
-    return owned_push(frame_owned(frame), (PyObject *)object) < 0 ? LAUNCHER_ERROR : OK;
-}
-
 #endif

@@ -15,8 +15,8 @@
 #include "runtime/ufuncs/symbols.h"
 #include "runtime/ufuncs/fp_flags.h"
 #include "runtime/objects/stores.h"
-#include "runtime/runtime.h"
 #include <numpy/arrayscalars.h>
+#include "runtime/runtime.h"
 
 /* ---- scalars ---- */
 
@@ -186,6 +186,7 @@ owned_clear(OwnedList *owned)
 #include "runtime/objects/heaps.h"
 #include "runtime/ufuncs/random.h"
 #include "runtime/objects/strings.h"
+#include "runtime/objects/retain.h"
 
 /* ---- arrays ---- */
 

@@ -4,6 +4,7 @@
 #ifndef PIJIT_ALLOCATION_H
 #define PIJIT_ALLOCATION_H
 
+#include "runtime/objects/retain.h"
 #include "runtime/arrays/elision.h"
 #include "runtime/arrays/free_lists.h"
 #include "runtime/arrays/large_results.h"

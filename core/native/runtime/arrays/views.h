@@ -6,6 +6,7 @@
 
 #include "runtime/arrays/allocate.h"
 #include "runtime/arrays/free_lists.h"
+#include "runtime/objects/strings.h"
 #include "runtime/runtime.h"
 
 static int64_t

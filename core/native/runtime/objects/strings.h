@@ -72,6 +72,20 @@ runtime_text_add(int64_t frame, int64_t left, int64_t right, int64_t spec)
     return spec_answer(frame, (int64_t *)spec, PyUnicode_Concat((PyObject *)left, (PyObject *)right));
 }
 
+/* Moves a reference to an object from the list to the caller. Returns 1, or 0 if the list has none. */
+static int
+owned_take(OwnedList *owned, PyObject *object)
+{
+    for (Py_ssize_t i = owned->count - 1; i >= 0; i--) {
+        if (owned->items[i] == object) {
+            owned->count--;
+            memmove(owned->items + i, owned->items + i + 1, (owned->count - i) * sizeof(PyObject *));
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Like text_add, but the frame releases the left string. The string may then grow in place, like that of a variable in
  * bytecode. */
 static int64_t

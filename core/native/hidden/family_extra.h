@@ -1,0 +1,11 @@
+/* The part of a CodeExtra that is specific to hidden functions: the shape of the code. Part of run.c. */
+#ifndef PIJIT_CORE_HIDDEN_EXTRA_H
+#define PIJIT_CORE_HIDDEN_EXTRA_H
+
+#include "hidden/hidden.h"
+
+typedef Shape FamilyExtra;
+
+static void family_extra_clear(FamilyExtra *extra);
+
+#endif

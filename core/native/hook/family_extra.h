@@ -1,0 +1,18 @@
+/* The part of a CodeExtra that is specific to the frame hook: the code filter's answer. Part of hook.c. */
+#ifndef PIJIT_CORE_HOOK_EXTRA_H
+#define PIJIT_CORE_HOOK_EXTRA_H
+
+#include <Python.h>
+
+typedef struct {
+    PyObject *replacement;            /* owned; the code filter's answer; NULL: run the original */
+    unsigned long long filter_serial; /* the filter that gave it; 0: none */
+} FamilyExtra;
+
+static void
+family_extra_clear(FamilyExtra *extra)
+{
+    Py_XDECREF(extra->replacement);
+}
+
+#endif
