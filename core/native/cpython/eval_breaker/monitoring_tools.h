@@ -1,8 +1,8 @@
 /* Events that tools of sys.monitoring listen to, on CPython 3.12 and 3.13.
  *
- * Included by eval_breaker_*.c and monitoring_*.c, before other headers: only internal headers declare the state of the
- * interpreter. A tool counts while its id is in use: a tool that frees its id may leave events of code objects on, as
- * coverage does. */
+ * Included by eval_breaker_*.c and monitoring_*.c. Only internal headers declare the state of the interpreter, so other
+ * headers follow, or Py_BUILD_CORE is defined before them. A tool counts while its id is in use: a tool that frees its
+ * id may leave events of code objects on, as coverage does. */
 #ifndef PIJIT_MONITORS_H
 #define PIJIT_MONITORS_H
 

@@ -1,0 +1,84 @@
+"""Each C header compiles alone: it includes what it uses.
+
+A header that relies on what was included before it breaks when the order of includes changes.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDERS = [os.path.join("core", "native"), os.path.join("guards", "native")]
+"""The folders that setup.py passes to the compiler, in this order."""
+
+SOME_VERSIONS = {"cpython/builtins.h": (7, 10), "cpython/frame.h": (7, 10), "cpython/untraced_call.h": (7, 10),
+                 "cpython/eval_breaker/monitoring_tools.h": (12, 13), "cpython/eval_breaker/per_thread.h": (13, 13)}
+"""The first and the last minor version of CPython for headers whose names do not tell it."""
+
+UNDEFINED = ("never defined", "has internal linkage but is not defined")
+"""Parts of warnings about static functions that another header of the same C file defines."""
+
+WORKERS = 2
+
+
+def headers():
+    """All headers, as C files include them."""
+    for folder in FOLDERS:
+        top = os.path.join(ROOT, folder)
+        for below, _, names in os.walk(top):
+            for name in names:
+                if name.endswith(".h"):
+                    yield os.path.relpath(os.path.join(below, name), top).replace(os.sep, "/")
+
+
+def versions(header):
+    """The first and the last minor version of CPython that a header is for."""
+    if header in SOME_VERSIONS:
+        return SOME_VERSIONS[header]
+    if header.startswith("hook/"):
+        return 7, 10
+    if header.startswith("hidden/"):
+        return 11, 13
+    suffix = re.search(r"_3(\d+)(?:_3(\d+))?\.h$", header)
+    if suffix is None:
+        return 7, 13
+    return int(suffix.group(1)), int(suffix.group(2) or 13)
+
+
+def compiler():
+    """The command that checks a C file without making code; the test is skipped if there is no compiler."""
+    tool = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if tool is None:
+        pytest.skip("no C compiler")
+    folders = [os.path.join(ROOT, folder) for folder in FOLDERS]
+    folders += [numpy.get_include(), sysconfig.get_paths()["include"]]
+    return [tool, "-std=c99", "-fsyntax-only", "-Wall", "-Wno-unused-function", *("-I" + folder for folder in folders)]
+
+
+def faults(command, header):
+    """The errors and warnings of a file that only includes the header."""
+    run = subprocess.run([*command, "-x", "c", "-"], input='#include "%s"\n' % header, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, universal_newlines=True, env=dict(os.environ, LC_ALL="C"))
+    lines = [line for line in run.stderr.splitlines() if re.search(r"(error|warning): ", line)
+             and not any(part in line for part in UNDEFINED)]
+    return lines or (["cannot be compiled: " + run.stderr] if run.returncode != 0 else [])
+
+
+def test_headers_compile_alone():
+    minor = sys.version_info[1]
+    if minor > 13 or sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("pijit does not compile on this Python")
+    command = compiler()
+    own = sorted(header for header in headers() if versions(header)[0] <= minor <= versions(header)[1])
+    assert len(own) > 100
+    with ThreadPoolExecutor(WORKERS) as pool:
+        found = dict(zip(own, pool.map(lambda header: faults(command, header), own)))
+    report = ["%s: %s" % (header, line) for header, lines in found.items() for line in lines[:3]]
+    assert not report, "\n".join(report[:30])
