@@ -17,8 +17,8 @@ The source has one function and one comment with the arguments of the call that 
 is the first one of that capture, as `core/graph/printer.py` prints it without its name. If the pass changes nothing,
 ``[out]`` has the word ``unchanged``.
 
-The graphs are those of CPython 3.10. `PIJIT_TEST_GOLDEN=rewrite pytest tests/graph/test_passes_golden.py` writes them
-anew; look at the difference before you commit it.
+The graphs are those of CPython 3.10. `PIJIT_TEST_GOLDEN=rewrite pytest tests/graph/test_passes_golden.py` rewrites
+them; look at the difference before you commit it.
 """
 
 import os
