@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import sys
 import types
@@ -228,14 +227,18 @@ def warn_if_unsupported(script: Optional[str] = None) -> bool:
     return refusal is not None
 
 
-def _wrap(fn: Any, config: options.Options) -> Any:
-    if "pijit.function" not in sys.modules:
-        with loading():  # a child that is forked during this import could not import it
-            importlib.import_module("pijit.function")
-    from pijit.cli.cold_functions import awake
-    from pijit.function import Jitted
+@functools.lru_cache(maxsize=None)
+def _function_types() -> Tuple[Callable[[Any], Any], type]:
+    """What tells jitted functions; imported late. Forks wait, because a child could not import these modules."""
+    with loading():
+        from pijit.cli.cold_functions import awake
+        from pijit.function import Jitted
+    return awake, Jitted
 
-    if isinstance(awake(fn), Jitted):
+
+def _wrap(fn: Any, config: options.Options) -> Any:
+    awake, jitted = _function_types()
+    if isinstance(awake(fn), jitted):
         return _jit_again(fn, config)
     for kind, wrap in _WRAPS:
         if isinstance(fn, kind):

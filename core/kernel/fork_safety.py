@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Iterator, List, Optional, Set
+from typing import Any, Callable, Collection, Iterator, List, Optional, Set
 
 from pijit.core.kernel.errors import ForkedError
 
@@ -33,6 +33,9 @@ remembering = threading.RLock()
 
 _FOREIGN = (("numba.core.compiler_lock", "global_compiler_lock"), ("llvmlite.binding.ffi", "lib"))
 """The locks of other libraries, as (module, attribute), in the order in which threads take them."""
+
+
+_PACKAGES = frozenset(("pijit", "numba", "llvmlite"))
 
 
 class _Here(threading.local):
@@ -148,6 +151,15 @@ def _wait_for_ending(end: float) -> None:
         time.sleep(0)
 
 
+def _wait_for_imports(end: float) -> None:
+    """Wait until no other thread imports a module of pijit or of its compiler.
+
+    The lock of a module stays locked in a child. Many functions of pijit and numba import modules when they first run.
+    """
+    while _imports_of_others(_PACKAGES) and time.monotonic() < end:
+        time.sleep(0.0005)
+
+
 def _locks() -> Iterator[Any]:
     """The locks of the compiler, in the order in which threads take them."""
     yield from (writing, _loading, remembering)
@@ -167,6 +179,7 @@ def _before() -> None:
             return
         _here.taken.append(lock)
     _wait_for_ending(end)
+    _wait_for_imports(end)
     _here.missing = False
 
 
@@ -196,15 +209,16 @@ def _refuse(because: str) -> None:
     _Status.refusal, _Status.told = _Status.refusal or because, False
 
 
-def _import_owners() -> List[int]:
-    """The identifiers of the threads that are importing modules."""
+def _import_owners(packages: Collection[str] = ()) -> List[int]:
+    """The identifiers of the threads that are importing modules, or only modules of some packages."""
     locks = getattr(importlib._bootstrap, "_module_locks", {})
-    found = [getattr(reference(), "owner", None) for reference in list(locks.values())]
+    found = [getattr(reference(), "owner", None) for name, reference in list(locks.items())
+             if not packages or name.partition(".")[0] in packages]
     return [owner for owner in found if owner is not None]
 
 
-def _imports_of_others() -> bool:
-    return any(owner != threading.get_ident() for owner in _import_owners())
+def _imports_of_others(packages: Collection[str] = ()) -> bool:
+    return any(owner != threading.get_ident() for owner in _import_owners(packages))
 
 
 def importing() -> bool:

@@ -76,6 +76,32 @@ def test_children_compile_while_threads_of_the_parent_do():
 
 
 @needs_fork
+@pytest.mark.parametrize("module", ["pijit.cli.cold_functions", "pijit.function", "pijit.reporting.html_page",
+                                    "pijit.core.bytecode.linker.link", "numba.core.codegen"])
+def test_a_fork_waits_while_another_thread_imports(module):
+    printed, errors = run("""
+        import importlib
+        module, inside = {!r}, threading.Event()
+        class Slow:
+            def find_spec(self, name, path=None, target=None):
+                if name == module:
+                    inside.set()
+                    time.sleep(0.5)
+        sys.meta_path.insert(0, Slow())
+        def work():
+            right(5)
+            importlib.import_module(module)
+        thread = threading.Thread(target=work)
+        thread.start()
+        print(inside.wait(60))
+        print(child(lambda: right(6, 1) and importlib.import_module(module) is sys.modules[module]))
+        thread.join()
+        print(right(7, 1))
+    """.format(module))
+    assert printed == ["True"] * 3, errors
+
+
+@needs_fork
 @pytest.mark.parametrize("place", ["llvmlite.binding.ffi.lib._lock", "pijit.core.kernel.fork_safety.writing"])
 def test_a_child_of_a_compiler_that_takes_too_long_says_that_it_compiles_nothing(place):
     printed, errors = run("""
