@@ -107,6 +107,8 @@ def extensions():
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers,
                   extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"] + sanitizers),
+        Extension("pijit.core._signals", native("signals/deferral.c"), extra_compile_args=flags,
+                  extra_link_args=sanitizers),
         Extension("pijit.guards._evaluate",
                   ["guards/native/evaluate.c"],
                   depends=headers,

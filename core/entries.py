@@ -11,6 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, cast
 
 from pijit.core import _hook
+from pijit.core.asynchronous_exceptions import is_asynchronous, signals_deferred
 from pijit.core.break_causes import break_causes, break_reports
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.linker.continuation import Announce
@@ -56,15 +57,16 @@ def make_entry(state: State, code: types.CodeType, roots: Tuple[Any, ...], seen:
     ``roots`` are the call's locals with cells, its globals and its builtins. ``pending``, if given, observes values.
     ``start`` is the loop header at which a running call continues.
     """
-    builder = _EntryBuilder(state, code, roots, seen, pending, start)
-    builder.capture()
-    builder.compile()
-    builder.place_launchers()
-    builder.place_observers()
-    builder.place_calls()
-    builder.link()
-    builder.guard()
-    return builder.entry(why)
+    with signals_deferred():
+        builder = _EntryBuilder(state, code, roots, seen, pending, start)
+        builder.capture()
+        builder.compile()
+        builder.place_launchers()
+        builder.place_observers()
+        builder.place_calls()
+        builder.link()
+        builder.guard()
+        return builder.entry(why)
 
 
 class _EntryBuilder:
@@ -208,6 +210,8 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     except TooEarly:
         raise
     except Exception as error:
+        if is_asynchronous(error):
+            raise
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))
     if objects:
@@ -278,6 +282,8 @@ def _linked(config: Any, result: Capture, sites: List[Site], *args: Any) -> type
         linked = link(result.cfg, sites, *args)
         wrong = _second_opinion(linked, result.cfg.function) if config.check or is_strict() else None
     except Exception as error:
+        if is_asynchronous(error):
+            raise
         raise LinkError(str(error)) from error
     if wrong is not None:
         raise LinkError("the linked code does not verify: " + wrong)
@@ -311,11 +317,13 @@ def _preparer(state: State, kernel: Kernel) -> Any:
     def prepare() -> Any:
         start = time.perf_counter()
         try:
-            with _hook.disabled():
+            with signals_deferred(), _hook.disabled():
                 return kernel.compile()
         except (TooDeep, ForkedError):
             return None
         except Exception as error:
+            if is_asynchronous(error):
+                raise error.with_traceback(None)
             alive = weak()
             if alive is not None:
                 alive.fail("PJ902", error)

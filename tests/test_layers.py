@@ -46,6 +46,7 @@ pijit.core.graph.passes
 pijit.core.graph.derivatives
 pijit.core.graph
 pijit.guards
+pijit.core.asynchronous_exceptions
 pijit.core.errors
 pijit.core.pythons
 pijit.core.reasons
@@ -53,7 +54,7 @@ pijit._version
 """.split()
 """From the top to the bottom. A module belongs to the longest name that it begins with."""
 
-FREE = ("pijit.core._hook", "pijit.core._launcher", "pijit.guards._evaluate")
+FREE = ("pijit.core._hook", "pijit.core._launcher", "pijit.core._signals", "pijit.guards._evaluate")
 """Extension modules, which import nothing of ours at import."""
 
 

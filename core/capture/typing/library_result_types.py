@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator, Sequence, Set, Tuple, cast
 
 import numpy as np
 
+from pijit.core.asynchronous_exceptions import is_asynchronous
 from pijit.core.capture.state.frame_state import list_of_kinds
 from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
 from pijit.core.errors import Break
@@ -108,7 +109,9 @@ def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
                 values = [_sample(question, edge, number) for question in questions]
                 try:
                     result = function(*values[:split], **dict(zip(keywords, values[split:])))
-                except Exception:
+                except Exception as error:
+                    if is_asynchronous(error):
+                        raise
                     continue
                 yield edge, WARNS if warned else answer(result)
                 del warned[:]

@@ -1,0 +1,115 @@
+"""Asynchronous exceptions: the program's own exceptions that arrive while the compiler works.
+
+A signal handler raises one on the main thread, and `PyThreadState_SetAsyncExc` on any thread, between two bytecodes.
+The compiler's code may run there instead of the program's. Handlers of signals wait until the compiler is done
+(`signals_deferred`). Other exceptions are told from the compiler's own errors (`is_asynchronous`) and are raised in
+the program's function. Called by the pipeline; it never decides what is compiled.
+"""
+
+from __future__ import annotations
+
+import _signal
+import os
+import threading
+import types
+from typing import Any, FrozenSet, Iterator, Optional, Tuple
+
+from pijit.core import _signals
+
+_COMPILER = frozenset(("pijit", "numba", "llvmlite", "numpy", "bytecode"))
+"""The packages whose exceptions are the compiler's own errors."""
+
+_WITHOUT_ARGUMENTS = (AssertionError, StopIteration, NotImplementedError, MemoryError, RecursionError)
+"""Builtin exceptions that Python code or the interpreter raises without arguments."""
+
+_STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
+
+
+class _Status:
+    """The state of this process: the identifier of the thread that deferred signals last."""
+
+    deferring = 0
+
+
+class signals_deferred:  # noqa: N801 - used as a function
+    """Context manager: the program's signal handlers wait. On other threads than the main thread it does nothing.
+
+    Python's own handler of SIGINT does not wait, so that Ctrl-C ends a long compilation.
+    """
+
+    __slots__ = ("_defers",)
+
+    def __enter__(self) -> None:
+        thread = threading.get_ident()
+        self._defers = thread == threading.main_thread().ident
+        if self._defers:
+            _Status.deferring = thread
+            _signals.defer(_with_handlers())
+
+    def __exit__(self, *error: Any) -> None:
+        if self._defers:
+            _signals.deliver()
+
+
+def _with_handlers() -> Tuple[int, ...]:
+    """The signals that the program handles in Python."""
+    handlers = ((number, _signal.getsignal(number)) for number in range(1, _signal.NSIG))
+    return tuple(number for number, handler in handlers
+                 if callable(handler) and handler is not _signal.default_int_handler)
+
+
+def _forget_in_child() -> None:
+    """A child does not have the thread that deferred signals, unless that thread forked."""
+    if _Status.deferring != threading.get_ident():
+        _signals.forget()
+
+
+def is_asynchronous(error: BaseException) -> bool:
+    """Whether an exception is the program's, raised in the middle of the compiler's code.
+
+    A handler's frame is in the traceback of its exception. `PyThreadState_SetAsyncExc` raises a class without
+    arguments. The compiler's own errors have arguments or are of the compiler's types, and no frame of the program is
+    in the traceback of the exception of another thread.
+    """
+    frames = [(code.co_filename, code.co_firstlineno, name) for code, name in _frames(error)]
+    if any((filename, line) in _handlers() for filename, line, _ in frames):
+        return True
+    kind = type(error)
+    if error.args or kind.__module__.partition(".")[0] in _COMPILER or issubclass(kind, _WITHOUT_ARGUMENTS):
+        return False
+    return all(_is_of_compiler(filename, name) for filename, _, name in frames)
+
+
+def _frames(error: BaseException) -> Iterator[Tuple[types.CodeType, str]]:
+    """The code objects of an exception's traceback, with the names of their modules."""
+    at = error.__traceback__
+    while at is not None:
+        yield at.tb_frame.f_code, at.tb_frame.f_globals.get("__name__") or ""
+        at = at.tb_next
+
+
+def _is_of_compiler(filename: str, module: str) -> bool:
+    """Whether the compiler runs a module's code: its own code or the standard library."""
+    standard = filename.startswith((_STANDARD_LIBRARY, "<frozen ")) and "site-packages" not in filename
+    return standard or module.partition(".")[0] in _COMPILER
+
+
+def _handlers() -> FrozenSet[Tuple[str, int]]:
+    """The places of the functions that handle signals: file and first line."""
+    functions = (_function_of(_signal.getsignal(number)) for number in range(1, _signal.NSIG))
+    codes = (function.__code__ for function in functions if function is not None)
+    return frozenset((code.co_filename, code.co_firstlineno) for code in codes)
+
+
+def _function_of(handler: Any) -> Optional[types.FunctionType]:
+    """The Python function that a handler runs; None if there is none."""
+    inner = getattr(handler, "__func__", handler)
+    wrapped = [getattr(inner, name, None) for name in ("__wrapped__", "func")]
+    for one in [inner] + wrapped + [getattr(type(inner), "__call__", None)]:
+        if isinstance(one, types.FunctionType):
+            return one
+    return None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_child)

@@ -1,0 +1,228 @@
+"""Exceptions of signal handlers and of other threads that arrive while a function is captured reach the program."""
+
+import ctypes
+import functools
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import pijit
+from pijit.core import _signals, asynchronous_exceptions
+from tests.harness import kernel_count
+
+needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no interval timers")
+BACKENDS = pytest.mark.parametrize("backend", ["python", "numba"])
+PATIENCE = 60.0
+"""Seconds after which an exception counts as lost."""
+
+
+class Stop(Exception):
+    pass
+
+
+class Late(TimeoutError):
+    """An OSError, which code that reads and writes files catches."""
+
+
+def fresh(number, backend):
+    """A jitted function that nothing was compiled for."""
+    names = {}
+    exec("def f(x):\n  s = 0.0\n  for i in range(len(x)):\n    s += x[i] * %r\n  return s" % (number + 0.5), names)
+    return pijit.jit(names["f"], jit_config={"backend": backend, "cache": False})
+
+
+def stop(number, frame):
+    raise Stop
+
+
+class Methods:
+    def method(self, number, frame):
+        raise Stop("with an argument")
+
+    def __call__(self, number, frame):
+        raise Late("too late")
+
+
+@pytest.fixture
+def alarm():
+    """Sets a handler of SIGALRM for the test."""
+    before = signal.getsignal(signal.SIGALRM)
+    yield functools.partial(signal.signal, signal.SIGALRM)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@needs_timer
+@BACKENDS
+@pytest.mark.parametrize("handler", [stop, Methods().method, Methods(), functools.partial(stop)],
+                         ids=["function", "method", "object", "partial"])
+def test_exceptions_of_handlers_are_raised_by_the_call(alarm, handler, backend):
+    alarm(handler)
+    x, received = np.arange(5.0), 0
+    for step in range(12):
+        f = fresh(step, backend)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.003 * step)
+            f(x)
+            f(x)
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                pass
+        except (Stop, Late):
+            received += 1
+        assert [f(x) for _ in range(3)] == [f.py_func(x)] * 3
+        assert kernel_count(f) == 1
+    assert received == 12
+
+
+@needs_timer
+@BACKENDS
+def test_handlers_run_once_and_after_the_capture(alarm, backend):
+    during, calls = [], []
+    alarm(lambda number, frame: calls.append(during[-1:] == [True]))
+    make = pijit.core.pipeline.make_entry
+
+    def slow(*args):
+        with asynchronous_exceptions.signals_deferred():
+            during.append(True)
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+            time.sleep(0.1)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            try:
+                return make(*args)
+            finally:
+                during.append(False)
+    f, x = fresh(100, backend), np.arange(4.0)
+    pijit.core.pipeline.make_entry = slow
+    try:
+        assert f(x) == f.py_func(x)
+    finally:
+        pijit.core.pipeline.make_entry = make
+    assert calls == [False]
+
+
+@pytest.mark.parametrize("kind", [Stop, Late, TimeoutError, ValueError])
+@BACKENDS
+def test_exceptions_of_other_threads_are_raised_by_the_call(backend, kind):
+    x, received, alive = np.arange(5.0), [], []
+
+    def run(step):
+        try:
+            number = step * 1000
+            while not over.is_set():
+                number += 1
+                alive.append(fresh(number, backend))  # an exception in a finalizer would be lost
+                alive[-1](x)
+        except kind as error:
+            received.append(type(error))
+    for step in range(4):
+        over = threading.Event()
+        thread = threading.Thread(target=run, args=(step,))
+        thread.start()
+        time.sleep(0.02 + 0.015 * step)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
+        thread.join(PATIENCE)
+        over.set()
+    assert received == [kind] * 4
+
+
+IN_COMPILER = """
+from pijit.core.asynchronous_exceptions import is_asynchronous
+
+def answer(function, *args):
+    try:
+        function(*args)
+    except Exception as error:
+        return is_asynchronous(error)
+
+def bare(kind):
+    raise kind
+
+def with_message(kind):
+    raise kind("message")
+
+def calls(function):
+    function(0, None)
+"""
+
+
+def test_errors_of_the_compiler_are_its_own():
+    names = {"__name__": "pijit.core.made_up"}
+    exec(IN_COMPILER, names)
+    answer, bare, with_message, calls = (names[name] for name in ("answer", "bare", "with_message", "calls"))
+    of_numba = type("CompilerError", (Exception,), {"__module__": "numba.core.errors"})
+    assert [answer(bare, kind) for kind in (Stop, Late, TimeoutError, ValueError)] == [True] * 4
+    assert [answer(bare, kind) for kind in (AssertionError, StopIteration, of_numba)] == [False] * 3
+    assert [answer(with_message, kind) for kind in (Stop, TypeError, KeyError)] == [False] * 3
+    assert answer(calls, stop) is False
+
+
+@pytest.mark.parametrize("numbers, error", [([2], TypeError), ((0,), ValueError), ((10**6,), ValueError),
+                                            (("2",), TypeError)])
+def test_numbers_of_signals_are_checked(numbers, error):
+    with pytest.raises(error):
+        _signals.defer(numbers)
+    _signals.deliver()
+
+
+@needs_timer
+def test_deferrals_nest(alarm):
+    calls = []
+    alarm(lambda number, frame: calls.append(number))
+    with asynchronous_exceptions.signals_deferred():
+        with asynchronous_exceptions.signals_deferred():
+            signal.raise_signal(signal.SIGALRM) if sys.version_info >= (3, 8) else signal.alarm(0)
+        assert calls == []
+    assert calls == [signal.SIGALRM] * (sys.version_info >= (3, 8))
+
+
+@needs_timer
+def test_a_handler_that_is_set_meanwhile_stays(alarm):
+    calls = []
+    alarm(stop)
+    with asynchronous_exceptions.signals_deferred():
+        alarm(lambda number, frame: calls.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    end = time.monotonic() + PATIENCE
+    while not calls and time.monotonic() < end:
+        pass
+    assert calls == [signal.SIGALRM]
+
+
+FORKS = """
+    import os, signal, sys, threading, time
+    from pijit.core import asynchronous_exceptions
+    calls, inside, over, codes = [], threading.Event(), threading.Event(), []
+    signal.signal(signal.SIGUSR1, lambda number, frame: calls.append(number))
+    def forks():
+        inside.wait()
+        child = os.fork()
+        if not child:
+            os.kill(os.getpid(), signal.SIGUSR1)
+            end = time.monotonic() + 30
+            while not calls and time.monotonic() < end:
+                pass
+            os._exit(0 if calls == [signal.SIGUSR1] else 1)
+        codes.append(os.waitpid(child, 0)[1])
+        over.set()
+    thread = threading.Thread(target=forks)
+    thread.start()
+    with asynchronous_exceptions.signals_deferred():
+        inside.set()
+        over.wait()
+    thread.join()
+    print(codes, calls)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="there are no forks")
+def test_children_of_other_threads_have_their_handlers():
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(FORKS)], timeout=120, stdout=subprocess.PIPE,
+                          universal_newlines=True)
+    assert done.stdout.split() == ["[0]", "[]"]
