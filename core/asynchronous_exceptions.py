@@ -2,25 +2,32 @@
 
 A signal handler raises one on the main thread, and `PyThreadState_SetAsyncExc` on any thread, between two bytecodes.
 The compiler's code may run there instead of the program's. Handlers of signals wait until the compiler is done
-(`signals_deferred`). Other exceptions are told from the compiler's own errors (`is_asynchronous`) and are raised in
+(`signals_deferred`). Other exceptions are told from the compiler's own errors (`raise_asynchronous`) and are raised in
 the program's function. Called by the pipeline; it never decides what is compiled.
 """
 
 from __future__ import annotations
 
-import _signal
+import importlib
 import os
+import signal
 import threading
 import types
 from typing import Any, FrozenSet, Iterator, Optional, Tuple
 
 from pijit.core import _signals
 
+_signal: Any = importlib.import_module("_signal")
+"""The C module below `signal`, which makes no enumeration members of its answers: that takes ten times as long."""
+
 _COMPILER = frozenset(("pijit", "numba", "llvmlite", "numpy", "bytecode"))
 """The packages whose exceptions are the compiler's own errors."""
 
 _WITHOUT_ARGUMENTS = (AssertionError, StopIteration, NotImplementedError, MemoryError, RecursionError)
 """Builtin exceptions that Python code or the interpreter raises without arguments."""
+
+_LONGEST_CHAIN = 20
+"""Exceptions of a chain that are looked at; chains may be circular."""
 
 _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
@@ -53,9 +60,9 @@ class signals_deferred:  # noqa: N801 - used as a function
 
 def _with_handlers() -> Tuple[int, ...]:
     """The signals that the program handles in Python."""
-    handlers = ((number, _signal.getsignal(number)) for number in range(1, _signal.NSIG))
+    handlers = ((number, _signal.getsignal(number)) for number in range(1, signal.NSIG))
     return tuple(number for number, handler in handlers
-                 if callable(handler) and handler is not _signal.default_int_handler)
+                 if callable(handler) and handler is not signal.default_int_handler)
 
 
 def _forget_in_child() -> None:
@@ -64,7 +71,21 @@ def _forget_in_child() -> None:
         _signals.forget()
 
 
-def is_asynchronous(error: BaseException) -> bool:
+def raise_asynchronous(error: BaseException) -> None:
+    """Raise the program's exception that arrived in the middle of the compiler's code, if there is one.
+
+    It is the exception itself or one in its chain: code that cleans up after it may have raised another one.
+    """
+    at: Optional[BaseException] = error
+    for _ in range(_LONGEST_CHAIN):
+        if at is None:
+            return
+        if _is_asynchronous(at):
+            raise at
+        at = at.__cause__ or at.__context__
+
+
+def _is_asynchronous(error: BaseException) -> bool:
     """Whether an exception is the program's, raised in the middle of the compiler's code.
 
     A handler's frame is in the traceback of its exception. `PyThreadState_SetAsyncExc` raises a class without
@@ -89,14 +110,14 @@ def _frames(error: BaseException) -> Iterator[Tuple[types.CodeType, str]]:
 
 
 def _is_of_compiler(filename: str, module: str) -> bool:
-    """Whether the compiler runs a module's code: its own code or the standard library."""
-    standard = filename.startswith((_STANDARD_LIBRARY, "<frozen ")) and "site-packages" not in filename
+    """Whether the compiler runs a module's code: its own code, the standard library, methods of named tuples."""
+    standard = filename.startswith((_STANDARD_LIBRARY, "<frozen ", "<string>")) and "site-packages" not in filename
     return standard or module.partition(".")[0] in _COMPILER
 
 
 def _handlers() -> FrozenSet[Tuple[str, int]]:
     """The places of the functions that handle signals: file and first line."""
-    functions = (_function_of(_signal.getsignal(number)) for number in range(1, _signal.NSIG))
+    functions = (_function_of(_signal.getsignal(number)) for number in range(1, signal.NSIG))
     codes = (function.__code__ for function in functions if function is not None)
     return frozenset((code.co_filename, code.co_firstlineno) for code in codes)
 

@@ -11,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, cast
 
 from pijit.core import _hook
-from pijit.core.asynchronous_exceptions import is_asynchronous, signals_deferred
+from pijit.core.asynchronous_exceptions import raise_asynchronous, signals_deferred
 from pijit.core.break_causes import break_causes, break_reports
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.linker.continuation import Announce
@@ -210,8 +210,7 @@ def _compile(state: State, candidate: Candidate, later: bool = False) -> Any:
     except TooEarly:
         raise
     except Exception as error:
-        if is_asynchronous(error):
-            raise
+        raise_asynchronous(error)
         state.fail("PJ902", error)
         return Break("PJ902", error=first_line(error))
     if objects:
@@ -282,8 +281,7 @@ def _linked(config: Any, result: Capture, sites: List[Site], *args: Any) -> type
         linked = link(result.cfg, sites, *args)
         wrong = _second_opinion(linked, result.cfg.function) if config.check or is_strict() else None
     except Exception as error:
-        if is_asynchronous(error):
-            raise
+        raise_asynchronous(error)
         raise LinkError(str(error)) from error
     if wrong is not None:
         raise LinkError("the linked code does not verify: " + wrong)
@@ -322,8 +320,7 @@ def _preparer(state: State, kernel: Kernel) -> Any:
         except (TooDeep, ForkedError):
             return None
         except Exception as error:
-            if is_asynchronous(error):
-                raise error.with_traceback(None)
+            raise_asynchronous(error)
             alive = weak()
             if alive is not None:
                 alive.fail("PJ902", error)

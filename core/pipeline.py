@@ -21,7 +21,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, cast
 
 from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
-from pijit.core.asynchronous_exceptions import is_asynchronous
+from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.assembler.emit import to_go_on
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.capture.profile.hints import Hints
@@ -182,8 +182,7 @@ class State:
         except LinkError as error:
             self.fail("PJ903", error.__cause__ or error)
         except Exception as error:  # pijit's own faults must not reach the user
-            if is_asynchronous(error):
-                raise error.with_traceback(None)
+            raise_asynchronous(error)
             self.fail("PJ901", error)
         finally:
             self._turn.give_back()

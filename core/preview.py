@@ -9,7 +9,7 @@ import builtins as builtins_module
 import types
 from typing import Any, Dict, List, Tuple
 
-from pijit.core.asynchronous_exceptions import is_asynchronous
+from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.capture.profile.type_feedback import ObservedKinds, Pending
 from pijit.core.capture_records import Entry
 from pijit.core.entries import make_entry
@@ -37,8 +37,7 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     except TypeHintWarning:
         raise  # the user's warning filter asks for it
     except Exception as error:
-        if is_asynchronous(error):
-            raise
+        raise_asynchronous(error)
         state.fail("PJ901", error)
         return [], state.failures
 
@@ -57,8 +56,7 @@ def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None
     except TypeHintWarning:
         raise
     except Exception as error:
-        if is_asynchronous(error):
-            raise
+        raise_asynchronous(error)
         report_internal("PJ901", state.py_func.__qualname__, error)
 
 

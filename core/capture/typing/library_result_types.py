@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Sequence, Set, Tuple, cast
 
 import numpy as np
 
-from pijit.core.asynchronous_exceptions import is_asynchronous
+from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.capture.state.frame_state import list_of_kinds
 from pijit.core.capture.typing.result_types import COMPLEX_WARNING, type_of_result
 from pijit.core.errors import Break
@@ -110,8 +110,7 @@ def _answers(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...],
                 try:
                     result = function(*values[:split], **dict(zip(keywords, values[split:])))
                 except Exception as error:
-                    if is_asynchronous(error):
-                        raise
+                    raise_asynchronous(error)
                     continue
                 yield edge, WARNS if warned else answer(result)
                 del warned[:]

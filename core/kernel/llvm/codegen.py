@@ -12,7 +12,7 @@ from typing import Any, Dict, Tuple, cast
 
 import llvmlite.binding as llvm
 
-from pijit.core.asynchronous_exceptions import is_asynchronous
+from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.compile_permission import TooEarly, ask_permission
 from pijit.core.kernel.disk_cache import SUPPORTED, DiskCache, kernel_key, logger
@@ -41,8 +41,7 @@ def compiled(source: str, names: Dict[str, Any], symbols: Dict[str, str], on_dis
     except (CompileError, TooEarly):
         raise
     except Exception as error:
-        if is_asynchronous(error):
-            raise
+        raise_asynchronous(error)
         raise CompileError("%s: %s" % (type(error).__name__, error)) from error
 
 

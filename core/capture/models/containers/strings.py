@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 from typing import Any, Dict, List, Optional, Tuple
 
-from pijit.core.asynchronous_exceptions import is_asynchronous
+from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
@@ -44,8 +44,7 @@ def made_text(interpreter: Interpreter, function: str, arguments: List[Abstract]
         try:
             return Const(resolve(function)(*[argument.object for argument in arguments]))  # type: ignore
         except Exception as error:
-            if is_asynchronous(error):
-                raise
+            raise_asynchronous(error)
             raise Break("PJ216", operand=describe(arguments[0]))
     operands = [interpreter.stored_value(argument) for argument in arguments]
     made = interpreter.emit("invoke", operands, kind, {"function": function, "keywords": ()}, exits=True)
