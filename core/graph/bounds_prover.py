@@ -16,6 +16,7 @@ from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, S
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear_forms import Form, Forms, is_whole, number_of, plus
+from pijit.core.graph.ops import KEEPS_TRUTH
 from pijit.core.graph.types import Scalar
 from pijit.core.graph.verify import dominators
 
@@ -127,7 +128,7 @@ class Proofs:
             return []
         if op.name == "not":
             return self.condition(op.args[0], not truth)
-        if op.name in ("truth", "flag", "same"):
+        if op.name in KEEPS_TRUTH:
             return self.condition(op.args[0], truth)
         if op.name in ("and", "or"):
             both = truth is (op.name == "and")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from pijit.core.graph.ir import HERE, Op
+from pijit.core.graph.ops import CALLS_LIBRARY, DIVIDES, OPS, SYMBOLS
 
 SHIFT = 48
 MOST = 2 ** 15 - 1
@@ -25,29 +26,6 @@ class Cause(NamedTuple):
     why: str
 
 
-_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
-            "xor": "^", "shl": "<<", "shr": ">>", "power": "**"}
-_DIVISIONS = ("truediv", "floordiv", "mod")
-
-_WHY = {
-    **dict.fromkeys(("load", "store", "view", "gather", "list_item", "item", "char_at", "byte_at", "char_code",
-                     "store_byte", "rows", "scatter", "add_at"),
-                    "an index is out of range, or an item of another type"),
-    **dict.fromkeys(("reshape", "assign", "where"), "shapes do not fit"),
-    **dict.fromkeys(("shl", "shr"), "the result does not fit 64 bits, or the count is negative"),
-    **dict.fromkeys(("dict_item", "find_key", "remove_key", "has_key"),
-                    "a key is missing, or its value of another type"),
-    "power": "Python or NumPy may raise or warn, or the result is subnormal",
-    "libm": "the argument has no finite result",
-    "cast": "the value does not fit the type",
-    "poll": "the interpreter has something to do",
-    "raised": "a floating-point flag is raised",
-    "require": "a condition does not hold that the code was compiled for",
-    "invoke": "the function raises, or gives another type",
-    "ufunc": "shapes do not fit, or a floating-point flag is raised",
-    "ufunc_into": "shapes do not fit, or a floating-point flag is raised",
-    "reduce": "the array is empty, or a floating-point flag is raised",
-}
 _OTHERWISE = "what it needs is missing or of another type, or it would raise"
 
 
@@ -59,9 +37,9 @@ def cause_of(ops: Sequence[Op], exit: int) -> Cause:
 
 
 def _operation(op: Op) -> str:
-    if op.name in _SYMBOLS:
-        return _SYMBOLS[op.name]
-    if op.name in ("libm", "invoke", "perform"):
+    if op.name in SYMBOLS:
+        return SYMBOLS[op.name]
+    if op.name == "libm" or op.name in CALLS_LIBRARY:
         return str(op.attrs["function"])
     ufunc = op.attrs.get("ufunc")
     return ufunc.__name__ if ufunc is not None else op.name
@@ -70,9 +48,10 @@ def _operation(op: Op) -> str:
 def _why(op: Op) -> str:
     kind = getattr(op.args[0], "type", None) if op.args else None
     dtype, family = getattr(kind, "dtype", None), getattr(kind, "family", None)
-    if op.name in _WHY or dtype is None or family is None:
-        return _WHY.get(op.name, _OTHERWISE)
-    if op.name in _DIVISIONS and (dtype.kind in "iu" or family == "py"):
+    known = OPS[op.name].why_exit
+    if known or dtype is None or family is None:
+        return known or _OTHERWISE
+    if op.name in DIVIDES and (dtype.kind in "iu" or family == "py"):
         return "the divisor is zero" if dtype.kind == "f" else "the divisor is zero, or the result does not fit"
     if dtype.kind in "iu":
         return "the result does not fit %d bits" % (8 * dtype.itemsize)

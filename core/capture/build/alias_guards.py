@@ -16,10 +16,10 @@ from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.virtual_object import VirtualObject, has_dict, is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.ops import MAKES_CONTAINER
 from pijit.guards._evaluate import present_dict
 from pijit.guards.source import Attr, Inner, Item
 
-MADE = frozenset(("new_list", "new_dict", "new_set"))
 MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of",
                     "helpers.joined", "builtins.set", "collections.deque", "builtins.list", "helpers.union",
                     "helpers.intersection", "helpers.difference", "helpers.symmetric_difference",
@@ -135,7 +135,7 @@ def _origins(builder: Any, value: Value) -> FrozenSet[Any]:
     """The paths by which an object may have been found; None among them stands for an unknown origin."""
     inputs = dict(zip(builder.graph.inputs, builder.captured.inputs))
     made = {op.result for block in builder.graph.blocks for op in block.ops
-            if op.name in MADE or op.name == "invoke" and op.attrs["function"] in MAKERS}
+            if op.name in MAKES_CONTAINER or op.name == "invoke" and op.attrs["function"] in MAKERS}
     given: Dict[Value, Set[Value]] = {}
     for block in builder.graph.blocks:
         for jump in block.terminator.targets():

@@ -15,7 +15,7 @@ from pijit.core.capture.analysis.regions import Region
 from pijit.core.capture.build.segment import Captured
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Leave, Op, Value
-from pijit.core.graph.ops import OPS
+from pijit.core.graph.ops import CALLS_LIBRARY, COSTS_ELEMENT, COSTS_NOTHING, EFFECTS
 from pijit.core.graph.types import Array, Scalar
 
 SEGMENT_WORK = 8
@@ -37,10 +37,6 @@ ARRAY_WORK = 20
 """Lower bound of the cost of a NumPy call on arrays."""
 ELEMENT_WORK = 3
 """Cost of an operation on a NumPy scalar or on one element of an array."""
-FREE = frozenset(["const", "shares", "identical", "same", "flag", "dim", "iterator_part", "range_length", "poll",
-                  "raised", "new_tuple", "new_list", "new_dict"])
-LIBRARY = frozenset(["invoke", "perform"])
-OF_ELEMENTS = frozenset(["load", "store", "view", "part"])
 MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
                    "LOAD_CONST",
                    "LOAD_FAST", "STORE_FAST", "LOAD_GLOBAL", "JUMP_FORWARD", "JUMP_ABSOLUTE", "POP_BLOCK",
@@ -63,13 +59,13 @@ def why_not_worth(captured: Captured, cfg: CFG) -> Optional[Break]:
 
 def work_of(graph: Graph) -> int:
     """A rough measure of what a kernel saves."""
-    return sum(_work_of(op) for block in graph.blocks for op in block.ops if op.name not in FREE)
+    return sum(_work_of(op) for block in graph.blocks for op in block.ops if op.name not in COSTS_NOTHING)
 
 
 def _work_of(op: Op) -> int:
-    if op.name in LIBRARY:  # the library call is no faster than in bytecode
+    if op.name in CALLS_LIBRARY:  # the library call is no faster than in bytecode
         return 1
-    if op.name in OF_ELEMENTS:
+    if op.name in COSTS_ELEMENT:
         return ELEMENT_WORK
     types = [value.type for value in op.args] + ([op.result.type] if op.result is not None else [])
     if any(isinstance(kind, Array) for kind in types) and not stores_into_object(op):
@@ -118,4 +114,4 @@ def _is_numpy_scalar(kind: Any) -> bool:
 
 def stores_into_object(op: Op) -> bool:
     """Whether the operation is an effect on a Python object, which bytecode executes about as fast."""
-    return OPS[op.name].effect and not isinstance(op.args[0].type, Array)
+    return op.name in EFFECTS and not isinstance(op.args[0].type, Array)

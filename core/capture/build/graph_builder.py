@@ -47,7 +47,7 @@ from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, wit
 from pijit.core.capture.values.virtual_object import VirtualObject, may_be_stored_into, records_in, renumbered
 from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
-from pijit.core.graph.ops import EFFECTS, SURE
+from pijit.core.graph.ops import CANNOT_FAIL, EFFECTS
 from pijit.core.graph.types import CELL, Object, Type
 from pijit.guards.source import Constant, Item
 
@@ -337,7 +337,7 @@ class GraphBuilder(Interpreter):
              exits: bool = False) -> Optional[Value]:
         self.note_effect(name, exits)
         result = self.graph.new_value(type) if type is not None else None
-        exit = self.side_exit() if exits and not (self.wrote and name in SURE) else None
+        exit = self.side_exit() if exits and not (self.wrote and name in CANNOT_FAIL) else None
         self.wrote = self.wrote or name in EFFECTS
         op = Op(name, args, self.with_errors(name, attrs), result, exit, self.instr.lineno or 0, self.origin)
         self.block.ops.append(op)

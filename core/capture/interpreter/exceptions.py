@@ -25,7 +25,7 @@ from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Sequence
 from pijit.core.capture.values.predicates import Holds
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
-from pijit.core.graph.ops import EFFECTS, SURE
+from pijit.core.graph.ops import CANNOT_FAIL, EFFECTS
 from pijit.core.graph.types import FLAG
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value
@@ -238,7 +238,7 @@ def note_effect(interpreter: Interpreter, name: str, exits: bool) -> None:
     raised = raised_in(interpreter.state.stack)
     if raised is None:
         return
-    if exits and raised.wrote and name not in SURE:
+    if exits and raised.wrote and name not in CANNOT_FAIL:
         raise Break("PJ206", opcode=interpreter.instr.opname)
     if name in EFFECTS:
         later = Raised(raised.cls, raised.born, raised.version, True)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import EFFECTS, NEVER
+from pijit.core.graph.ops import EFFECTS, NEVER, UNDER_MASK
 from pijit.core.graph.passes.simplify import rename
 from pijit.core.graph.types import Array
 
@@ -77,7 +77,7 @@ def _is_read(graph: Graph, block: Block, mask: Any) -> bool:
 
 
 def _reads(op: Op, mask: Value) -> bool:
-    return op.name in ("pick", "put_mask") and op.args.index(mask) == 1 or _is_mask(op) and op.args.count(mask) == 1
+    return op.name in UNDER_MASK and op.args.index(mask) == 1 or _is_mask(op) and op.args.count(mask) == 1
 
 
 def _is_kept(block: Block, mask: Value) -> bool:

@@ -20,10 +20,9 @@ from __future__ import annotations
 from typing import Dict, List, Optional, Set
 
 from pijit.core.graph.ir import Branch, Graph, Leave, Op, SideExit, Value
-from pijit.core.graph.ops import MAKERS, VIEWS
+from pijit.core.graph.ops import KEEPS_TRUTH, MAKERS, VIEWS
 
 _NEW = MAKERS | VIEWS
-_PASS_ON = frozenset(("flag", "truth", "same"))
 
 
 def decide_identities(graph: Graph) -> bool:
@@ -56,7 +55,7 @@ def _pass_on(ops: List[Op], known: Dict[Optional[Value], bool]) -> None:
     while count != len(known):
         count = len(known)
         for op in ops:
-            if op.name in _PASS_ON and op.args[0] in known:
+            if op.name in KEEPS_TRUTH and op.args[0] in known:
                 known[op.result] = known[op.args[0]]
             elif op.name == "not" and op.args[0] in known:
                 known[op.result] = not known[op.args[0]]

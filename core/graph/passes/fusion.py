@@ -61,10 +61,11 @@ from typing import Collection, Dict, List, Set, Tuple, cast
 
 import numpy as np
 
+from pijit.core.graph.element_ops import DIVIDING, PASSING, RAISING
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.library import CLIP, CLOCKS
 from pijit.core.graph.loops import loops_of
-from pijit.core.graph.ops import EFFECTS, VIEWS
+from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, ELEMENTWISE, PLACES_ELEMENTS, UNDER_MASK, VIEWS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.graph.verify import dominators
 
@@ -94,27 +95,18 @@ BOOLEAN_LOOPS.update(COMPARISONS)
 _LOOPS = {"f": FLOAT_LOOPS, "i": INTEGER_LOOPS, "u": INTEGER_LOOPS, "b": BOOLEAN_LOOPS}
 """Ufuncs whose every element is one exact machine operation: the result has NumPy's bits in any loop."""
 
-MAKING = ("ufunc", "where", "reduce", "gather", "invoke")
-"""Operations that make a new array, or a number, from all their operands; other operations write to the first one."""
-
 COUNTS = {"sum": "sum", "ndarray.sum": "sum", "count_nonzero": "sum", "any": "any", "ndarray.any": "any", "all": "all",
           "ndarray.all": "all"}
 """Library functions whose result follows from the number of true elements of an array of bools."""
 
-STEPLESS = ("assign", "reduce", "invoke", "roll", "view")
-"""Operations of groups that compute no elements: they end a group, or only move elements."""
-
-PLACING = ("roll", "view")
-"""Operations that only tell where elements are."""
-
-_RAISING = frozenset(("add", "sub", "mul", "truediv", "square", "sqrt", "reciprocal"))
-_PASSING = frozenset(("add", "sub", "mul", "square", "sqrt", "neg", "abs"))
-"""Operations whose result is infinite or NaN if an operand is."""
-TOUCHY = frozenset(("truediv", "sqrt", "reciprocal"))
-"""Operations that may raise a flag even if the last operand is neither small nor large."""
+_COMPUTING = ELEMENTWISE | {"gather"}
+"""Operations that compute a new array in a loop nest."""
+_CHOOSING = frozenset(("where", "gather"))
+"""Operations that take elements from one of several places."""
+_MOVING = PLACES_ELEMENTS | {"gather"}
+"""Operations whose results are elements of the first operand."""
 _TELLING = frozenset(COMPARISONS).union(PREDICATES)
 _EXTREMES = {np.minimum: "minimum", np.maximum: "maximum", CLIP: "clip"}
-_COSTLY = frozenset(("truediv", "sqrt", "reciprocal"))
 _SLOW = frozenset([np.sign])
 """Ufuncs whose loops NumPy does not vectorise."""
 _INTEGER_CODES = "bBhHiIlLqQ"
@@ -123,9 +115,9 @@ MEMORY_CODES = "?bBhHiIlLqQfd"
 
 def scalar_operation(op: Op) -> str:
     """The name of the scalar operation that an elementwise ufunc applies to each element, or ''."""
-    if op.name in ("where", "gather"):
+    if op.name in _CHOOSING:
         return op.name
-    if op.name in ("put_mask", "pick"):
+    if op.name in UNDER_MASK:
         return ("where" if op.name == "put_mask" else "picked") if "types" in op.attrs else ""
     if op.name not in ("ufunc", "ufunc_into") or op.exit is None:
         return ""
@@ -181,9 +173,9 @@ def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
     if op.name == "reduce":
         return cast(Array, op.args[0].type).dtype.kind == "f"
-    if op.name in ("assign", "gather", "invoke") + PLACING:
+    if op.name == "gather" or op.name in COMPUTES_NO_ELEMENTS:
         return False
-    return op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING
+    return op.attrs["types"][0] in "fd" and scalar_operation(op) in RAISING
 
 
 def may_leave(op: Op) -> bool:
@@ -201,7 +193,7 @@ def watched(group: Collection[Op]) -> List[Op]:
     makers = {op.result: op for op in group}
     users: Dict[Value, List[Tuple[Op, int]]] = {}
     for op in group:
-        for number, value in enumerate(operands(op) if op.name not in STEPLESS else ()):
+        for number, value in enumerate(operands(op) if op.name not in COMPUTES_NO_ELEMENTS else ()):
             users.setdefault(value, []).append((op, number))
     raising = [op for op in group if op.name != "reduce" and raises_flags(op)]
     mixed = bool(raising) and any(op.name == "where" or any(
@@ -211,7 +203,7 @@ def watched(group: Collection[Op]) -> List[Op]:
 
     def passes_on(op: Op) -> bool:
         return op.result in users and all(
-            scalar_operation(user) in _PASSING or scalar_operation(user) == "truediv" and number == 0
+            scalar_operation(user) in PASSING or scalar_operation(user) == "truediv" and number == 0
             for user, number in users[op.result])
 
     return [op for op in group if picks_floats(op) or converts(op) or _is_arithmetic(op) and not passes_on(op)]
@@ -220,16 +212,16 @@ def watched(group: Collection[Op]) -> List[Op]:
 def _is_arithmetic(op: Op) -> bool:
     """Whether an operation computes floats from floats: then an infinite or NaN result is an error, or comes from an
     operand."""
-    return op.name == "ufunc" and op.attrs["types"][0] in "fd" and scalar_operation(op) in _RAISING | _PASSING
+    return op.name == "ufunc" and op.attrs["types"][0] in "fd" and scalar_operation(op) in RAISING | PASSING
 
 
 def operands(op: Op) -> List[Value]:
     """The operands of an operation in a group: all arguments except the destination and a gathered array."""
-    if op.name in ("put_mask", "pick"):
+    if op.name in UNDER_MASK:
         return [op.args[1], *op.args[2:], op.args[0]]
-    if op.name in PLACING:
+    if op.name in PLACES_ELEMENTS:
         return list(op.args[:1]) if op.name == "view" else []
-    return list(op.args) if op.name in MAKING and op.name != "gather" else list(op.args[1:])
+    return list(op.args[1:] if op.name == "gather" or op.name in EFFECTS else op.args)
 
 
 def roots(graph: Graph) -> Dict[Value, Value]:
@@ -245,7 +237,7 @@ def roots(graph: Graph) -> Dict[Value, Value]:
 def looks_at_elements(op: Op) -> bool:
     """Whether an operation may be part of a group."""
     stores = op.name == "assign" and op.exit is not None
-    computes = bool(scalar_operation(op)) and (op.name not in ("pick", "put_mask") or puts_number(op))
+    computes = bool(scalar_operation(op)) and (op.name not in UNDER_MASK or puts_number(op))
     return stores or computes or sums_rows(op) or counts_true(op) or converts(op)
 
 
@@ -279,12 +271,12 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
                escaping: Set[Value], fast: bool, loops: bool) -> Dict[Op, List[Op]]:
     position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)
     makers = {cast(Value, op.result): op for op in block.ops
-              if op.name in ("ufunc", "where", "gather") and scalar_operation(op)}
+              if op.name in _COMPUTING and scalar_operation(op)}
     makers.update(_rolled(block, users))
     groups: Dict[Op, List[Op]] = {}
     taken: Set[Op] = set()
     for op in reversed(block.ops):
-        if op.name in ("pick", "put_mask") and not puts_number(op):
+        if op.name in UNDER_MASK and not puts_number(op):
             masked = _under_mask(op, block, position, effects, users, leaving, escaping)
             if masked and not taken.intersection(masked):
                 groups[op] = masked
@@ -302,7 +294,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             if not late and not outside and not torn:
                 break
             excluded |= late | outside | torn
-        if len(group) > 1 or op.name in ("ufunc_into", "where", "gather") or converts(op) \
+        if len(group) > 1 or op.name == "ufunc_into" or op.name in _CHOOSING or converts(op) \
                 or op.name == "reduce" and (fast or cast(Array, op.args[0].type).ndim > 1) \
                 or op.name == "ufunc" and (_by_rows(op) or loops and raises_flags(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
@@ -362,7 +354,7 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
 
     The nest may find out at its end that the operations must be done one by one, unless it writes or gathers elements.
     """
-    group, members, watchable, seen = {op}, [op], op.name in ("ufunc", "where", "invoke"), 0
+    group, members, watchable, seen = {op}, [op], op.name == "invoke" or op.name in ELEMENTWISE, 0
     while seen < len(members):  # repeat: a larger group may accept an operation that a smaller one could not
         seen = len(members)
         for user in members:  # the list grows meanwhile
@@ -370,9 +362,9 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
                 maker = makers.get(value)
                 if maker is None or maker in group or maker in excluded or value in escaping \
                         or _is_repeated(maker, op) or op.attrs.get("reports") and _tells_of_floats(maker) \
-                        or maker.name in PLACING and op.name != "ufunc":
+                        or maker.name in PLACES_ELEMENTS and op.name != "ufunc":
                     continue
-                can_be_watched = watchable and maker.name not in ("gather",) + PLACING
+                can_be_watched = watchable and maker.name not in _MOVING
                 if all(one in group and not _writes(one, value) for one in users[value]) and (
                         can_be_watched or not watched(group | {maker})):
                     group.add(maker)
@@ -383,8 +375,8 @@ def _collect(op: Op, makers: Dict[Value, Op], users: Dict[Value, List[Op]], esca
 
 def _is_repeated(maker: Op, root: Op) -> bool:
     """Whether a group that ends with ``root`` would repeat a costly computation along further axes."""
-    whole = (cast(Value, root.result) if root.name in ("ufunc", "where", "gather") else root.args[0]).type
-    return scalar_operation(maker) in _COSTLY and maker.result.type.ndim < whole.ndim  # type: ignore[union-attr]
+    whole = (cast(Value, root.result) if root.name in _COMPUTING else root.args[0]).type
+    return scalar_operation(maker) in DIVIDING and maker.result.type.ndim < whole.ndim  # type: ignore[union-attr]
 
 
 def _writes(user: Op, value: Value) -> bool:
@@ -394,7 +386,7 @@ def _writes(user: Op, value: Value) -> bool:
 
 def _looks_at_floats(user: Op, maker: Op) -> bool:
     """Whether ``user`` compares a float that ``maker`` computed, or tests what kind of number it is."""
-    return _tells(user) and maker.name not in ("gather",) + PLACING and maker.attrs["types"][0] in "fd"
+    return _tells(user) and maker.name not in _MOVING and maker.attrs["types"][0] in "fd"
 
 
 def _tells_of_floats(op: Op) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Dict, List, NamedTuple, Optional, Set
 
 from pijit.core.graph.ir import Block, Graph, Op, SideExit, Value
+from pijit.core.graph.ops import ELEMENTWISE
 from pijit.core.graph.passes.fusion import (
     count_effects,
     effect_between,
@@ -71,7 +72,7 @@ def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[E
             others.update(jump.args)
     found = []
     for block in blocks:
-        makers = [op for op in block.ops if scalar_operation(op) and op.name in ("ufunc", "where")]
+        makers = [op for op in block.ops if scalar_operation(op) and op.name in ELEMENTWISE]
         if not makers:
             continue
         position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)

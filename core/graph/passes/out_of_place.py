@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Dict, List, Optional, Set, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, SideExit, Value
-from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.ops import EFFECTS, ELEMENTWISE
 from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
 
@@ -77,7 +77,7 @@ def _leads_to(ops: List[Op], target: Value) -> bool:
     inner: Set[Value] = {target}
     for op in ops[1:-1]:
         needs = inner.intersection(op.args)
-        if op.name in EFFECTS or needs and (op.name not in ("ufunc", "where") or not scalar_operation(op)):
+        if op.name in EFFECTS or needs and (op.name not in ELEMENTWISE or not scalar_operation(op)):
             return False
         if op.exit is not None and not needs and inner.intersection(op.exit.values()) and not _feeds(op, ops):
             return False

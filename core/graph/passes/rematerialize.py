@@ -23,14 +23,13 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional
 
+from pijit.core.graph.element_ops import CHEAP_ELEMENTS
 from pijit.core.graph.ir import Block, Graph, Op
 from pijit.core.graph.passes.fusion import find_groups, scalar_operation
 from pijit.core.graph.passes.hoist_exits import ExitHoisting, candidates
 from pijit.core.graph.types import Array
 
 Groups = Dict[Op, List[Op]]
-
-_CHEAP = frozenset(("add", "sub", "mul", "neg", "abs"))
 
 _MOST_READ = 3
 """This many more arrays to read cost as much as one array that is written and read."""
@@ -47,7 +46,7 @@ def rematerialize(graph: Graph) -> None:
 
 
 def _is_cheap(op: Op) -> bool:
-    return op.name == "ufunc" and scalar_operation(op) in _CHEAP and op.attrs["types"][0] in "fd"
+    return op.name == "ufunc" and scalar_operation(op) in CHEAP_ELEMENTS and op.attrs["types"][0] in "fd"
 
 
 def _repeat(graph: Graph, block: Block, one: ExitHoisting, groups: Groups) -> Groups:

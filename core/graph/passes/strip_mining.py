@@ -21,11 +21,10 @@ from __future__ import annotations
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, SideExit, Value
+from pijit.core.graph.ops import CHEAP
 from pijit.core.graph.types import FLAG, WORD, Array, Scalar
 
 STRIP = 1024
-ELEMENTWISE = frozenset(["load", "store", "dim"])
-"""Operations on arrays that take no longer than an operation on scalars."""
 
 
 class CountedLoop(NamedTuple):
@@ -127,7 +126,7 @@ def _defined_in(body: Set[Block]) -> Set[Value]:
 
 
 def _is_cheap(block: Block) -> bool:
-    return all(op.name in ELEMENTWISE or not any(isinstance(value.type, Array) for value in op.args + (op.result,)
+    return all(op.name in CHEAP or not any(isinstance(value.type, Array) for value in op.args + (op.result,)
                                                  if value is not None) for op in block.ops)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pijit.core import _launcher
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import LOOKS_AT_FLAGS, MAKERS
+from pijit.core.graph.ops import MAKERS, RAISES_FLAGS
 from pijit.core.graph.passes.fusion import roots
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
@@ -259,7 +259,7 @@ class ArrayWriter:
         ignored, heeded = LISTENING, 0
         for op in ops:
             heeded |= op.attrs.get("heeded", 0)
-            ignored &= op.attrs.get("ignored", 0) if op.name in LOOKS_AT_FLAGS else LISTENING
+            ignored &= op.attrs.get("ignored", 0) if op.name in RAISES_FLAGS else LISTENING
         if self.flavour.fast or ignored == LISTENING:
             return ""
         mask = LISTENING & ~ignored | heeded | heeded << HEEDED

@@ -22,13 +22,14 @@ import numpy as np
 from llvmlite import ir
 
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.passes.fusion import MAKING, operands, scalar_operation
+from pijit.core.graph.ops import EFFECTS, ELEMENTWISE, UNDER_MASK
+from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import write_shared
-from pijit.core.kernel.plan.group_operands import CHOICES, EXPONENTS, can_look, float_arrays
+from pijit.core.kernel.plan.group_operands import EXPONENTS, can_look, float_arrays
 
 FEW = 64
 """Elements of a result for which a buffer costs less than a scan."""
@@ -39,7 +40,8 @@ SPARE = 4
 UNKNOWN = 4096
 """Bound of an array whose exponents were not scanned."""
 
-_BEGINNING = frozenset(("alloc", "ufunc", "where"))
+_BEGINNING = ELEMENTWISE | {"alloc"}
+"""Operations whose results may have bounds."""
 
 
 class ExponentBounds:
@@ -56,7 +58,7 @@ class ExponentBounds:
         self.assumed = ""  # a variable: 1 if no group can raise a flag, and the bounds of all results are noted
         touched: Set[Value] = set()
         for last, group in groups.items():
-            if last.name not in MAKING:
+            if last.name in EFFECTS:
                 touched.update(emitter.roots.get(value, value) for op in group for value in op.args)
         self.bounds: Dict[Value, str] = {}
         for value in graph.inputs:
@@ -205,7 +207,7 @@ class ExponentBounds:
             if op.name == "assign":
                 continue
             codes, divides = op.attrs["types"].partition("->")[0], scalar_operation(op) == "truediv"
-            choice = int(op.name in CHOICES)
+            choice = int(op.name in UNDER_MASK)
             found = [bounds[value] if value in bounds else
                      limit(self._leaf(value, scalars.get((value, code), ""), divides and number == 1), code)
                      for number, (value, code) in enumerate(zip(operands(op)[choice:], codes[choice:]))]
@@ -252,7 +254,7 @@ def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
     last = {op.result: group for op, group in groups.items()
             if op.name == "ufunc" and float_arrays(group) is not None}
     found: Dict[Value, None] = {}
-    waiting = [group for op, group in groups.items() if op.name not in MAKING]
+    waiting = [group for op, group in groups.items() if op.name in EFFECTS]
     while waiting:
         for value in float_arrays(waiting.pop()) or ():
             if value in last and value not in found and value.type.ndim > 0:

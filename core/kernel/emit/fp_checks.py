@@ -17,12 +17,9 @@ from __future__ import annotations
 from typing import Any, List, NamedTuple, Optional
 
 from pijit.core.graph.ir import Op, SideExit
+from pijit.core.graph.ops import PRECEDES_CHECKS
 from pijit.core.graph.types import half_of
 from pijit.core.kernel.llvm.fp_check_codes import CODES, LAST, QUOTIENTS, UNDERFLOW
-
-WAITING_FOR = frozenset(("add sub mul truediv neg abs same const compare flag truth not and or select load "
-                         "dim real imag complex").split())
-"""Operations that may precede a pending check: they have no effect, and their results are numbers or truth values."""
 
 ENOUGH = 16
 """The largest number of pending checks."""
@@ -61,7 +58,7 @@ class FpChecks:
 
     def make_way(self, op: Op) -> Op:
         """Write the checks that must precede an operation. Returns the operation, with the exit of pending checks."""
-        if self.waiting and op.name not in WAITING_FOR:
+        if self.waiting and op.name not in PRECEDES_CHECKS:
             self.write()
         if not self.waiting or op.exit is None or op.exit.is_same(self.exit):
             return op

@@ -15,14 +15,11 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from pijit.core import _launcher
+from pijit.core.graph.element_ops import DIVIDING, UNDERFLOWING
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import NEVER
+from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, NEVER, PLACES_ELEMENTS
 from pijit.core.graph.passes.fusion import (
     COUNTS,
-    MAKING,
-    PLACING,
-    STEPLESS,
-    TOUCHY,
     converts,
     counts_true,
     may_leave,
@@ -53,7 +50,7 @@ def can_fuse(emitter: Any, group: List[Op]) -> bool:
     place_rolled(emitter, group)
     arrays, scalars = find_leaves(group)
     last, turned = group[-1], turned_leaves(emitter, group, arrays)
-    written = [] if last.name in MAKING else [last.args[0]]
+    written = [] if last.name not in EFFECTS else [last.args[0]]
     if not arrays or any(not emitter.arrays[value].shape or not (emitter.goes_by_rows(value) or value in turned)
                          and (value.type.ndim > 1 or len(group) == 1) for value in arrays + written):
         return False
@@ -92,7 +89,7 @@ def _conversions(group: List[Op]) -> List[Tuple[np.dtype, np.dtype]]:
     for op in group:
         if op.name == "assign":
             found.append((op.args[1].type.dtype, op.args[0].type.dtype))
-        if op.name in STEPLESS:
+        if op.name in COMPUTES_NO_ELEMENTS:
             continue
         dtypes, result = loop_dtypes(op.attrs["types"])
         found += [(value.type.dtype, dtype) for value, dtype in zip(operands(op), dtypes)
@@ -152,7 +149,7 @@ def require_shapes(emitter: Any, group: List[Op]) -> None:
         if op.name == "pick":
             alike(shapes[op.args[0]], shapes[op.args[1]])
             shapes[op.result] = shapes[op.args[1]]
-        elif op.name not in STEPLESS:
+        elif op.name not in COMPUTES_NO_ELEMENTS:
             own = [shapes.get(value, ()) for value in operands(op)]
             require_fit(emitter, first, op, own)
             shapes[op.result] = tuple(broadcast(emitter, first, own))
@@ -218,7 +215,7 @@ def count_true(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List
 
 
 def may_underflow(op: Op) -> bool:
-    return raises_flags(op) and scalar_operation(op) in ("mul", "truediv", "square", "reciprocal")
+    return raises_flags(op) and scalar_operation(op) in UNDERFLOWING
 
 
 def finds(op: Op) -> bool:
@@ -384,13 +381,13 @@ def _steps(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
     for op in group:
         if converts(op):
             steps.append(("to_" + op.result.type.dtype.char, op.args[0].type.dtype.char, (number[op.args[0]],)))
-        if op.name in STEPLESS:
+        if op.name in COMPUTES_NO_ELEMENTS:
             continue
         codes = op.attrs["types"].partition("->")[0]
         numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
                         for value, code in zip(operands(op), codes))
         name = scalar_operation(op)
-        if picked and name in TOUCHY and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
+        if picked and name in DIVIDING and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
             # operands that are not picked could raise a flag, so 1 takes their place
             steps.append(("picked", "?" + codes[-1], (number[group[-1].args[1]], numbers[-1])))
             numbers = numbers[:-1] + (len(arrays) + len(scalars) + len(steps) - 1,)
@@ -415,7 +412,7 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
     """
     last = group[-1]
     kind = last.result.type
-    if any(finds(op) or op.name in PLACING for op in group) or kind.layout != "C" or turned_leaves(
+    if any(finds(op) or op.name in PLACES_ELEMENTS for op in group) or kind.layout != "C" or turned_leaves(
             emitter, group, find_leaves(group)[0]) or _asks_for_temporaries(emitter, group):
         return None
     for value in [value for op in group for value in emitter.given_up(op)]:
@@ -436,7 +433,7 @@ def allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
            for value in find_leaves(group)[0]) and not _asks_for_temporaries(emitter, group):
         return made_array(emitter, group[0], last.result, shape)
     for op in group:
-        if op.name in PLACING:
+        if op.name in PLACES_ELEMENTS:
             continue
         if op.name == "gather":
             _described(emitter, op.args[1], known)

@@ -12,7 +12,7 @@ from typing import Any, Collection, Dict, List, Optional, Set, Tuple
 from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.passes.fusion import MAKING, find_groups
+from pijit.core.graph.passes.fusion import find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
 from pijit.core.kernel.abi import Layout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
@@ -236,7 +236,7 @@ class NumbaEmitter(ArrayWriter, Emitter):
             self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
             self.together = group
-            (fused_nest.write_group if op.name in MAKING else write)(self, group)
+            (write if op.name in EFFECTS else fused_nest.write_group)(self, group)
             self.together = ()
             forget_rolled(self, group)
         else:

@@ -11,20 +11,12 @@ import numpy as np
 
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.loops import loops_of
-from pijit.core.graph.ops import OPS
+from pijit.core.graph.ops import NEEDS_GIL, OPS, SHARES_OBJECTS
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.graph.verify import dominators
 from pijit.core.kernel.emit import reductions, scalars, scans
-from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
-from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
-from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
-from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS
 
 _MEMORY_KINDS = frozenset("biufc")
-_FREE = frozenset(("const", "same", "flag", "require", "raised", "iterator_part",
-                   "poll")).union(OBJECT_OPERATIONS, LIBRARY_OPERATIONS, GUFUNC_OPERATIONS, SCATTER_OPERATIONS,
-                                  ["gather"])
 MAX_OPERANDS = 16
 
 
@@ -45,14 +37,10 @@ def supports(name: str, attrs: Dict[str, Any], types: Sequence[Any]) -> Optional
         reason = _why_not_type(kind)
         if reason:
             return reason
-    if name in _FREE:
-        return None
     special = _SPECIAL.get(name)
     if special is not None:
         return special(attrs, types)
-    if name in ARRAY_OPERATIONS:
-        return None
-    if scalars.find_row(name, types[0]) is None:
+    if name in _OF_ROWS and scalars.find_row(name, types[0]) is None:
         return "%s on %r has no machine code" % (name, types[0])
     return None
 
@@ -116,29 +104,17 @@ _SPECIAL: Dict[str, Callable[[Dict[str, Any], Sequence[Any]], Optional[str]]] = 
     "libm": _why_not_libm,
     "compare": _why_not_compare, "cast": _why_not_cast,
 }
-
-
-_AT_ONCE = (frozenset("new_instance changed_instance new_tuple new_list new_dict new_set new_slice bound_method "
-                      "new_cell new_function new_object box invoke item".split())
-            | GUFUNC_OPERATIONS.keys())
-"""Operations that need the GIL only while they run, because no other thread has the objects that they make."""
-
-
-_PURE = (frozenset("const cast same flag compare compare_size libm power iterator_part origin require poll "
-                   "where".split())
-         | {"gather"}
-         | ARRAY_OPERATIONS.keys() | {name for name, _, _ in scalars.ROWS})
+_OF_ROWS = frozenset(name for name, _, _ in scalars.ROWS)
 
 
 def touches_objects(graph: Graph) -> bool:
     """Whether operations read or change Python objects other than arrays, which other threads may change."""
-    names = {op.name for block in graph.blocks for op in block.ops}
-    return not names <= _PURE | _AT_ONCE
+    return any(op.name in SHARES_OBJECTS for block in graph.blocks for op in block.ops)
 
 
 def has_fast_loop(graph: Graph) -> bool:
     """Whether there is a loop that need not touch a Python object in each iteration."""
     over = dominators(graph)
-    slow = {block for block in graph.blocks if any(op.name not in _PURE for op in block.ops)}
+    slow = {block for block in graph.blocks if any(op.name in NEEDS_GIL for op in block.ops)}
     return any(not slow & loop.body & set.intersection(*(over[block] for block, _ in loop.back))
                for loop in loops_of(graph, over))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, List, Sequence, Tuple
 
 from pijit.core.graph.ir import Op
-from pijit.core.graph.passes.fusion import PLACING
+from pijit.core.graph.ops import PLACES_ELEMENTS
 from pijit.core.kernel.emit.array_values import ArrayVariable
 
 
@@ -25,7 +25,7 @@ def place_rolled(emitter: Any, group: List[Op]) -> None:
 def forget_rolled(emitter: Any, group: List[Op]) -> None:
     """Remove the rolled arrays after a nest, because they were not made."""
     for op in group:
-        if op.name in PLACING:
+        if op.name in PLACES_ELEMENTS:
             del emitter.arrays[op.result]
 
 

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Tuple
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import convert, write_ufunc
 from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
@@ -212,7 +213,7 @@ class _OneByOne(Sparse):
         emitter.line("if %s == 1:" % self.few)
         emitter.depth += 1
         for op in group:
-            attrs = dict(op.attrs, count=self.count) if op.name in ("pick", "put_mask") else op.attrs
+            attrs = dict(op.attrs, count=self.count) if op.name in UNDER_MASK else op.attrs
             single = Op(op.name, op.args, attrs, op.result, group[0].exit, op.lineno)
             SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
         for op in group[:-1]:

@@ -36,6 +36,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 from llvmlite import ir
 
 from pijit.core.graph.ir import Block, Branch, Jump, Op, Value
+from pijit.core.graph.ops import CHEAP, PLAIN
 from pijit.core.graph.passes.strip_mining import STRIP
 from pijit.core.graph.types import WORD, Array, Scalar
 from pijit.core.kernel.emit import scalars
@@ -61,12 +62,11 @@ FAR = 2 ** 31
 _NONE = "(0)"
 """The step of an index that stays the same."""
 
-_PLAIN = frozenset(("load store dim const same compare flag truth not and or xor select cast add sub mul truediv neg "
-                    "abs floordiv mod shl shr invert real imag complex").split())
-"""Operations that change nothing except arrays, and call no function."""
+_AFFINE = {"add": "iadd", "sub": "isub", "mul": "imul"}
+"""The functions for sums and products of integers that are affine in a loop's counter."""
 
 _CALLING = frozenset((("floordiv", "f"), ("mod", "f"), ("abs", "c"), ("truediv", "c")))
-"""The exceptions from _PLAIN, by operation and kind of number.
+"""The exceptions from PLAIN, by operation and kind of number.
 
 NumPy's complex quotients raise other flags than those of machine code.
 """
@@ -308,7 +308,7 @@ class _Lines:
             return scalars.constant(op.attrs["value"], value.type), _NONE
         if op.name == "same":
             return self._line(op.args[0], depth)
-        if op.name not in ("add", "sub", "mul") or not depth or not all(map(_is_word, op.args)):
+        if op.name not in _AFFINE or not depth or not all(map(_is_word, op.args)):
             return None
         a, b = (self._line(arg, depth - 1) for arg in op.args)
         return None if a is None or b is None else _combined(op.name, a, b)
@@ -319,10 +319,10 @@ def _is_word(value: Value) -> bool:
 
 
 def _combined(name: str, a: Tuple[str, str], b: Tuple[str, str]) -> Optional[Tuple[str, str]]:
-    first = "i%s(%s, %s)" % (name, a[0], b[0])
+    first = "%s(%s, %s)" % (_AFFINE[name], a[0], b[0])
     if name != "mul":
         same = a[1] if b[1] == _NONE else b[1] if a[1] == _NONE and name == "add" else ""
-        return first, same or "i%s(%s, %s)" % (name, a[1], b[1])
+        return first, same or "%s(%s, %s)" % (_AFFINE[name], a[1], b[1])
     if a[1] == _NONE == b[1]:
         return first, _NONE
     if a[1] != _NONE != b[1]:
@@ -331,12 +331,12 @@ def _combined(name: str, a: Tuple[str, str], b: Tuple[str, str]) -> Optional[Tup
 
 
 def _is_plain(op: Op) -> bool:
-    if op.name not in _PLAIN or not all(isinstance(value.type, (Scalar, Array)) for value in op.args):
+    if op.name in CHEAP:
+        return True
+    if op.name not in PLAIN or not all(isinstance(value.type, Scalar) for value in op.args):
         return False
     kind = op.args[0].type if op.args else None
-    if op.name in ("load", "store", "dim"):
-        return True
-    return not isinstance(kind, Array) and (kind is None or (op.name, kind.dtype.kind) not in _CALLING)
+    return kind is None or (op.name, kind.dtype.kind) not in _CALLING
 
 
 def _raises(op: Op) -> bool:

@@ -11,15 +11,8 @@ from collections import Counter
 from typing import Dict, List, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import MAKERS, VIEWS
+from pijit.core.graph.ops import HIDES_OPERANDS, HIDES_OTHERS, MAKERS, VIEWS
 from pijit.core.graph.types import Array
-
-ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "assign", "dim", "load", "store", "gufunc",
-                         "dot", "product", "gather", "rows", "pick", "shares", "concatenate",
-                         "roll"))
-"""Operations that expose their array operands to no other code."""
-WRITES_FIRST = frozenset(("scatter", "add_at", "put_mask"))
-"""Operations that may let NumPy write their first operand, and that only read the others."""
 
 
 class EscapeAnalysis:
@@ -67,8 +60,8 @@ def _shown(graph: Graph, ops: List[Op]) -> Set[Value]:
     shown.update(value for block in graph.blocks for jump in block.terminator.targets() for value in jump.args)
     at_exits = {value for op in ops if op.exit is not None for value in op.exit.values()}
     for op in ops:
-        if op.name not in ELEMENTWISE and op.name not in VIEWS:
-            shown.update(op.args[:1] if op.name in WRITES_FIRST else op.args)
+        if op.name not in HIDES_OPERANDS and op.name not in VIEWS:
+            shown.update(op.args[:1] if op.name in HIDES_OTHERS else op.args)
     count = -1
     while count != len(shown):
         count = len(shown)

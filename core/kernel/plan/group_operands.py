@@ -7,29 +7,25 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional, Sequence, Tuple, cast
 
+from pijit.core.graph.element_ops import BOUNDED
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.passes.fusion import PLACING, STEPLESS, operands, scalar_operation
+from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, PLACES_ELEMENTS, UNDER_MASK
+from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array, Scalar
 
 EXPONENTS = {"f": 127, "d": 1023}
 """The largest exponents of floats, by the dtype's character."""
 
-_BOUNDED = frozenset("add sub mul truediv neg abs square".split())
-"""Operations whose results' exponents are bounded by those of their operands."""
-
-CHOICES = frozenset(("pick", "put_mask"))
-"""Operations whose first operand is a mask, and whose result has elements of the others."""
-
 
 def find_leaves(group: List[Op]) -> Tuple[List[Value], List[Tuple[Value, str]]]:
     """The arrays that the group reads, and its scalars with the loop dtypes that they are converted to."""
-    inner = {op.result for op in group if op.name not in PLACING}
+    inner = {op.result for op in group if op.name not in PLACES_ELEMENTS}
     arrays: Dict[Value, None] = {}
     scalars: Dict[Tuple[Value, str], None] = {}
     for op in group:
-        if op.name in PLACING:
+        if op.name in PLACES_ELEMENTS:
             continue
-        codes = op.attrs["types"] if op.name not in STEPLESS else ""
+        codes = op.attrs["types"] if op.name not in COMPUTES_NO_ELEMENTS else ""
         for value, code in zip(operands(op), codes.partition("->")[0] or "?"):
             if isinstance(value.type, Scalar):
                 scalars[value, code] = None
@@ -49,15 +45,15 @@ def float_arrays(group: Sequence[Op]) -> Optional[List[Value]]:
     made = {op.result for op in group}
     arrays: Dict[Value, None] = {}
     for op in group:
-        if op.name in PLACING:
+        if op.name in PLACES_ELEMENTS:
             return None
         if op.name == "assign":
             if op.args[1] not in made:
                 return None
             continue
-        name, choice = scalar_operation(op), int(op.name in CHOICES)
+        name, choice = scalar_operation(op), int(op.name in UNDER_MASK)
         codes = op.attrs["types"].partition("->")[0][choice:]
-        if not choice and name not in _BOUNDED or not set(codes) <= set(EXPONENTS):
+        if not choice and name not in BOUNDED or not set(codes) <= set(EXPONENTS):
             return None
         if name == "truediv" and not isinstance(operands(op)[1].type, Scalar):
             return None

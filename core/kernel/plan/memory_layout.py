@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import Dict, List, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.graph.ops import ELEMENTWISE
 from pijit.core.graph.types import Array
 
-FOLLOWING = frozenset(("ufunc", "where", "view", "same"))
+FOLLOWING = ELEMENTWISE | {"view", "same"}
 """Operations whose result has rows if all arrays that they read have rows."""
 
 

@@ -15,23 +15,14 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
-from pijit.core.graph.ops import EFFECTS, FOUND, VIEWS
+from pijit.core.graph.ops import DROPS_ITEMS, DROPS_REFERENCES, FOUND, FREES_OPERANDS, MAKERS, REUSABLE, VIEWS
 from pijit.core.graph.types import Array, Object, SampledClass
 from pijit.core.kernel.plan.control_tree import GraphFlow
 
 COUNTED = (Array, Object)
-LASTING = EFFECTS | {"invoke", "product"}
-"""Operations that may end the life of objects; other threads, which may run meanwhile, may do so, too."""
-KEEP_ALL = frozenset("store assign ufunc_into append insert extend reverse set_add store_byte".split())
-"""Effects that release no object."""
-KEEP_ITEMS = KEEP_ALL | {"store_attr", "store_global", "store_cell", "store_key", "store_int"}
-"""Effects that remove no item from a list, and no key from a dict or set."""
-ELEMENTWISE = frozenset(("ufunc", "ufunc_into", "where", "reduce", "scan", "dim", "load", "gufunc", "gather", "pick",
-                         "rows", "shares", "concatenate", "roll"))
-"""Operations that pass on only elements of an array, never the array itself."""
 
-TEMPORARIES = frozenset(("alloc", "ufunc", "where", "reduce", "scan", "invoke", "gufunc", "product", "gather",
-                         "pick", "rows", "listed", "elements", "concatenate", "roll"))
+TEMPORARIES = MAKERS | {"invoke"}
+"""Operations whose result may be an array that only the kernel knows."""
 
 
 class Ownership:
@@ -44,7 +35,7 @@ class Ownership:
     def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
         flow = GraphFlow(graph)
         self._groups = groups
-        self._effects = {op.name for block in flow.order for op in block.ops if op.name in LASTING}
+        self._dropping = {op.name for block in flow.order for op in block.ops if op.name in DROPS_REFERENCES}
         self._looping: Set[Block] = set().union(*flow.loops.values()) if flow.loops else set()
         self._root: Dict[Value, Value] = {}
         for block in flow.order:
@@ -73,10 +64,10 @@ class Ownership:
         """
         kind = cast(Value, op.result).type
         if op.name == "entry_key" and isinstance(kind, Object) and kind.python is tuple:
-            return not self._effects <= KEEP_ITEMS
+            return not self._dropping.isdisjoint(DROPS_ITEMS)
         if not isinstance(kind, SampledClass):
             return isinstance(kind, Object) and kind.python is str
-        return not self._effects <= (KEEP_ITEMS if op.name == "load_item" else KEEP_ALL)
+        return not self._dropping.isdisjoint(DROPS_ITEMS if op.name == "load_item" else DROPS_REFERENCES)
 
     def _is_borrowed(self, op: Op) -> bool:
         return op.name in FOUND and isinstance(cast(Value, op.result).type, Object) and not self.holds(op)
@@ -180,6 +171,5 @@ def _made_in(block: Block) -> Set[Value]:
 
 def _private(flow: GraphFlow) -> Set[Value]:
     """The results of ufuncs and reductions of which only elements are ever read."""
-    making = ("ufunc", "where", "reduce", "gufunc", "gather", "pick", "rows")
-    made = {cast(Value, op.result) for block in flow.order for op in block.ops if op.name in making}
-    return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in ELEMENTWISE])
+    made = {cast(Value, op.result) for block in flow.order for op in block.ops if op.name in REUSABLE}
+    return made.difference(*[op.args for block in flow.order for op in block.ops if op.name not in FREES_OPERANDS])

@@ -10,19 +10,18 @@ from __future__ import annotations
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import VIEWS
+from pijit.core.graph.ops import MOVABLE, REPORTS_FLAGS, VIEWS
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
 from pijit.core.kernel.plan.group_operands import can_look, find_leaves, float_arrays
-from pijit.core.kernel.plan.tiling import AHEAD, find_users
+from pijit.core.kernel.plan.tiling import find_users
 
 MOST_PHASES = 4
 MOST_ROWS = 1024
 """The largest distance between a row and a row that it needs."""
 
 _STORING = ("assign", "ufunc_into")
-_TELLING = ("raised", "compare", "flag", "require")
 
 Rows = Tuple[Value, Optional[int]]
 """An array that the run makes or that existed before, and the number of the first of its rows, if known."""
@@ -121,11 +120,11 @@ class _Search:
             return self._takes_group(op)
         if not self.groups:
             return False
-        if op.name in _TELLING and (op.name == "raised" or self.told.intersection(op.args)):
+        if op.name in REPORTS_FLAGS and (op.name == "raised" or self.told.intersection(op.args)):
             self.phases[-1].append(op)
             self.told.add(op.result)
             return True
-        scalars = op.name in AHEAD and all(isinstance(value.type, Scalar) for value in op.args)
+        scalars = op.name in MOVABLE and all(isinstance(value.type, Scalar) for value in op.args)
         looks = op.name in ("view", "dim") and op.args[0] not in self.made
         if not scalars and not looks or self.told.intersection(op.args):
             return False

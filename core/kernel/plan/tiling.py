@@ -10,14 +10,11 @@ from __future__ import annotations
 from typing import Any, Dict, List, NamedTuple, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.ops import ELEMENTWISE, MOVABLE
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
 from pijit.core.kernel.plan.group_operands import find_leaves
-
-_ELEMENTWISE = frozenset(("ufunc", "where"))
-AHEAD = frozenset("const same cast dim compare require add sub mul truediv neg abs and or not".split())
-"""Operations on scalars that may move before their run: they have no effect except their results."""
 
 
 class TilingRun(NamedTuple):
@@ -113,7 +110,7 @@ class _Search:
             return False
         if op.name == "view" and op.args[0] in self.made:
             return self._takes_view(op)
-        scalars = op.name in AHEAD and all(isinstance(value.type, Scalar) for value in op.args)
+        scalars = op.name in MOVABLE and all(isinstance(value.type, Scalar) for value in op.args)
         if not scalars and op.name not in ("view", "dim"):
             return False
         self.ahead.append(op)
@@ -167,18 +164,18 @@ class _Search:
             return False
         if op.name == "reduce":
             return cast(Array, op.args[0].type).layout == "C"
-        return op.name in _ELEMENTWISE and kind.ndim == ndim
+        return op.name in ELEMENTWISE and kind.ndim == ndim
 
 
 def makes_elements(op: Op) -> bool:
     """Whether an operation computes an array or sum from arrays, element by element or along an axis."""
-    return op.name in _ELEMENTWISE or op.name == "reduce"
+    return op.name in ELEMENTWISE or op.name == "reduce"
 
 
 def _axes(op: Op) -> int:
     """The number of axes of the arrays that an operation goes along, including rows; 0 for other operations."""
     result = cast(Value, op.result)
-    if op.name in _ELEMENTWISE and isinstance(result.type, Array):
+    if op.name in ELEMENTWISE and isinstance(result.type, Array):
         return result.type.ndim
     if op.name == "reduce" and isinstance(result.type, Array):
         ndim = cast(Array, op.args[0].type).ndim

@@ -430,15 +430,6 @@ def draw(method: int, generator: Any, *arguments: Any) -> Any:
     return getattr(generator, DRAWS[method].method)(*arguments)
 
 
-EFFECT_NAMES = ("append", "collect", "store_item", "store_attr", "store_global", "store_cell",
-                "delete_attr", "delete_global", "delete_cell", "delete_item", "store_slice", "delete_slice",
-                "insert", "extend",
-                "reverse", "clear_list", "store_key", "delete_key", "discard_key", "update", "clear_dict", "set_add",
-                "set_discard", "set_remove", "clear_set", "list_take", "sort",
-                "collect_pair", "collect_member", "deque_take", "deque_drop", "store_int",
-                "deque_append", "deque_appendleft", "hold", "plain_items", "take_entry", "heap_push", "heap_drop")
-"""The operations that become calls of the functions of the same names."""
-
 NAMES: Dict[str, Any] = {
     "append": append, "collect": append, "store_item": store_item, "store_attr": store_attr,
     "store_global": store_global,

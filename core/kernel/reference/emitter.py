@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, Union, cast
 
 from pijit.core.graph.ir import Graph, Jump, Op, Output, SideExit, Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.ops import ALWAYS, FOUND, MAKERS, UNKNOWN
+from pijit.core.graph.ops import ALWAYS, FOUND, MAKERS, OVERFLOWS, SYMBOLS, UNKNOWN
 from pijit.core.graph.types import INT, PYTHON_CLASS, WORD, Array, IteratorType, Object, Scalar
 from pijit.core.kernel.abi import INSTANCES, Layout
 from pijit.core.kernel.emit.emitter import Emitter
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
     from pijit.core.graph.types import Type
 
-_BINARY = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
-           "or": "|",
-           "xor": "^", "shl": "<<", "shr": ">>"}
 _UNARY = {"neg": "-%s", "invert": "~%s", "abs": "abs(%s)", "not": "not %s", "truth": "bool(%s)",
           "real": "%s.real", "imag": "%s.imag", "infinite": "infinite(%s)"}
-_CAN_LEAVE_INT64 = frozenset(("add", "sub", "mul", "shl", "neg", "abs", "floordiv"))
 
 
 class PythonEmitter(Emitter):
@@ -139,7 +135,7 @@ def _shape(names: List[str]) -> str:
 def _fitted(op: Op, expression: str) -> str:
     """Python integers outside of int64 raise, so that their exit is taken; the compiler's own integers wrap."""
     kind = op.result.type if op.result is not None else None
-    if op.name not in _CAN_LEAVE_INT64 or kind not in (INT, WORD):
+    if op.name not in OVERFLOWS or kind not in (INT, WORD):
         return expression
     return "%s(%s)" % ("wrap" if kind == WORD else "fit", expression)
 
@@ -148,7 +144,7 @@ def _binary(emitter: PythonEmitter, op: Op) -> str:
     left, right = _args(op)
     if op.name in ("floordiv", "mod") and op.exit is not None:
         right = "nonzero(%s)" % right
-    return _fitted(op, "%s %s %s" % (left, _BINARY[op.name], right))
+    return _fitted(op, "%s %s %s" % (left, SYMBOLS[op.name], right))
 
 
 def _unary(emitter: PythonEmitter, op: Op) -> str:
@@ -289,7 +285,8 @@ def _item(emitter: PythonEmitter, op: Op) -> str:
     return "fitting(%s[%d], %s)" % (_name(op.args[0]), op.attrs["index"], emitter.constant(_kind(op)))
 
 
-def _effect(emitter: PythonEmitter, op: Op) -> str:
+def _call(emitter: PythonEmitter, op: Op) -> str:
+    """A call of the function of the same name."""
     return "%s(%s)" % (op.name, ", ".join(_args(op)))
 
 
@@ -298,6 +295,8 @@ def _found(emitter: PythonEmitter, op: Op) -> str:
 
 
 _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
+    **dict.fromkeys(effects.NAMES, _call), **dict.fromkeys(FOUND, _found),
+    **dict.fromkeys(SYMBOLS, _binary), **dict.fromkeys(_UNARY, _unary),
     "const": _const, "cast": _cast, "same": _same, "compare": _compare, "libm": _libm, "power": _power,
     "compare_size": lambda emitter, op: "bool(abs(%s) %s %s)" % (_name(op.args[0]), op.attrs["operator"],
                                                                  _name(op.args[1])),
@@ -316,20 +315,16 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
     "raised": lambda emitter, op: "0",
     "poll": lambda emitter, op: "poll()",
     "length": lambda emitter, op: "len(%s)" % _name(op.args[0]),
-    "taken_entry": lambda emitter, op: "taken_entry(%s)" % _name(op.args[0]),
-    "next_entry": lambda emitter, op: "next_entry(%s, %s)" % tuple(_args(op)),
     "new_instance": lambda emitter, op: "new_instance(%s)" % ", ".join(_args(op)),
     "changed_instance": lambda emitter, op: "changed_instance(%s)" % ", ".join(_args(op)),
     "origin": lambda emitter, op: "id(%s)" % _name(op.args[0]),
     "new_tuple": lambda emitter, op: _shape(_args(op)),
     "has_class": lambda emitter, op: "type(%s) is %s" % tuple(_args(op)),
-    "lacks_own": lambda emitter, op: "lacks_own(%s, %s)" % tuple(_args(op)),
     "char_code": lambda emitter, op: "ord(%s[%s])" % tuple(_args(op)),
     "text_add": lambda emitter, op: "%s + %s" % tuple(_args(op)),
     "same_text": lambda emitter, op: "%s == %s" % tuple(_args(op)),
     **dict.fromkeys(("char_at", "byte_at"), lambda emitter, op: "%s[%s]" % tuple(_args(op))),
     "draw": lambda emitter, op: "draw(%s)" % ", ".join([str(op.attrs["method"])] + _args(op)),
-    "has_key": lambda emitter, op: "has_key(%s, %s)" % tuple(_args(op)),
     "has_text": lambda emitter, op: "{1} in {0}".format(*_args(op)),
     "store_byte": lambda emitter, op: "{0}[{1}] = {2}".format(*_args(op)),
     "list_size": lambda emitter, op: "len(%s)" % _name(op.args[0]),
@@ -347,14 +342,6 @@ _OPERATIONS: Dict[str, Callable[[PythonEmitter, Op], str]] = {
        for name in ("new_cell", "new_function", "new_object")},
     "new_slice": lambda emitter, op: "slice(%s)" % ", ".join(_args(op)),
     "new_set": lambda emitter, op: "new_set(%s)" % _shape(_args(op)),
-    "find_item": lambda emitter, op: "find_item(%s, %s)" % tuple(_args(op)),
-    "count_items": lambda emitter, op: "count_items(%s, %s)" % tuple(_args(op)),
     "new_list": lambda emitter, op: "[%s]" % ", ".join(_args(op)),
     "new_dict": lambda emitter, op: "{%s}" % ", ".join(map("{}: {}".format, _args(op)[::2], _args(op)[1::2])),
 }
-_OPERATIONS.update(dict.fromkeys(effects.EFFECT_NAMES, _effect))
-_OPERATIONS.update(dict.fromkeys(FOUND, _found))
-_OPERATIONS.update(dict.fromkeys(_BINARY, _binary))
-_OPERATIONS.update(dict.fromkeys(_UNARY, _unary))
-
-SUPPORTED = frozenset(_OPERATIONS)

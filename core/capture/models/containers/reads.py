@@ -41,6 +41,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
+from pijit.core.graph.ops import GIVES_DEFAULT
 from pijit.core.graph.types import (
     BOOL,
     FLAG,
@@ -259,7 +260,7 @@ def found(interpreter: Interpreter, name: str, operands: List[Value], like: Abst
     if isinstance(like, Unknown):
         raise Break(like.reason)
     result = readable(like)
-    if result is None or name in ("get_key", "get_int", "pop_default") and isinstance(result, Instance):
+    if result is None or name in GIVES_DEFAULT and isinstance(result, Instance):
         raise Break("PJ203", operand=describe(like))
     result.value = interpreter.emit(name, operands, result.type, exits=True)
     return result

@@ -25,7 +25,7 @@ from pijit.core.capture.values.lattice import Abstract, Bound, Unknown
 from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
-from pijit.core.graph.ops import ASKS_NUMPY, LOOKS_AT_FLAGS
+from pijit.core.graph.ops import ASKS_NUMPY, RAISES_FLAGS
 from pijit.guards.source import Attr
 
 
@@ -133,7 +133,7 @@ def with_errors(interpreter: Interpreter, name: str, attrs: Any) -> Any:
     found = interpreter.errors()
     if found.heeded and name in ASKS_NUMPY:
         raise Break("PJ206", opcode=interpreter.instr.opname, because="np.errstate around a call of NumPy's")
-    more = {"ignored": found.ignored} if found.ignored and name in LOOKS_AT_FLAGS else {}
+    more = {"ignored": found.ignored} if found.ignored and name in RAISES_FLAGS else {}
     if found.heeded:
         more["heeded"] = found.heeded
     return dict(attrs or {}, **more) if more else attrs

@@ -1,0 +1,55 @@
+"""Arithmetic on single elements in loop nests: the facts that fusion, plans and emitters ask for.
+
+A ufunc applies such an operation to each element; `fusion.scalar_operation` gives its name. The machine code is in
+kernel/llvm/nest/elements.py.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, FrozenSet, NamedTuple
+
+
+class ElementOp(NamedTuple):
+    """What is true of an operation on floats.
+
+    Attributes:
+        raises_flags: it can raise a floating-point flag that NumPy reports.
+        underflows: that flag may be an underflow.
+        divides: it is a quotient or a root: slow, and it may raise a flag even if the last operand is neither small
+            nor large.
+        passes_errors: the result is infinite or NaN if an operand is.
+        bounded: the result's exponent is bounded by those of the operands.
+        cheap: computing it again costs less than storing and loading the result.
+    """
+
+    raises_flags: bool = False
+    underflows: bool = False
+    divides: bool = False
+    passes_errors: bool = False
+    bounded: bool = False
+    cheap: bool = False
+
+
+ELEMENT_OPS: Dict[str, ElementOp] = {
+    "add": ElementOp(raises_flags=True, passes_errors=True, bounded=True, cheap=True),
+    "sub": ElementOp(raises_flags=True, passes_errors=True, bounded=True, cheap=True),
+    "mul": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True, cheap=True),
+    "truediv": ElementOp(raises_flags=True, underflows=True, divides=True, bounded=True),
+    "square": ElementOp(raises_flags=True, underflows=True, passes_errors=True, bounded=True),
+    "sqrt": ElementOp(raises_flags=True, divides=True, passes_errors=True),
+    "reciprocal": ElementOp(raises_flags=True, underflows=True, divides=True),
+    "neg": ElementOp(passes_errors=True, bounded=True, cheap=True),
+    "abs": ElementOp(passes_errors=True, bounded=True, cheap=True),
+}
+
+
+def _named(column: str) -> FrozenSet[str]:
+    return frozenset(name for name, info in ELEMENT_OPS.items() if getattr(info, column))
+
+
+RAISING = _named("raises_flags")
+UNDERFLOWING = _named("underflows")
+DIVIDING = _named("divides")
+PASSING = _named("passes_errors")
+BOUNDED = _named("bounded")
+CHEAP_ELEMENTS = _named("cheap")
