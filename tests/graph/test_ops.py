@@ -1,0 +1,104 @@
+"""The table of operations: both back ends have all rows, and facts about operations stand nowhere else.
+
+**The rule.** A set, list, tuple or dict display, or a string that is split, has names of operations if at least three
+of its strings, and at least half of them, name rows of `core/graph/ops`. It is then a fact about operations: a column
+of that table. Two kinds of displays may stand elsewhere:
+
+- `HANDLERS`: tables from an operation to the function or the source that handles it, beside the handlers.
+- `OTHER_NAMES`: displays of other names that look alike: of ufunc loops' elements, instructions and Python's operators.
+"""
+
+import ast
+import importlib
+import os
+
+import pytest
+
+from pijit.core.graph.element_ops import ELEMENT_OPS
+from pijit.core.graph.ops import OPS, arrays, effects, objects, scalars
+from pijit.core.graph.passes.fusion import FLOAT_LOOPS
+from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
+from pijit.core.kernel.emit.kernel_emitter import _SPECIAL
+from pijit.core.kernel.emit.scalars import ROWS
+from pijit.core.kernel.reference.emitter import _OPERATIONS
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+HANDLERS = {
+    "graph/bounds_prover.py": ["_PROMISES"],
+    "graph/linear_forms.py": ["_FORMS", "_SPANS"],
+    "graph/passes/eliminate_checks.py": ["_CHECKED"],
+    "kernel/emit/array_ops.py": ["ARRAY_OPERATIONS"],
+    "kernel/emit/kernel_emitter.py": ["_SPECIAL"],
+    "kernel/emit/legality.py": ["_SPECIAL"],
+    "kernel/emit/library_calls.py": ["LIBRARY_OPERATIONS"],
+    "kernel/emit/linear_algebra.py": ["GUFUNC_OPERATIONS"],
+    "kernel/emit/objects.py": ["OBJECT_OPERATIONS", "_RUNTIME_NAMES"],
+    "kernel/emit/scatters.py": ["SCATTER_OPERATIONS"],
+    "kernel/emit/speculative_strips.py": ["_AFFINE"],
+    "kernel/reference/effects.py": ["NAMES"],
+    "kernel/reference/emitter.py": ["_OPERATIONS", "_UNARY"],
+}
+OTHER_NAMES = {
+    "graph/element_ops.py": ["ELEMENT_OPS"],
+    "kernel/emit/scalars.py": ["_integer_rows"],
+    "kernel/llvm/intrinsics.py": ["_integer_rows"],
+    "kernel/llvm/nest/elements.py": ["OPERATIONS", "STREAMED", "WIDE"],
+    "kernel/reference/runtime.py": ["NAMES"],
+    "capture/models/operators.py": ["UNARY_UFUNCS"],
+    "capture/models/scalars/number_calls.py": ["BINARY", "UNARY"],
+    "tape/operations.py": ["INPLACE"],
+}
+
+
+def test_each_operation_has_one_row():
+    kinds = (scalars.ROWS, arrays.ROWS, objects.ROWS, effects.ROWS)
+    assert sum(map(len, kinds)) == len(OPS)
+
+
+def test_both_back_ends_have_all_operations():
+    machine_code = {*ARRAY_OPERATIONS, *_SPECIAL, *(name for name, _, _ in ROWS)}
+    assert (machine_code ^ set(OPS), set(_OPERATIONS) ^ set(OPS)) == (set(), set())
+
+
+def test_element_operations_are_those_of_loop_nests():
+    assert set(ELEMENT_OPS) <= set(FLOAT_LOOPS.values())
+
+
+@pytest.mark.parametrize("path", sorted(HANDLERS))
+def test_handlers_are_of_operations(path):
+    module = importlib.import_module("pijit.core." + path[:-3].replace("/", "."))
+    for table in HANDLERS[path]:
+        assert set(getattr(module, table)) <= set(OPS)
+
+
+def displayed(node):
+    """The strings of a display, or of a string that is split; None for other nodes."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+        return node.func.value.s.split() if isinstance(getattr(node.func.value, "s", None), str) else None
+    parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", None)
+    return None if parts is None else [part.s for part in parts if isinstance(getattr(part, "s", None), str)]
+
+
+def tables_of_operations(path):
+    """The names of the assignments and functions of a module that have names of operations."""
+    with open(path, encoding="utf-8") as file:
+        for statement in ast.parse(file.read()).body:
+            targets = getattr(statement, "targets", None) or [getattr(statement, "target", statement)]
+            name = getattr(targets[0], "id", None) or getattr(statement, "name", "line %d" % statement.lineno)
+            for node in ast.walk(statement):
+                strings = displayed(node) or ()
+                known = sum(one in OPS for one in strings)
+                if known >= 3 and 2 * known >= len(strings):
+                    yield name
+
+
+def test_facts_about_operations_are_columns():
+    found = {}
+    for folder, _, files in os.walk(os.path.join(ROOT, "core")):
+        for path in (os.path.join(folder, file) for file in files if file.endswith(".py")):
+            inside = os.path.relpath(path, os.path.join(ROOT, "core")).replace(os.sep, "/")
+            names = set() if inside.startswith("graph/ops/") else set(tables_of_operations(path))
+            if names:
+                found[inside] = names
+    assert found == {path: {*HANDLERS.get(path, ()), *OTHER_NAMES.get(path, ())} for path in {**HANDLERS, **OTHER_NAMES}}
