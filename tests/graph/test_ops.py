@@ -15,7 +15,20 @@ import os
 import pytest
 
 from pijit.core.graph.element_ops import ELEMENT_OPS
-from pijit.core.graph.ops import OPS, arrays, effects, objects, scalars
+from pijit.core.graph.ops import (
+    DROPS_ITEMS,
+    DROPS_REFERENCES,
+    FREES_OPERANDS,
+    HIDES_OPERANDS,
+    NEEDS_GIL,
+    OPS,
+    SHARES_OBJECTS,
+    arrays,
+    effects,
+    objects,
+    scalars,
+)
+from pijit.core.graph.ops.info import Fact
 from pijit.core.graph.passes.fusion import FLOAT_LOOPS
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.kernel_emitter import _SPECIAL
@@ -59,6 +72,13 @@ def test_each_operation_has_one_row():
 def test_both_back_ends_have_all_operations():
     machine_code = {*ARRAY_OPERATIONS, *_SPECIAL, *(name for name, _, _ in ROWS)}
     assert (machine_code ^ set(OPS), set(_OPERATIONS) ^ set(OPS)) == (set(), set())
+
+
+def test_operations_on_objects_have_the_duties():
+    on_objects = {**objects.ROWS, **effects.ROWS}
+    assert {name for name, info in on_objects.items() if not info.facts & Fact.NEEDS_GIL} == {"origin"}
+    assert all(info.facts & Fact.EFFECT for info in effects.ROWS.values())
+    assert DROPS_ITEMS <= DROPS_REFERENCES and SHARES_OBJECTS <= NEEDS_GIL and FREES_OPERANDS <= HIDES_OPERANDS
 
 
 def test_element_operations_are_those_of_loop_nests():
