@@ -92,12 +92,18 @@ def test_handlers_are_of_operations(path):
         assert set(getattr(module, table)) <= set(OPS)
 
 
+def string(node):
+    """The string that a node is, or None."""
+    value = node.value if isinstance(node, ast.Constant) else getattr(node, "s", None)  # CPython 3.7 has ast.Str
+    return value if isinstance(value, str) else None
+
+
 def displayed(node):
-    """The strings of a display, or of a string that is split; None for other nodes."""
+    """The strings of a display, or of a string that is split; none of other nodes."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
-        return node.func.value.s.split() if isinstance(getattr(node.func.value, "s", None), str) else None
+        return (string(node.func.value) or "").split()
     parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", None)
-    return None if parts is None else [part.s for part in parts if isinstance(getattr(part, "s", None), str)]
+    return [one for one in map(string, parts or ()) if one is not None]
 
 
 def tables_of_operations(path):
@@ -107,7 +113,7 @@ def tables_of_operations(path):
             targets = getattr(statement, "targets", None) or [getattr(statement, "target", statement)]
             name = getattr(targets[0], "id", None) or getattr(statement, "name", "line %d" % statement.lineno)
             for node in ast.walk(statement):
-                strings = displayed(node) or ()
+                strings = displayed(node)
                 known = sum(one in OPS for one in strings)
                 if known >= 3 and 2 * known >= len(strings):
                     yield name
