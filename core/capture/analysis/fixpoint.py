@@ -18,7 +18,6 @@ from pijit.core.bytecode.instructions.opcodes import LOCAL_LOADS
 from pijit.core.capture.analysis.frame_readers import FrameReaders
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges, way_edges, without_raised
-from pijit.core.capture.interpreter.interpreter import Interpreter
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
 from pijit.core.capture.models.functions.closures import MADE_KNOWN
 from pijit.core.capture.models.iteration.comprehensions import may_be_object
@@ -387,7 +386,7 @@ class Analysis:
             changed += self._enter_at(self.cfg.blocks[cast(int, self.cfg.block_of[target])], self._prune(after, target))
         return changed
 
-    def _edges(self, version: Version, last: Instr, interpreter: Interpreter) -> Dict[int, Tuple[int, FrameState]]:
+    def _edges(self, version: Version, last: Instr, interpreter: TypePropagator) -> Dict[int, Tuple[int, FrameState]]:
         state = interpreter.state
         if last.index in version.breaks:
             if last.opname in UNWINDING:

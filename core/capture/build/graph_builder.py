@@ -18,7 +18,7 @@ from pijit.core.capture.build.exception_edges import arm_alone
 from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges
-from pijit.core.capture.interpreter.interpreter import Interpreter
+from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 from pijit.core.capture.models.functions.function_values import FunctionValue, named_function
 from pijit.core.capture.models.iteration.iterators import iterator_input
 from pijit.core.capture.models.objects.composites import found_parted, made_slice
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pijit.core.bytecode.flow.block_stack import Blocks
 
 
-class GraphBuilder(Interpreter):
+class GraphBuilder(AbstractInterpreter):
     """Builder of one region, used once: ``GraphBuilder(analysis, region).build()``."""
 
     # Exits, edges to handlers and guards on aliases: functions of the modules that they are named by.

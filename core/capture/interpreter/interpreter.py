@@ -70,8 +70,10 @@ HANDLERS: Dict[str, Callable[[Any, Instr], None]] = {
 """By opcode, the function that interprets an instruction: the functions `op_OPCODE` of these modules."""
 
 
-class Interpreter:
-    """Base of both clients: stack, locals, constants, globals.
+class AbstractInterpreter:
+    """The abstract interpreter, base of both clients: stack, locals, constants, globals.
+
+    It implements the protocol `Interpreter` of `models/protocol.py`.
 
     ``flow`` tells how the last instruction ends. "fall" continues with the next instruction, "jump" at the target.
     ("branch", flag) goes to the target if the FLAG is true. Branches on known conditions become "fall" or "jump". A

@@ -8,7 +8,7 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.context import CaptureContext
-from pijit.core.capture.interpreter.interpreter import Interpreter
+from pijit.core.capture.interpreter.interpreter import AbstractInterpreter
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.state.frame_state import FrameState
@@ -21,7 +21,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Type
 
 
-class TypePropagator(Interpreter):
+class TypePropagator(AbstractInterpreter):
     """The interpreter that only propagates types: operations become typed placeholders."""
 
     def __init__(self, function: Function, facts: CaptureContext, cfg: CFG, liveness: Liveness) -> None:

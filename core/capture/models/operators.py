@@ -1,7 +1,7 @@
 """Operators on abstract values: the IR operation that an operator becomes, with exact result types.
 
-`Interpreter` binds these functions. The result must be exactly CPython's and NumPy's; where that is not certain,
-the operator raises `Break`.
+`AbstractInterpreter` binds these functions. The result must be exactly CPython's and NumPy's. The operator raises
+`Break` where that is not certain.
 """
 
 from __future__ import annotations

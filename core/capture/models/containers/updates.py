@@ -1,6 +1,6 @@
 """Effects on lists, dicts and sets: instructions and methods that change them, done at once.
 
-`Interpreter` binds these functions; method calls are dispatched by `EFFECT_METHODS`.
+`AbstractInterpreter` binds these functions; method calls are dispatched by `EFFECT_METHODS`.
 """
 
 from __future__ import annotations

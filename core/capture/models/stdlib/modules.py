@@ -1,6 +1,6 @@
 """Import statements of loaded modules: modules and names are looked up as the import system would do.
 
-`Interpreter` binds these functions.
+`AbstractInterpreter` binds these functions.
 """
 
 from __future__ import annotations
