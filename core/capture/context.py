@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.capture.profile.hints import HintedTypes
 from pijit.core.capture.profile.samples import TypeSamples
-from pijit.core.capture.state.heap_locations import Places, scope_place
+from pijit.core.capture.state.heap_locations import HeapPlace, Places, scope_place
 from pijit.core.capture.values.budgets import CaptureBudget
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, OpaqueObject
 from pijit.core.capture.values.provenance import Root
@@ -149,7 +149,7 @@ class CaptureContext:
         if all(other is not code for other, _ in known):
             known.append((code, name))
 
-    def global_place(self, name: str) -> Any:
+    def global_place(self, name: str) -> Optional[HeapPlace]:
         """The place of a global if captured code writes it."""
         return self.places.get(Global(name))
 
@@ -160,7 +160,7 @@ class CaptureContext:
             number = next(k for k, cell in enumerate(cells) if cell is cells[number])
         return Cell(len(self.function.varnames) + number, names[number])
 
-    def cell_place(self, number: int, name: str) -> Any:
+    def cell_place(self, number: int, name: str) -> Optional[HeapPlace]:
         """The place of a cell or free variable if captured code writes it."""
         return self.places.get(self.cell_source(number))
 
@@ -219,10 +219,10 @@ class MadeFunctionContext(CaptureContext):
     def cell_owners(self, number: int) -> List[OpaqueObject]:
         return []
 
-    def global_place(self, name: str) -> Any:
+    def global_place(self, name: str) -> Optional[HeapPlace]:
         return self.maker.global_place(name)
 
-    def cell_place(self, number: int, name: str) -> Any:
+    def cell_place(self, number: int, name: str) -> Optional[HeapPlace]:
         return None
 
     def written_place(self, instr: Instr) -> Any:

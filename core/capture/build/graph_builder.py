@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast, overload
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -333,6 +333,14 @@ class GraphBuilder(AbstractInterpreter):
 
     # the interpreter's hooks
 
+    @overload
+    def emit(self, name: str, args: List[Value], type: Type, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Value: ...
+
+    @overload
+    def emit(self, name: str, args: List[Value], type: None, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> None: ...
+
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
         self.note_effect(name, exits)
@@ -349,7 +357,7 @@ class GraphBuilder(AbstractInterpreter):
             kind = number_type(value)
             if kind is None:
                 raise Break("PJ203", operand=repr(value))
-            return self.emit("const", [], kind, {"value": value.object})  # type: ignore[return-value]
+            return self.emit("const", [], kind, {"value": value.object})
         if not isinstance(value, Number):
             raise Break("PJ203", operand=repr(value))
         return cast(Value, cast(Number, self.use(value)).value)
@@ -364,7 +372,7 @@ class GraphBuilder(AbstractInterpreter):
             return value.value
         if isinstance(value, Sequence) and value.root is None:
             parts = [self.stored_value(self.use(item)) for item in value.items]
-            return self.emit("new_tuple", parts, Object(tuple))  # type: ignore[return-value]
+            return self.emit("new_tuple", parts, Object(tuple))
         if value.root is None and not isinstance(value, Const):
             raise Break("PJ218")
         return self.segment_input(Constant(value.object) if value.root is None  # type: ignore[attr-defined]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, cast
+from typing import Any, Dict
 
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.exits import ROUNDS
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Number
-from pijit.core.graph.ir import Block, Jump, SideExit, Value
+from pijit.core.graph.ir import Block, Jump, SideExit
 from pijit.core.graph.types import WORD
 
 
@@ -35,7 +35,7 @@ class ReentryBuilder(GraphBuilder):
 
     def _poll(self, header: Piece, state: FrameState) -> Jump:
         state = state.copy()
-        one = cast(Value, self.emit("const", [], WORD, {"value": 1}))
+        one = self.emit("const", [], WORD, {"value": 1})
         count = self.emit("add", [state.locals[ROUNDS].value, one], WORD)  # type: ignore[attr-defined]
         state.locals[ROUNDS] = Number(WORD, count)
         return super()._poll(header, state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple, cast
+from typing import Any, Dict, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
@@ -27,15 +27,15 @@ class CalleePropagator(TypePropagator):
         self.thrown[self.version, self.instr.index, cls] = CallOutcome(
             Thrown(cls, self.instr.index), {name: held for name, held in self.before.locals.items() if is_place(name)})
 
-    def _conditional(self, when: bool, keep: Optional[bool]) -> None:
+    def jump_if(self, when: bool, keep: Optional[bool]) -> None:
         """Note the direction that a branch takes for the present value of a number from outside."""
         sample = getattr(self.state.stack[-1], "sample", None)
-        cast(Any, super())._conditional(when, keep)  # the class is no protocol.Interpreter to mypy
+        super().jump_if(when, keep)
         if is_exactly(sample, STEERING):
             self.foreseen[self.instr.index] = bool(sample) == when
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         if self.cfg.successors[instr.index]:
             raise Break("PJ206", opcode=instr.opname)
-        self.returned = cast(Any, self).handed_out(self.yields)
+        self.returned = self.handed_out(self.yields)
         self.flow = "return"

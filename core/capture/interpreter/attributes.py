@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from collections import Counter
-from typing import Any, Dict, FrozenSet, Optional, Sequence
+from typing import Any, Dict, FrozenSet, Optional, Sequence, Union, cast
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from pijit.core.capture.values.lattice import (
     Super,
     Tensor,
     class_of,
+    ssa_value,
 )
 from pijit.core.capture.values.predicates import ClassHolds, IsObject
 from pijit.core.capture.values.virtual_object import VirtualObject
@@ -105,13 +106,13 @@ def attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
         return record_attribute(interpreter, owner, name)
     fields = named_items(interpreter, owner)
     if fields is not None:
-        return fields[_position_of(owner.type.python, name)]  # type: ignore[attr-defined]
+        return fields[_position_of(cast(type, class_of(owner)), name)]
     if name == "__class__" and is_among(class_of(owner), PLAIN):
         return Const(class_of(owner))
     if isinstance(owner, Super):
         return super_attribute(interpreter, owner, name)
     if isinstance(owner, Slice) and name in owner.NAMES:
-        return interpreter.use(owner).parts[owner.NAMES.index(name)]  # type: ignore[attr-defined,no-any-return]
+        return cast(Slice, interpreter.use(owner)).parts[owner.NAMES.index(name)]
     if isinstance(owner, (Const, OpaqueObject)) and not is_complex(owner):
         return _object_attribute(interpreter, owner, name)
     if isinstance(owner, (Number, Const)):
@@ -144,7 +145,7 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
     if name == "size":
         return Number(INT, interpreter.size(owner))
     if name == "T":
-        return interpreter.transposed(owner)
+        return transposed(interpreter, owner)
     if name == "nbytes":
         return interpreter.binary("*", Number(INT, interpreter.size(owner)), Const(kind.dtype.itemsize))
     if name == "real" and kind.dtype.kind != "c":
@@ -152,7 +153,7 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
     if name in ("real", "imag") and kind.dtype.kind == "c" and kind.ndim:
         half = np.dtype("f%d" % (kind.dtype.itemsize // 2))
         result = Array(half, kind.ndim, "A", kind.writeable)
-        part = Tensor(result, interpreter.emit("part", [owner.value], result, {"which": name}))
+        part = Tensor(result, interpreter.emit("part", [ssa_value(owner)], result, {"which": name}))
         part.part = (owner.value, name)
         return part
     if name == "imag":
@@ -162,30 +163,31 @@ def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abst
 
 def dimension(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
     """``shape[axis]`` as a Python int."""
-    raw = interpreter.emit("dim", [owner.value], WORD, {"axis": axis})
-    return interpreter.emit("same", [raw], INT)  # type: ignore[return-value]
+    raw = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
+    return interpreter.emit("same", [raw], INT)
 
 
 def size(interpreter: Interpreter, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
     """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
     total = interpreter.emit("const", [], WORD, {"value": 1})
     for axis in range(owner.type.ndim) if axes is None else axes:
-        total = interpreter.emit("mul", [total, interpreter.emit("dim", [owner.value], WORD, {"axis": axis})], WORD)
-    return interpreter.emit("same", [total], INT)  # type: ignore[return-value]
+        length = interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})
+        total = interpreter.emit("mul", [total, length], WORD)
+    return interpreter.emit("same", [total], INT)
 
 
 def require_shape(interpreter: Interpreter, one: Tensor, other: Tensor) -> None:
     """Side exit unless two arrays have the same shape."""
     for axis in range(one.type.ndim):
-        lengths = [interpreter.emit("dim", [array.value], WORD, {"axis": axis}) for array in (one, other)]
+        lengths = [interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis}) for array in (one, other)]
         flag = interpreter.emit("compare", lengths, FLAG, {"operator": "=="})
         interpreter.emit("require", [flag], None, exits=True)
 
 
 def dim(interpreter: Interpreter, owner: Tensor, axis: int) -> Value:
     """The length of an axis as a Python int."""
-    return interpreter.emit("same", [interpreter.emit("dim", [owner.value], WORD, {"axis": axis})],
-                            INT)  # type: ignore[return-value]
+    return interpreter.emit("same", [interpreter.emit("dim", [ssa_value(owner)], WORD, {"axis": axis})],
+                            INT)
 
 
 def transposed(interpreter: Interpreter, owner: Tensor) -> Abstract:
@@ -194,12 +196,12 @@ def transposed(interpreter: Interpreter, owner: Tensor) -> Abstract:
     layout = kind.layout if kind.ndim < 2 else {"C": "A", "F": "C"}.get(kind.layout, "A")
     result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
     axes = tuple(reversed(range(kind.ndim)))
-    return Tensor(result, interpreter.emit("transpose", [owner.value], result, {"axes": axes}))
+    return Tensor(result, interpreter.emit("transpose", [ssa_value(owner)], result, {"axes": axes}))
 
 
-def _object_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
+def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject], name: str) -> Abstract:
     """An attribute of an object: the stored value, or what its class binds or computes."""
-    sample = owner.object if isinstance(owner, Const) else owner.sample  # type: ignore[attr-defined]
+    sample = owner.object if isinstance(owner, Const) else owner.sample
     constant = constant_attribute(sample, name) if isinstance(owner, Const) else UNBOUND
     if constant is not UNBOUND:
         return Const(constant)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, cast
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.bytecode.flow.control_flow import unwound_level
+from pijit.core.bytecode.flow.control_flow import Blocks, unwound_level
 from pijit.core.bytecode.instructions.opcodes import PRESENT
 from pijit.core.capture.models.objects.special_methods import is_object, truth_special
 from pijit.core.capture.models.protocol import Interpreter
@@ -80,7 +80,7 @@ def op_JUMP_FORWARD(interpreter: Interpreter, instr: Instr) -> None:
 op_JUMP_ABSOLUTE = op_JUMP_FORWARD
 
 
-def _conditional(interpreter: Interpreter, when: bool, keep: Optional[bool]) -> None:
+def jump_if(interpreter: Interpreter, when: bool, keep: Optional[bool]) -> None:
     """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
     value = interpreter.pop()
     asked = truth_special(interpreter, value)
@@ -97,21 +97,21 @@ def _conditional(interpreter: Interpreter, when: bool, keep: Optional[bool]) -> 
 
 
 def op_POP_JUMP_IF_FALSE(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter._conditional(False, None)
+    interpreter.jump_if(False, None)
 
 
 def op_POP_JUMP_IF_TRUE(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter._conditional(True, None)
+    interpreter.jump_if(True, None)
 
 
 def op_POP_JUMP_IF_NONE(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
-    interpreter._conditional(True, None)
+    interpreter.jump_if(True, None)
 
 
 def op_POP_JUMP_IF_NOT_NONE(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.push(interpreter.compare("is", interpreter.pop(), Const(None)))
-    interpreter._conditional(False, None)
+    interpreter.jump_if(False, None)
 
 
 def op_TO_BOOL(interpreter: Interpreter, instr: Instr) -> None:
@@ -126,11 +126,11 @@ def op_TO_BOOL(interpreter: Interpreter, instr: Instr) -> None:
 
 
 def op_JUMP_IF_FALSE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter._conditional(False, False)
+    interpreter.jump_if(False, False)
 
 
 def op_JUMP_IF_TRUE_OR_POP(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter._conditional(True, True)
+    interpreter.jump_if(True, True)
 
 
 def op_SETUP_FINALLY(interpreter: Interpreter, instr: Instr) -> None:
@@ -141,7 +141,7 @@ op_SETUP_EXCEPT = op_SETUP_LOOP = op_SETUP_FINALLY
 
 
 def op_POP_BLOCK(interpreter: Interpreter, instr: Instr) -> None:
-    kind = interpreter.cfg.block_stack[instr.index][-1].kind
+    kind = cast(Blocks, interpreter.cfg.block_stack[instr.index])[-1].kind
     if kind == "with":
         interpreter.leave_with(instr)
     elif kind not in PASSED:
@@ -151,7 +151,7 @@ def op_POP_BLOCK(interpreter: Interpreter, instr: Instr) -> None:
 def op_BREAK_LOOP(interpreter: Interpreter, instr: Instr) -> None:
     """CPython 3.7: leave the innermost loop and the blocks in it, or continue with the next iteration."""
     handled = raised_in(interpreter.state.stack) is not None
-    level = unwound_level(interpreter.cfg.block_stack[instr.index], instr.opname, handled)
+    level = unwound_level(cast(Blocks, interpreter.cfg.block_stack[instr.index]), instr.opname, handled)
     if level is None:
         raise Break("PJ206", opcode=instr.opname)
     interpreter.state.stack = interpreter.state.stack[:level]

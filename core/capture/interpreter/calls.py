@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -135,7 +135,8 @@ def _keywords(interpreter: Interpreter, value: Abstract) -> Optional[Arguments]:
         return dict(zip(value.keys, value.items))
     if not isinstance(value, OpaqueObject) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
         return None
-    keys = [interpreter.use(interpreter.key_at(value, position)) for position in range(interpreter.length_of(value))]
+    keys = [cast(Const, interpreter.use(interpreter.key_at(value, position)))
+            for position in range(cast(int, interpreter.length_of(value)))]
     if any(type(key.object) is not str for key in keys):
         return None
     return {key.object: interpreter.container_item(value, key) for key in keys}
@@ -161,10 +162,11 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     """The result of a call. Raises Break if it is not captured."""
     if isinstance(callee, Method):
         return _call_method(interpreter, callee, arguments, keywords)
-    known = ready(callee) if isinstance(callee, Manager) else None
-    if known is not None:
-        known.leave(interpreter, callee.owner)  # type: ignore[attr-defined]
-        return Const(None)
+    if isinstance(callee, Manager):
+        known = ready(callee)
+        if known is not None:
+            known.leave(interpreter, callee.owner)
+            return Const(None)
     if isinstance(callee, Bound) and isinstance(callee.function, Const):
         return interpreter.call(interpreter.use(callee.function), [callee.owner] + arguments, keywords)
     if isinstance(callee, HeldMethod):
@@ -180,7 +182,7 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     got = call_held_getter(interpreter, callee, arguments, keywords)
     if got is not None:
         return got
-    target = callee.object if isinstance(callee, Const) else None
+    target: Any = callee.object if isinstance(callee, Const) else None
     row = function_of(target) if isinstance(callee, Const) else None
     handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
     if issubclass(type(target), np.ufunc) and target.signature is None:
@@ -189,12 +191,12 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     if handler is not None or row is not None:
         return _call_known(interpreter, handler, row, arguments, keywords)
     arguments, keywords = _as_objects(interpreter, arguments, keywords)
-    raised = thrown(interpreter, callee) if issubclass(type(target), type) else None  # type: ignore[arg-type]
+    raised = thrown(interpreter, cast(Const, callee)) if issubclass(type(target), type) else None
     if raised is not None:
         return raised
     inlines = interpreter.facts.inliner is not None
     if inlines and makes_natively(target):
-        return construct(interpreter, callee, arguments, keywords)  # type: ignore[arg-type]
+        return construct(interpreter, cast(Const, callee), arguments, keywords)
     found = find_callee(callee, arguments, keywords, interpreter) if inlines else None
     if found is not None:
         code = id(found[0].function.__code__)
@@ -204,7 +206,8 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
         method = ROW_METHODS.get(id(found[0].function.__code__))
         if method is not None:
             return method(interpreter, found[0].function, *found[1:])
-        return interpreter.facts.inliner.call(interpreter, *found)  # type: ignore[no-any-return]
+        inlined: Abstract = interpreter.facts.inliner.call(interpreter, *found)
+        return inlined
     module, name = _origin(target)
     raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))
 
@@ -225,10 +228,11 @@ def _call_known(interpreter: Interpreter, handler: Optional[Handler], row: Optio
         except Break:
             if row is None:
                 raise
-    out, arguments, keywords = split_output(row, arguments, keywords)
+    called = cast(LibraryFunction, row)
+    out, arguments, keywords = split_output(called, arguments, keywords)
     if out is None or out == Const(None):
-        return interpreter.invoke(row, arguments, keywords)
-    return call_into(interpreter, row, out, arguments, keywords,  # type: ignore[arg-type]
+        return interpreter.invoke(called, arguments, keywords)
+    return call_into(interpreter, called, out, arguments, keywords,
                      lambda: _call_known(interpreter, handler, row, arguments, keywords))
 
 
@@ -240,13 +244,13 @@ def call_row(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abs
 
 def call_ufunc(interpreter: Interpreter, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     out = keywords.get("out")
-    if set(keywords) - {"out"} or (out is not None and not isinstance(out, Tensor)):
+    if set(keywords) - {"out"} or not (out is None or isinstance(out, Tensor)):
         raise Break("PJ211", callee=ufunc.__name__)
     if len(arguments) == ufunc.nin + 1 and out is None and isinstance(arguments[-1], Tensor):
-        arguments, out = arguments[:-1], arguments[-1]
+        out, arguments = arguments[-1], arguments[:-1]
     if len(arguments) != ufunc.nin:
         raise Break("PJ211", callee=ufunc.__name__)
-    if out is not None and not out.type.writeable:  # type: ignore[attr-defined]
+    if out is not None and not out.type.writeable:
         raise Break("PJ203", operand="read-only array")
     return interpreter.ufunc_call(ufunc, arguments, out=out)
 
@@ -262,7 +266,7 @@ def _call_method(interpreter: Interpreter, method: Method, arguments: List[Abstr
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Handler:
-    return lambda interpreter, arguments, keywords: interpreter.call_ufunc(ufunc, arguments, keywords)
+    return lambda interpreter, arguments, keywords: call_ufunc(interpreter, ufunc, arguments, keywords)
 
 
 def _origin(target: Any) -> Tuple[str, str]:

@@ -12,13 +12,15 @@ uses the exception object. There the edge is removed, and the instruction exits 
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
+from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import EXCEPTION_ITEMS, HANDLER_ITEMS, BlockEntry
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.context_managers import Manager
-from pijit.core.capture.state.frame_state import is_confined
+from pijit.core.capture.state.edges import ExceptionEdge
+from pijit.core.capture.state.frame_state import FrameState, is_confined
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.values.base import Raised, Thrown, raised_in
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Sequence, Unknown
@@ -44,21 +46,12 @@ BASES = (Exception, BaseException, object)
 MAKING = ("__new__", "__init__", "__del__")
 
 
-class ExceptionEdge(NamedTuple):
-    """An edge to a handler: the class that is raised, the block of the graph from which it leaves, and the exception if
-    it is raised again."""
-
-    cls: type
-    block: Optional[Block] = None
-    again: Optional[Raised] = None
-
-
-def without_raised(state: Any) -> Any:
+def without_raised(state: FrameState) -> FrameState:
     """The state as in bytecode, which has made the exception object."""
     def known(value: Abstract) -> Abstract:
         return Unknown("PJ206", value.born) if isinstance(value, Raised) else value
 
-    return type(state)({name: known(value) for name, value in state.locals.items()}, list(map(known, state.stack)))
+    return FrameState({name: known(value) for name, value in state.locals.items()}, list(map(known, state.stack)))
 
 
 def split(interpreter: Interpreter, flag: Value) -> Optional[Block]:
@@ -92,20 +85,20 @@ def raise_where(interpreter: Interpreter, flag: Callable[[], Value], cls: type) 
 def end_block(interpreter: Interpreter) -> None:
     """Make sure that the instruction is the last of its block, because it has several edges."""
     index = interpreter.instr.index
-    if interpreter.cfg.blocks[interpreter.cfg.block_of[index]].end != index + 1:
+    if interpreter.cfg.blocks[cast(int, interpreter.cfg.block_of[index])].end != index + 1:
         raise Cut(interpreter.cfg, index + 1)
 
 
 def is_named(interpreter: Interpreter, cls: type) -> bool:
     """Whether a clause of the handler names the class or a base of it, judged by names alone."""
-    named = interpreter.facts.catches if interpreter.leads_out() else interpreter.named()
-    return any(id(one) in named for one in type.mro(cls))
+    caught = (interpreter.facts.catches or ()) if interpreter.leads_out() else interpreter.named()
+    return any(id(one) in caught for one in type.mro(cls))
 
 
 def named(interpreter: Interpreter) -> Tuple[int, ...]:
     """The ids of the classes that the clauses of the handler name."""
     instructions, entry = interpreter.function.instructions, _innermost(interpreter.cfg, interpreter.instr.index)
-    named, index = [], entry.handler  # type: ignore[union-attr]
+    named, index = [], cast(BlockEntry, entry).handler
     index += instructions[index].opname == "PUSH_EXC_INFO"
     if instructions[index].opname == "POP_TOP":
         return (id(BaseException),)
@@ -162,25 +155,25 @@ def is_caught(interpreter: Interpreter) -> bool:
     return interpreter.handler() is not None or inner is None and interpreter.facts.catches is not None
 
 
-def handled_state(interpreter: Interpreter, state: Any, cls: Any, again: Optional[Raised] = None) -> Tuple[int, Any]:
+def handled_state(interpreter: Interpreter, state: FrameState, cls: type,
+                  again: Optional[Raised] = None) -> Tuple[int, FrameState]:
     """The handler of the instruction and the state at its start."""
-    entry = _innermost(interpreter.cfg, interpreter.instr.index, again is not None)
+    entry = cast(BlockEntry, _innermost(interpreter.cfg, interpreter.instr.index, again is not None))
     raised = again or Raised(cls, interpreter.instr.index, interpreter.version)
-    stack = state.stack[:entry.level] + [raised] * HANDLER_ITEMS  # type: ignore[union-attr]
-    return entry.handler, type(state)(dict(state.locals), stack)  # type: ignore[union-attr]
+    return entry.handler, FrameState(dict(state.locals), state.stack[:entry.level] + [raised] * HANDLER_ITEMS)
 
 
 def op_RAISE_VARARGS(interpreter: Interpreter, instr: Instr) -> None:
     value = interpreter.state.stack[-1] if instr.arg == 1 else None
-    cls = value.object if isinstance(value, Const) else value.cls if type(value) is Thrown else None
-    if not interpreter.is_caught() or not is_plain_exception(cls):
+    cls: Any = value.object if isinstance(value, Const) else value.cls if type(value) is Thrown else None
+    if not is_caught(interpreter) or not is_plain_exception(cls):
         raise Break("PJ221", opcode=instr.opname)
     interpreter.pop()
     if interpreter.handler() is None:
-        interpreter.returned = Thrown(cls, instr.index)  # type: ignore[arg-type]
+        interpreter.returned = Thrown(cls, instr.index)
         interpreter.flow = "return"
         return
-    interpreter.ways.append(ExceptionEdge(cls))  # type: ignore[arg-type]
+    interpreter.ways.append(ExceptionEdge(cls))
     interpreter.flow = "raise"
 
 
@@ -225,7 +218,7 @@ def matches(interpreter: Interpreter, wanted: Abstract, raised: Abstract, instr:
     if not isinstance(raised, Raised):
         raise Break("PJ206", opcode=instr.opname)
     items = wanted.items if isinstance(wanted, Sequence) else (wanted,)
-    classes = [item.object if isinstance(item, Const) else None for item in items]
+    classes: List[Any] = [item.object if isinstance(item, Const) else None for item in items]
     if classes and type(classes[0]) is tuple:
         classes = list(classes[0])
     if not all(issubclass(type(cls), type) and issubclass(cls, BaseException) for cls in classes):
@@ -245,7 +238,7 @@ def note_effect(interpreter: Interpreter, name: str, exits: bool) -> None:
         interpreter.state.stack = [later if isinstance(value, Raised) else value for value in interpreter.state.stack]
 
 
-def _innermost(cfg: Any, index: int, outside: bool = False) -> Optional[BlockEntry]:
+def _innermost(cfg: CFG, index: int, outside: bool = False) -> Optional[BlockEntry]:
     """The innermost block around an instruction that is no loop. ``outside``: around the handler that the instruction
     ends."""
     entries = [entry for entry in cfg.block_stack[index] or () if entry.kind != "loop"][:-1 if outside else None]
@@ -262,10 +255,10 @@ def is_plain_exception(cls: Any) -> bool:
     return first is not None and not own and all(is_among(kind, BUILT_IN + BASES) for kind in kinds[first:])
 
 
-def thrown(interpreter: Interpreter, target: Any) -> Optional[Abstract]:
+def thrown(interpreter: Interpreter, target: Const) -> Optional[Abstract]:
     """The result of ``cls(...)`` if it is raised at once and handled in the function; else None."""
     behind = interpreter.function.instructions[interpreter.instr.index + 1]
-    raises = (behind.opname, behind.arg) == ("RAISE_VARARGS", 1) and interpreter.is_caught()
+    raises = (behind.opname, behind.arg) == ("RAISE_VARARGS", 1) and is_caught(interpreter)
     if not raises or not is_plain_exception(target.object):
         return None
     for name in MAKING[:2]:
@@ -273,14 +266,16 @@ def thrown(interpreter: Interpreter, target: Any) -> Optional[Abstract]:
     return Thrown(target.object, interpreter.instr.index)
 
 
-def way_edges(interpreter: Any) -> Dict[int, Tuple[int, Any]]:
+def way_edges(interpreter: Interpreter) -> Dict[int, Tuple[int, FrameState]]:
     """The edges of an instruction that may raise: handler and state, by slot."""
-    return {FIRST_EDGE + number: interpreter.handled_state(interpreter.before, way.cls, way.again)
+    return {FIRST_EDGE + number: handled_state(interpreter, interpreter.before, way.cls, way.again)
             for number, way in enumerate(interpreter.ways)}
 
 
-def caught_edges(interpreter: Any, edges: Dict[int, Tuple[int, Any]]) -> Dict[int, Tuple[int, Any]]:
+def caught_edges(interpreter: Interpreter,
+                 edges: Dict[int, Tuple[int, FrameState]]) -> Dict[int, Tuple[int, FrameState]]:
     """The edges after a call: outcomes that raise lead to the handler."""
-    caught = {slot: interpreter.handled_state(state, state.stack[-1].cls) for slot, (_, state) in edges.items()
-              if state.stack and type(state.stack[-1]) is Thrown}
+    tops = {slot: state.stack[-1] for slot, (_, state) in edges.items() if state.stack}
+    caught = {slot: handled_state(interpreter, edges[slot][1], top.cls) for slot, top in tops.items()
+              if type(top) is Thrown}
     return {**edges, **caught}

@@ -8,11 +8,13 @@ the state. The instruction then stays bytecode.
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, overload
 
+from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
+from pijit.core.bytecode.linker.deferred_warning import Report
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter import (
     attributes,
@@ -27,7 +29,6 @@ from pijit.core.capture.interpreter import (
     subscripts,
     variables,
 )
-from pijit.core.capture.interpreter.exceptions import ExceptionEdge
 from pijit.core.capture.interpreter.stack_moves import ROTATIONS
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.containers import characters, contents, literals, reads, sequences, strings, updates
@@ -38,6 +39,7 @@ from pijit.core.capture.models.objects.special_methods import method_called
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import foresee
 from pijit.core.capture.models.stdlib import context_managers, modules
+from pijit.core.capture.state.edges import ExceptionEdge
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -45,6 +47,7 @@ from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     LoopIterator,
+    Number,
     OpaqueObject,
     Unknown,
     Unrolled,
@@ -154,11 +157,9 @@ class AbstractInterpreter:
     dimension = attributes.dimension
     require_shape = attributes.require_shape
     size = attributes.size
-    transposed = attributes.transposed
 
     call = calls.call
     call_row = calls.call_row
-    call_ufunc = calls.call_ufunc
 
     invoke = library.invoke
     known = library.known
@@ -184,7 +185,6 @@ class AbstractInterpreter:
     apart_from_stores = stores.apart_from_stores
     attribute_place = stores.attribute_place
     changing = stores.changing
-    instr_of = stores.instr_of
     item_place = stores.item_place
     note_access = stores.note_access
     note_cell = stores.note_cell
@@ -209,13 +209,9 @@ class AbstractInterpreter:
 
     made_text = strings.made_text
     of_texts = strings.of_texts
-    require_plain = strings.require_plain
 
-    _position = characters._position
-    code_of = characters.code_of
     compare_texts = characters.compare_texts
     item_of_text = characters.item_of_text
-    ordinal = characters.ordinal
     store_byte = characters.store_byte
     text_contains = characters.text_contains
     text_item = characters.text_item
@@ -229,9 +225,7 @@ class AbstractInterpreter:
 
     catch_no_more = exceptions.catch_no_more
     end_block = exceptions.end_block
-    handled_state = exceptions.handled_state
     handler = exceptions.handler
-    is_caught = exceptions.is_caught
     is_named = exceptions.is_named
     leads_out = exceptions.leads_out
     matches = exceptions.matches
@@ -243,13 +237,11 @@ class AbstractInterpreter:
     split = exceptions.split
     throw = exceptions.throw
 
-    rotate = stack_moves.rotate
-
     cell_content = variables.cell_content
     content_of = variables.content_of
     known_object = variables.known_object
 
-    _conditional = branches._conditional
+    jump_if = branches.jump_if
     known_truth = branches.known_truth
 
     def __init__(self, function: Function, facts: CaptureContext) -> None:
@@ -266,15 +258,28 @@ class AbstractInterpreter:
 
     # implemented by the two clients
 
+    cfg: CFG
+    liveness: Liveness
+    returned: Abstract
+    wrote = False
+    version = 0
+    block: Any = None
+
+    @overload
+    def emit(self, name: str, args: List[Value], type: Type, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Value: ...
+
+    @overload
+    def emit(self, name: str, args: List[Value], type: None, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> None: ...
+
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
         raise NotImplementedError
 
-    liveness: Liveness
-    version: int
-    wrote = False
-    version = 0
-    block: Any = None
+    def segment_input(self, root: Any, type: Type) -> Value:
+        """The input of the segment with the value at ``root``."""
+        raise NotImplementedError
 
     def number_value(self, value: Abstract) -> Value:
         raise NotImplementedError
@@ -315,9 +320,9 @@ class AbstractInterpreter:
         """
         if isinstance(value, Const):
             return value.object
-        if self.facts.steering.may_be_known(value):
-            self.rely(value, HasValue(value.sample))  # type: ignore[attr-defined]
-            return value.sample  # type: ignore[attr-defined]
+        if isinstance(value, Number) and self.facts.steering.may_be_known(value):
+            self.rely(value, HasValue(value.sample))
+            return value.sample
         return None
 
     def is_in_loop(self) -> bool:
@@ -327,6 +332,10 @@ class AbstractInterpreter:
     def may_report(self) -> bool:
         """Whether a kernel may exit after the instruction, so that the flags of its write are reported."""
         return False
+
+    def report(self, report: Report, written: Abstract) -> None:
+        """Note that a kernel reports the floating-point flags of a write."""
+        raise NotImplementedError
 
     def gives_result(self) -> bool:
         """Whether the instruction pushes the result of the call that is being made."""
@@ -378,7 +387,7 @@ class AbstractInterpreter:
         elif name in UNARY:
             self.push(self.unary(UNARY[name], self.pop()))
         elif name in ROTATIONS:
-            self.rotate(ROTATIONS[name])
+            stack_moves.rotate(self, ROTATIONS[name])
         else:
             handler: Optional[Callable[[Any, Instr], None]] = getattr(type(self), "op_" + name, HANDLERS.get(name))
             if handler is None:
@@ -425,7 +434,7 @@ class AbstractInterpreter:
     def word(self, value: Abstract) -> Value:
         """A Python or NumPy integer as a machine word."""
         if isinstance(value, Const) and type(value.object) is int and -2 ** 63 <= value.object < 2 ** 63:
-            return self.emit("const", [], WORD, {"value": value.object})  # type: ignore[return-value]
+            return self.emit("const", [], WORD, {"value": value.object})
         kind = number_type(value)
         if kind is None or kind.dtype.kind not in "iu" or kind.dtype.char in "LQ":
             raise Break("PJ205", index=describe(value))
@@ -433,5 +442,5 @@ class AbstractInterpreter:
 
     def convert_word(self, value: Value, kind: Scalar) -> Value:
         if kind.dtype == WORD.dtype:
-            return self.emit("same", [value], WORD)  # type: ignore[return-value]
-        return self.emit("cast", [value], WORD)  # type: ignore[return-value]
+            return self.emit("same", [value], WORD)
+        return self.emit("cast", [value], WORD)

@@ -46,8 +46,8 @@ def next_of(interpreter: Interpreter, name: str) -> Abstract:
 
 def named_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
     """The value of a variable to which a new generator, ``map`` or ``filter`` is assigned; Break for others."""
-    called = isinstance(value, GeneratorFrame) and not isinstance(value.maker, UnescapedFunction)
-    if called and value.point == START and not interpreter.facts.depth:  # type: ignore[attr-defined]
+    if (isinstance(value, GeneratorFrame) and not isinstance(value.maker, UnescapedFunction)
+            and value.point == START and not interpreter.facts.depth):
         return value
     if (interpreter.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM
             or is_confined(value.iterator)):

@@ -50,9 +50,10 @@ def op_MATCH_KEYS(interpreter: Interpreter, instr: Instr) -> None:
     wanted = interpreter.items_of(keys)
     if class_of(subject) is not dict or wanted is None or interpreter.is_changing(subject):
         raise Break("PJ203", operand=describe(subject))
-    if not all(isinstance(key, Const) for key in wanted):
+    known = [key.object for key in wanted if isinstance(key, Const)]
+    if len(known) < len(wanted):
         raise Break("PJ203", operand=describe(keys))
-    found = all(interpreter.holds_item(subject, key.object) for key in wanted)  # type: ignore[attr-defined]
+    found = all(interpreter.holds_item(subject, key) for key in known)
     values = [interpreter.use(interpreter.container_item(subject, key)) for key in wanted] if found else []
     interpreter.push(interpreter.new_tuple(values) if found else Const(None))
     if FLAGGED:

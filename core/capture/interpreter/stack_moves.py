@@ -33,7 +33,7 @@ def _twice(interpreter: Interpreter, value: Abstract) -> Abstract:
 
 
 def op_ROT_N(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.rotate(instr.arg or 0)
+    rotate(interpreter, instr.arg or 0)
 
 
 def rotate(interpreter: Interpreter, count: int) -> None:

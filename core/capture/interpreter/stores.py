@@ -7,7 +7,7 @@ anything. So a side exit never makes bytecode repeat an effect.
 from __future__ import annotations
 
 import types
-from typing import Any, Iterable, List, Optional
+from typing import Any, Iterable, List, Optional, cast
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from pijit.core.capture.values.lattice import (
     UnescapedFunction,
     Unknown,
     number_type,
+    ssa_value,
 )
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
@@ -59,7 +60,7 @@ def changing(interpreter: Interpreter, place: Any, owner: Abstract, relied: bool
         if place is dict and _is_namespace(interpreter, owner.sample):
             raise Break("PJ220", object=describe(owner), because="global variables are in it")
         interpreter.facts.changed.add((place, identity_of(owner)))
-    elif interpreter.instr_of(owner) in LOOKUPS:
+    elif instr_of(interpreter, owner) in LOOKUPS:
         interpreter.facts.changed.add((place, None))
     interpreter.note_access(place, owner, True, relied)
     if type(place) is not str:  # attribute stores change no list or dict that the function has made
@@ -75,8 +76,7 @@ def _is_namespace(interpreter: Interpreter, sample: Any) -> bool:
 def instr_of(interpreter: Interpreter, value: Abstract) -> str:
     """The name of the instruction that made a value, or ""."""
     instructions = interpreter.facts.function.instructions
-    return (instructions[value.born].opname  # type: ignore[no-any-return]
-            if 0 <= value.born < len(instructions) else "")
+    return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""
 
 
 def reading(interpreter: Interpreter, place: Any, owner: Abstract) -> None:
@@ -116,13 +116,13 @@ def note_access(interpreter: Interpreter, place: Any, owner: Abstract, changes: 
 def attribute_place(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[HeapPlace]:
     """The place of an attribute if captured code of the function writes it."""
     if identity_of(owner) == id(interpreter.facts.globals):
-        return interpreter.facts.global_place(name)  # type: ignore[no-any-return]
+        return interpreter.facts.global_place(name)
     place = interpreter.facts.places.get((name, identity_of(owner))) if identity_of(owner) is not None else None
     if place is not None:
         interpreter.use(owner)
         interpreter.apart_from_stores(name, as_owner(owner))
         interpreter.note_access(name, as_owner(owner), False, True)
-    return place  # type: ignore[no-any-return]
+    return place
 
 
 def read_place(interpreter: Interpreter, place: HeapPlace) -> Abstract:
@@ -178,27 +178,27 @@ def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value:
 
 def written_attribute(interpreter: Interpreter, owner: Abstract, name: str, hook: str) -> HeapPlace:
     """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
-    shared = isinstance(owner, Const)
-    why = why_not_shared(owner, name, hook, interpreter.facts) if shared else why_not_stored(owner, name, hook)
+    why = (why_not_shared(owner, name, hook, interpreter.facts) if isinstance(owner, Const)
+           else why_not_stored(owner, name, hook))
     if why is not None:
         raise Break("PJ220", attribute=name, object=describe(owner), because=why)
     owner = as_owner(owner)
     interpreter.apart_from_stores(name, owner)
     key = (name, identity_of(owner))
     if key not in interpreter.facts.places:
-        interpreter.facts.places[key] = AttributePlace(owner, name)  # type: ignore[arg-type]
+        interpreter.facts.places[key] = AttributePlace(cast(OpaqueObject, owner), name)
     interpreter.changing(name, owner)
-    return interpreter.facts.places[key]  # type: ignore[no-any-return]
+    return interpreter.facts.places[key]
 
 
 def item_place(interpreter: Interpreter, owner: Abstract, key: Any) -> Optional[HeapPlace]:
     """The place of a list's item, if captured code of the function stores into the list at known positions only."""
     identity = identity_of(owner)
     known = (list, identity) in interpreter.facts.changed and (ItemPlace, identity) not in interpreter.facts.changed
-    if not known or type(key) is not int or not 0 <= key < len(owner.sample):  # type: ignore
+    if not (known and isinstance(owner, OpaqueObject) and type(key) is int and 0 <= key < len(owner.sample)):
         return None
     interpreter.note_access(list, owner, False, True)
-    return interpreter.facts.places.setdefault((key, identity), ItemPlace(owner, key))  # type: ignore
+    return interpreter.facts.places.setdefault((key, identity), ItemPlace(owner, key))
 
 
 def store_item(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
@@ -246,9 +246,9 @@ def stored_value(interpreter: Interpreter, value: Abstract) -> Value:
     """The value that an effect stores: an array, a number, or an object by identity. Break for values only bytecode
     makes."""
     if isinstance(value, Tensor):
-        return value.value  # type: ignore[return-value]
+        return ssa_value(value)
     if isinstance(value, Range):
-        return made_range(interpreter, value).value  # type: ignore[return-value]
+        return ssa_value(made_range(interpreter, value))
     if isinstance(value, UnescapedFunction):
         interpreter.want_object(value)
     found = value.root is not None and not isinstance(value, LoopIterator)

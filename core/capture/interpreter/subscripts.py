@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+from typing import Any, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     number_type,
     pointer_class,
+    ssa_value,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -99,7 +100,7 @@ def store_complex_part(interpreter: Interpreter, owner: Tensor, name: str, value
         raise Break("PJ220", attribute=name, object="array", because="it is no part of complex elements")
     if not owner.type.writeable:
         raise Break("PJ203", operand="read-only array")
-    part = interpreter.attribute(owner, name)
+    part = cast(Tensor, interpreter.attribute(owner, name))
     if isinstance(value, Tensor) and value.part == (owner.value, name):
         return  # as after ``owner.real += ...``
     _store(interpreter, part, [Const(Ellipsis)], value)
@@ -120,7 +121,7 @@ def subscript(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abs
         if _is_element(owner, items):
             result = numpy_scalar(owner.type.dtype)
             words = [interpreter.word(item) for item in items]
-            return Number(result, interpreter.emit("load", [owner.value] + words, result, exits=True))
+            return Number(result, interpreter.emit("load", [ssa_value(owner)] + words, result, exits=True))
         view = interpreter.view_of(owner, items)
         view.part = (owner.value, index)
         return view
@@ -191,7 +192,7 @@ def view_of(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> T
         words += parts
     result = _view_type(owner.type, codes)
     exits = any(code == "i" or code[-1] == "v" for code in codes)
-    value = interpreter.emit("view", [owner.value] + words, result, {"index": tuple(codes)}, exits=exits)
+    value = interpreter.emit("view", [ssa_value(owner)] + words, result, {"index": tuple(codes)}, exits=exits)
     return Tensor(result, value)
 
 
@@ -199,7 +200,7 @@ def row(interpreter: Interpreter, owner: Tensor, index: Value) -> Tensor:
     """``owner[index]`` of an array with several axes, for an index that is known to be in range."""
     codes = ("i",) + ("e",) * (owner.type.ndim - 1)
     result = _view_type(owner.type, list(codes))
-    return Tensor(result, interpreter.emit("view", [owner.value, index], result, {"index": codes, "inside": True}))
+    return Tensor(result, interpreter.emit("view", [ssa_value(owner), index], result, {"index": codes, "inside": True}))
 
 
 def _index_code(interpreter: Interpreter, item: Abstract) -> Tuple[str, List[Value]]:
@@ -223,7 +224,7 @@ def _store(interpreter: Interpreter, owner: Tensor, items: List[Abstract], value
     if _is_element(owner, items) and isinstance(question.type, Scalar):
         words = [interpreter.word(item) for item in items]
         stored = interpreter.stored_scalar(value, question, owner.type.dtype)
-        interpreter.emit("store", [owner.value] + words + [stored], None, exits=True)
+        interpreter.emit("store", [ssa_value(owner)] + words + [stored], None, exits=True)
         return
     target = interpreter.view_of(owner, items)
     if isinstance(question.type, Array):
@@ -231,26 +232,26 @@ def _store(interpreter: Interpreter, owner: Tensor, items: List[Abstract], value
             raise Break("PJ203", operand="%r stored into %r" % (question.type, target.type))
         if question.type.ndim > target.type.ndim:
             raise Break("PJ205", index="more dimensions than the target")
-        interpreter.emit("assign", [target.value, interpreter.any_value(value)], None, exits=True)
+        interpreter.emit("assign", [ssa_value(target), interpreter.any_value(value)], None, exits=True)
         return
     stored = interpreter.stored_scalar(value, question, owner.type.dtype)
-    interpreter.emit("assign", [target.value, stored], None, exits=True)
+    interpreter.emit("assign", [ssa_value(target), stored], None, exits=True)
 
 
-def stored_scalar(interpreter: Interpreter, value: Abstract, question: Operand, dtype: np.dtype) -> Value:
+def stored_scalar(interpreter: Interpreter, value: Abstract, question: Operand, dtype: np.dtype[Any]) -> Value:
     """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
     want, have = numpy_scalar(dtype), question.type
     ssa = interpreter.number_value(value)
     if have == want:
         return ssa
     if have.dtype == dtype:
-        return interpreter.emit("same", [ssa], want)  # type: ignore[return-value]
+        return interpreter.emit("same", [ssa], want)
     kinds = have.dtype.kind + dtype.kind
     if kinds in ALWAYS_FIT + MAY_FIT:
         exits = kinds not in ALWAYS_FIT and not np.can_cast(have.dtype, dtype, "safe")
         if kinds == "if" and dtype == np.float64:
             exits = False
-        return interpreter.emit("cast", [ssa], want, exits=exits)  # type: ignore[return-value]
+        return interpreter.emit("cast", [ssa], want, exits=exits)
     raise Break("PJ203", operand="%r stored into %s" % (have, dtype))
 
 

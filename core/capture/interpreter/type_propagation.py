@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, overload
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
@@ -28,6 +28,14 @@ class TypePropagator(AbstractInterpreter):
         super().__init__(function, facts)
         self.cfg = cfg
         self.liveness = liveness
+
+    @overload
+    def emit(self, name: str, args: List[Value], type: Type, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Value: ...
+
+    @overload
+    def emit(self, name: str, args: List[Value], type: None, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> None: ...
 
     def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> Optional[Value]:
@@ -64,4 +72,5 @@ class TypePropagator(AbstractInterpreter):
         if len(outcomes) > 1:
             return CallOutcomes(dict(enumerate(outcomes)), analysis.name)
         self.state.locals.update(outcomes[0].written)
-        return outcomes[0].result  # type: ignore[no-any-return]
+        result: Abstract = outcomes[0].result
+        return result

@@ -189,8 +189,8 @@ def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
                                            or kind.dtype.kind in "iu"))
 
 
-def truth(interpreter: Interpreter, value: Abstract) -> Optional[Value]:
-    """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
+def truth(interpreter: Interpreter, value: Abstract) -> Value:
+    """The FLAG of ``bool(value)``, of which `known_truth` does not know the answer."""
     if interpreter.is_changing(value) or interpreter.asks_anew(value):
         value = interpreter.length_now(value)
     if not isinstance(value, Number):

@@ -2,73 +2,103 @@
 
 Models are functions whose first argument is an `Interpreter`. They take abstract values and give abstract values; the
 interpreter decides whether an operation is typed only (`type_propagation`) or recorded in a graph (`graph_builder`).
-A model that cannot do something raises `Break`.
+A model that cannot do something raises `Break`. `container_protocol` has the part about containers and strings.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterable, List, Optional, Tuple
-from typing import Sequence as Axes
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    ContextManager,
+    Dict,
+    Iterable,
+    List,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    overload,
+)
 
 import numpy as np
 
+from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.flow.block_stack import BlockEntry
+from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.bytecode.rewrite.generator_to_loop import Consumer
+from pijit.core.capture.context import CaptureContext
+from pijit.core.capture.models.container_protocol import ContainerModels
+from pijit.core.capture.state.edges import ExceptionEdge
+from pijit.core.capture.state.frame_state import FrameState
+from pijit.core.capture.state.heap_locations import HeapPlace
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.describe import Arguments
-from pijit.core.capture.values.lattice import (
-    Abstract,
-    Const,
-    Instance,
-    KnownContainer,
-    Number,
-    Sequence,
-    Tensor,
-    UnescapedFunction,
-)
-from pijit.core.graph.ir import Block, Output, Value
+from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, Tensor, UnescapedFunction
+from pijit.core.errors import Break
+from pijit.core.graph.ir import Block, Graph, Output, Value
 from pijit.core.graph.library import LibraryFunction
-from pijit.core.graph.types import Object, Scalar, Type
+from pijit.core.graph.types import Scalar, Type
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from pijit.core.capture.models.functions.function_values import FunctionValue
+    from pijit.core.capture.models.stdlib.context_managers import Errors
 else:
     Protocol = object  # CPython 3.7 has none
 
 
-class Interpreter(Protocol):
+class Interpreter(ContainerModels, Protocol):
     """An interpreter of one instruction over abstract values.
 
     Attributes:
         instr: the instruction that is interpreted.
-        state: the abstract frame: locals and operand stack.
+        state: the abstract frame, locals and operand stack; ``before`` is the one before the instruction.
         facts: the context of the capture: names that the function sees, options, and facts found so far.
-        function, cfg: the function that is interpreted, and its basic blocks.
-        graph: the graph that operations are recorded in; types alone are propagated without one.
+        function, cfg, liveness: the function that is interpreted, its basic blocks, and its live variables.
+        flow: how the instruction ends, see `AbstractInterpreter`.
+        block: the block of the graph that operations are added to, if there is a graph.
         wrote, ways, derived: effects, outcomes and results of the instruction so far.
+        unhandled: instructions without an edge to their handler.
+        version: the number of the block version that is interpreted.
+        returned: the result, after an instruction that leaves an inlined callee.
     """
 
-    instr: Any
-    state: Any
-    facts: Any
-    function: Any
-    cfg: Any
-    graph: Any
-    wrote: Any
-    ways: Any
-    derived: Any
+    instr: Instr
+    state: FrameState
+    before: FrameState
+    facts: CaptureContext
+    function: Function
+    cfg: CFG
+    liveness: Liveness
+    flow: Any
+    block: Any
+    wrote: bool
+    ways: List[ExceptionEdge]
+    derived: bool
+    unhandled: Set[int]
+    version: int
+    returned: Abstract
 
-    def segment_input(self, root: Any, type: Type) -> Value: ...
+    @overload
+    def emit(self, name: str, args: List[Value], type: Type, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> Value: ...
 
-    def exit_output(self, value: Abstract) -> Output: ...
+    @overload
+    def emit(self, name: str, args: List[Value], type: None, attrs: Optional[Dict[str, Any]] = None,
+             exits: bool = False) -> None: ...
 
-    def block_parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
-        """A copy of ``value`` whose parts are parameters of ``block``."""
+    def jump_if(self, when: bool, keep: Optional[bool]) -> None:
+        """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
 
-    def value_parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]: ...
-
-    def add_entries(self, owner: Abstract, more: Abstract) -> Abstract:
-        """``owner.update(more)`` of two dicts, also as ``owner |= more``; the first one afterwards."""
+    def alone(self, value: Abstract) -> Abstract:
+        """``value`` for a second use. Iterators have one user, because a second one would see the steps of the first.
+        """
 
     def any_value(self, value: Abstract) -> Value:
         """The SSA value of an array or a number."""
@@ -79,11 +109,11 @@ class Interpreter(Protocol):
     def apart_from_stores(self, place: Any, owner: Abstract) -> None:
         """Break if an object from outside may be one that captured code made before and stores into."""
 
-    def as_object(self, value: Abstract) -> Abstract:
-        """A value in the form in which more than the operand stack can hold it."""
-
     def attribute(self, owner: Abstract, name: str) -> Abstract:
         """``owner.name``."""
+
+    def attribute_place(self, owner: Abstract, name: str) -> Optional[HeapPlace]:
+        """The place of an attribute if captured code of the function writes it."""
 
     def binary(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` as a new abstract value."""
@@ -94,19 +124,27 @@ class Interpreter(Protocol):
     def call(self, callee: Abstract, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """The result of a call. Raises Break if it is not captured."""
 
+    def call_closure(self, callee: FunctionValue, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        """A call of a function value. If it is not inlined, bytecode makes the function, so that more can be done with
+        it."""
+
     def call_made(self, callee: UnescapedFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """A call of a function that was made here; the body of a generator does not run yet."""
 
     def call_row(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """Call a library function itself, with an output if one is given."""
 
-    def call_ufunc(self, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract: ...
+    def catch_no_more(self) -> None:
+        """Remove the edges to the handler: the kernel exits where the instruction raises."""
+
+    def cell_content(self, instr: Instr) -> Abstract:
+        """The content of the cell that ``instr`` names."""
 
     def cell_value(self, number: int) -> Value:
         """The SSA value of the pointer to a cell."""
 
-    def changing_container(self, owner: Abstract, resized: bool = True) -> None:
-        """Record a change of a container that is no store at a known position of a list."""
+    def changing(self, place: Any, owner: Abstract, relied: bool = True) -> None:
+        """Note that a kernel changes ``place`` of an object: an attribute's name, or the class for items."""
 
     def compare(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol> right`` for the six rich comparisons, ``is``, ``in`` and their negations."""
@@ -114,20 +152,15 @@ class Interpreter(Protocol):
     def constant(self, value: Abstract) -> Any:
         """The object that ``value`` is known to be, or None."""
 
-    def consume(self, consumer: Any, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
+    def consume(self, consumer: Consumer, value: Abstract, given: Optional[Dict[str, Abstract]] = None) -> Abstract:
         """The result of a builtin that takes all items of ``value``; ``given`` are variables of the consumer."""
-
-    def container_item(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``owner[index]`` of a tuple, list, dict or deque."""
 
     def content_of(self, number: int, name: str) -> Abstract:
         """The content of a cell or free variable."""
 
     def convert(self, value: Abstract, have: Any, want: Scalar, exact: bool = False) -> Value:
-        """``value`` converted to ``want``, the type of the operation's result; Break where the conversion could"""
-
-    def copied(self, owner: Abstract) -> Abstract:
-        """A new list of all items of a list."""
+        """``value`` converted to ``want``, the type of the operation's result; Break where the conversion could change
+        the result."""
 
     def delete_attribute(self, owner: Abstract, name: str) -> None:
         """``del owner.name``."""
@@ -141,41 +174,24 @@ class Interpreter(Protocol):
     def dimension(self, owner: Tensor, axis: int) -> Value:
         """``shape[axis]`` as a Python int."""
 
-    def effect(self, name: str, owner: Abstract, operands: List[Value], resized: bool = True) -> None:
-        """An operation that changes a container and gives no value."""
-
     def either(self, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
         """The outcomes of a call, by slot: ``one`` if the FLAG is true, else ``other``."""
-
-    def emit(self, name: str, args: List[Value], type: Optional[Type], attrs: Optional[Dict[str, Any]] = None,
-             exits: bool = False) -> Optional[Value]: ...
 
     def end_block(self) -> None:
         """Make sure that the instruction is the last of its block, because it has several edges."""
 
-    def entries_expected(self, value: Abstract, what: str) -> Optional[Object]:
-        """Expected types of the keys and values of a dict that is iterated natively."""
+    def enter(self, analysis: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
+        """The result of an inlined call of ``analysis``'s function, with context ``facts`` and entry state ``entry``.
+        """
 
-    def expect_like(self, default: Abstract) -> None:
-        """Expect an item of the default's type; Break where earlier runs had another type."""
+    def errors_around(self) -> Errors:
+        """The error handling that callers have set."""
 
-    def expected(self, owner: Abstract, key: Any) -> Abstract:
-        """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
-
-    def found(self, name: str, operands: List[Value], like: Abstract) -> Abstract:
-        """The result of a read operation as a value like ``like``."""
-
-    def get_now(self, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
-        """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
+    def gives_result(self) -> bool:
+        """Whether the instruction pushes the result of the call that is being made."""
 
     def handler(self) -> Optional[BlockEntry]:
         """The handler to which kernels may jump when the instruction raises, or None."""
-
-    def has_key_now(self, owner: Abstract, index: Abstract) -> Abstract:
-        """``index in owner`` of a dict or set that changes, or of any computed key."""
-
-    def holds_item(self, owner: Abstract, key: Any) -> bool:
-        """Whether a container from outside has an item at this position or key, under a guard."""
 
     def inplace(self, symbol: str, left: Abstract, right: Abstract) -> Abstract:
         """``left <symbol>= right``; an array is written and stays the same object."""
@@ -183,44 +199,17 @@ class Interpreter(Protocol):
     def invoke(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         """The result of a call of a library function; Break if kernels cannot make the call."""
 
-    def is_caught(self) -> bool:
-        """Whether a ``raise`` leads to a handler, of the function or of its caller."""
-
-    def is_changing(self, owner: Abstract) -> bool:
-        """Whether the contents of a container are known only at run time."""
-
-    def is_dropped(self) -> bool:
-        """Whether the next instruction drops what this one pushes."""
+    def is_in_loop(self) -> bool:
+        """Whether the instruction is in a loop of its function."""
 
     def is_named(self, cls: type) -> bool:
         """Whether a clause of the handler names the class or a base of it, judged by names alone."""
 
-    def is_short(self, value: Abstract) -> bool:
-        """Whether all items of a tuple or list are known or can be guarded one by one."""
+    def is_stepped_alone(self, instr: Instr) -> bool:
+        """Whether the iterator that ``instr`` loads is the argument of a call of ``next``."""
 
-    def item_of_list(self, owner: Instance, index: Value) -> Abstract:
-        """The item at a WORD index of a list that has an expected item type."""
-
-    def item_of_text(self, owner: Instance, index: Value) -> Abstract:
-        """The item at a WORD index that is in range."""
-
-    def item_operands(self, owner: Abstract, index: Abstract) -> List[Value]:
-        """The operands that name an item of a list or tuple by position, or of a dict by its key."""
-
-    def items_expected(self, value: Abstract) -> Optional[Object]:
-        """Expected type of a list that is iterated natively;"""
-
-    def items_of(self, value: Abstract) -> Optional[List[Abstract]]:
-        """All items of a tuple or list, or None if it is neither."""
-
-    def key_at(self, owner: Abstract, position: int) -> Abstract:
-        """Key number ``position`` of a dict of known length, under a guard."""
-
-    def key_value(self, index: Abstract) -> Value:
-        """The key of a dict or the member of a set as an operand: a number, a string, or a tuple of these."""
-
-    def keyed(self, name: str, owner: Abstract, index: Abstract) -> Tuple[str, List[Value]]:
-        """Name and operands of an operation on an item of a dict; a computed int needs no object."""
+    def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
+        """The place of a list's item, if captured code of the function stores into the list at known positions only."""
 
     def known(self, value: Abstract) -> Any:
         """The object of an argument that is specialised by value: a constant, or a tuple of constants."""
@@ -232,56 +221,49 @@ class Interpreter(Protocol):
         """``bool(value)`` when it is certain at capture time."""
 
     def leads_out(self) -> bool:
-        """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one
-        segment"""
+        """Whether the caller handles exceptions of the instruction, and no value on the stack lives inside one segment
+        only."""
 
-    def length_now(self, owner: Abstract) -> Abstract:
-        """``len(owner)`` of a container that changes."""
-
-    def length_of(self, value: Abstract) -> Optional[int]:
-        """``len(value)`` of a tuple, list, dict or constant string; None for other values."""
-
-    def lengthen(self, owner: Abstract, more: Abstract) -> Abstract:
-        """``owner += more`` of a list; the list afterwards."""
+    def leave_with(self, instr: Instr) -> None:
+        """POP_BLOCK at the end of a with statement; Break if bytecode has entered it."""
 
     def list_question(self, kind: Type) -> Any:
         """The stand-in for a list of which only the type of the items is known: two items."""
 
-    def made_text(self, function: str, arguments: List[Abstract], kind: Type = ...) -> Abstract:
-        """The result of a function of numbers and strings; a constant if all of them are known."""
+    def matches(self, wanted: Abstract, raised: Abstract, instr: Instr) -> bool:
+        """Whether a clause matches the exception."""
 
-    def members_expected(self, value: Abstract) -> Optional[Object]:
-        """Expected type of the members of a set that is iterated; None for other values."""
+    def may_report(self) -> bool:
+        """Whether a kernel may exit after the instruction, so that the flags of its write are reported."""
 
-    def negated(self, answer: Abstract) -> Abstract:
-        """``not answer`` of a constant or a bool."""
+    def named(self) -> Tuple[int, ...]:
+        """The ids of the classes that the clauses of the handler name."""
 
-    def new_dict(self, keys: List[Any], values: List[Abstract]) -> KnownContainer:
-        """A new dict of these keys, each an int or a string, and values."""
-
-    def new_list(self, items: List[Abstract]) -> KnownContainer:
-        """A new list of these values."""
-
-    def new_set(self, items: List[Abstract]) -> Instance:
-        """A new set of these values."""
-
-    def new_tuple(self, items: List[Abstract]) -> Sequence:
-        """A new tuple of these values. One with slices is an index and one of cells is a closure;"""
+    def named_iterator(self, value: Abstract) -> Abstract:
+        """The value of a variable to which a new generator, ``map`` or ``filter`` is assigned; Break for others."""
 
     def next_of(self, name: str) -> Abstract:
-        """``next`` of the iterator in a variable. When it has ended, a local handler catches StopIteration, or
-        bytecode"""
+        """``next`` of the iterator in a variable. When it has ended, a local handler catches StopIteration, or bytecode
+        repeats the call."""
 
-    def note_dict(self, path: Any) -> None:
-        """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""
+    def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
+        """The error to raise where a call of such a function is not inlined after all."""
 
-    def number_value(self, value: Abstract) -> Value: ...
+    def note_access(self, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+        """Note an access: objects of which a place is written must be distinct from those of which it is read."""
+
+    def note_cell(self, number: int, changes: bool) -> None:
+        """Note an access to a cell. A written cell must be the same cell as at capture, and distinct from those that
+        are read."""
+
+    def note_store(self, place: HeapPlace, value: Abstract) -> None:
+        """Note that the instruction has written a place, and its new value."""
+
+    def number_value(self, value: Abstract) -> Value:
+        """The SSA value of a number."""
 
     def object_value(self, value: Abstract) -> Value:
         """The SSA value of the pointer to an object."""
-
-    def ordinal(self, value: Abstract) -> Number:
-        """``ord(value)`` of a string."""
 
     def pop(self) -> Abstract:
         """The top of the stack, which must be known."""
@@ -289,35 +271,36 @@ class Interpreter(Protocol):
     def pop_many(self, count: int) -> List[Abstract]:
         """``count`` values, in the order in which they were pushed."""
 
-    def position_of(self, owner: Abstract, value: Abstract, operation: str = 'find_item') -> Value:
-        """The first position of a value in a list or tuple as a WORD, -1 if it is absent."""
+    def push(self, value: Abstract) -> None:
+        """Push a value; the instruction is its defining instruction if it has none."""
 
     def questions_of(self, row: LibraryFunction, arguments: List[Abstract], keywords: Arguments) -> Tuple[Any, ...]:
         """The stand-ins for the arguments of a call in a sample call, keywords last."""
 
     def raise_rarely(self, flag: Value, cls: type, never: Callable[[], Value]) -> None:
-        """Add an edge to the handler where the first FLAG is true. The kernel exits where the other FLAG is true as"""
+        """Add an edge to the handler where the first FLAG is true. The kernel exits where the other FLAG is true as
+        well."""
 
     def raise_where(self, flag: Callable[[], Value], cls: type) -> None:
         """Add an edge to the handler: where the FLAG is true, the instruction raises an exception of the class."""
 
+    def read_place(self, place: HeapPlace) -> Abstract:
+        """The value of a place."""
+
     def reading(self, place: Any, owner: Abstract) -> None:
         """Check that ``place`` of an object may be read under guards, which hold at the start of the segment."""
+
+    def rehearse(self, later: Callable[[], Any]) -> None:
+        """Run the code of an edge during analysis, so that a Break on it is one of the instruction."""
 
     def rely(self, value: Any, condition: Any) -> None:
         """Note that more than the type of a value or of the content of a Place is relied on: one of `predicates`."""
 
-    def remove(self, owner: Abstract, index: Abstract) -> None:
-        """``del owner[index]``."""
+    def report(self, report: Report, written: Abstract) -> None:
+        """Note that a kernel reports the floating-point flags of a write."""
 
     def require_elements_of(self, owner: Tensor) -> None:
         """Side exit if the array is empty, because NumPy would warn about an index out of range instead of raising."""
-
-    def require_key(self, value: Abstract) -> None:
-        """Break unless dicts and sets find a value by its value, without user code."""
-
-    def require_plain(self, value: Abstract) -> None:
-        """Break unless a value is a number or a string, whose formatting runs no user code."""
 
     def require_shape(self, one: Tensor, other: Tensor) -> None:
         """Side exit unless two arrays have the same shape."""
@@ -325,42 +308,59 @@ class Interpreter(Protocol):
     def row(self, owner: Tensor, index: Value) -> Tensor:
         """``owner[index]`` of an array with several axes, for an index that is known to be in range."""
 
-    def same_or_equal(self, left: Abstract, right: Abstract) -> Abstract:
-        """``left is right or left == right`` of plain values, as containers compare their items."""
+    def same_object(self, left: OpaqueObject, right: OpaqueObject) -> bool:
+        """Whether two objects from outside are identical; a guard ensures it."""
 
-    def size(self, owner: Tensor, axes: Optional[Axes[int]] = None) -> Value:
+    def segment_input(self, root: Any, type: Type) -> Value:
+        """The input of the segment with the value at ``root``."""
+
+    def size(self, owner: Tensor, axes: Optional[Sequence[int]] = None) -> Value:
         """The number of elements, in total or along some axes, as a Python int. It always fits into 64 bits."""
 
+    def split(self, flag: Value) -> Optional[Block]:
+        """Continue where the FLAG is false; returns the block where it is true."""
+
+    def step_generator(self, value: Abstract) -> None:
+        """FOR_ITER on a generator, or on an enumerate above one: the outcomes of the step decide how the loop
+        continues."""
+
     def store(self, owner: Tensor, index: Abstract, value: Abstract) -> None:
-        """``owner[index] = value`` of a writeable array."""
+        """``owner[index] = value`` for a writeable array."""
 
     def store_attribute(self, owner: Abstract, name: str, value: Abstract) -> None:
         """``owner.name = value``."""
 
+    def store_item(self, owner: Abstract, index: Abstract, value: Abstract) -> None:
+        """``owner[index] = value`` for a list. An item at a known position is a place if all stores are at known
+        positions."""
+
+    def store_part(self, owner: Tensor, name: str, value: Abstract) -> None:
+        """``owner.real = value`` and ``owner.imag = value`` of a complex array."""
+
     def store_subscript(self, index: Abstract, owner: Abstract, value: Abstract) -> None:
         """``owner[index] = value``."""
 
-    def stored_scalar(self, value: Abstract, question: Operand, dtype: np.dtype) -> Value:
+    def stored_scalar(self, value: Abstract, question: Operand, dtype: np.dtype[Any]) -> Value:
         """A scalar converted as ``a[...] = scalar`` converts it, or Break."""
 
     def stored_value(self, value: Abstract) -> Value:
-        """The value that an effect stores: an array, a number, or an object by identity. Break for values only
-        bytecode"""
+        """The value that an effect stores: an array, a number, or an object by identity. Break for values only bytecode
+        makes."""
 
     def subscript(self, owner: Abstract, index: Abstract) -> Abstract:
         """``owner[index]``."""
 
-    def text_length(self, value: Abstract) -> Number:
-        """``len(value)``."""
+    def take(self) -> Abstract:
+        """As `pop`, for an instruction that only moves the value, so that no fact about it is relied on."""
 
-    def text_object(self, value: Abstract) -> Value:
-        """The object of a string or bytes. From now on the value is known by its class alone."""
+    def take_many(self, count: int) -> List[Abstract]:
+        """``count`` values to move, in the order in which they were pushed."""
 
-    def truth(self, value: Abstract) -> Optional[Value]:
-        """The FLAG of ``bool(value)``, or None when only a constant is known (see :meth:`known_truth`)."""
+    def throw(self, cls: type, block: Any) -> None:
+        """In an inlined callee: continue at the caller's handler when the block is reached."""
 
-    def typed_item(self, name: str, owner: Value, index: Value, kind: Type) -> Abstract:
-        """The result of a read operation as a value of this type; of a tuple all items are read as well."""
+    def truth(self, value: Abstract) -> Value:
+        """The FLAG of ``bool(value)``, of which `known_truth` does not know the answer."""
 
     def ufunc_call(self, ufunc: np.ufunc, operands: List[Abstract], out: Optional[Tensor] = None,
                    is_operator: bool = False) -> Abstract:
@@ -369,11 +369,41 @@ class Interpreter(Protocol):
     def unary(self, name: str, value: Abstract) -> Abstract:
         """``-x``, ``+x``, ``~x``, ``abs(x)``."""
 
+    def updates_picked(self) -> bool:
+        """Whether this is the operator of ``x[:, i] += ...``."""
+
     def use(self, value: Abstract) -> Abstract:
         """Note that a fact about ``value`` is relied on, and make its SSA value available."""
 
     def view_of(self, owner: Tensor, items: List[Abstract]) -> Tensor:
         """``owner[items]`` for a basic index."""
 
+    def want_object(self, made: UnescapedFunction) -> None:
+        """Make a function an object in the next run of the analysis, because more than a call on the spot uses it."""
+
+    def with_variables(self, made: UnescapedFunction) -> UnescapedFunction:
+        """A function with what its maker's variables hold now; Break if these are another function's and unknown."""
+
     def word(self, value: Abstract) -> Value:
         """A Python or NumPy integer as a machine word."""
+
+    def written_attribute(self, owner: Abstract, name: str, hook: str) -> HeapPlace:
+        """The place of an attribute that the instruction writes, if ``hook`` of the class is the plain one."""
+
+
+class Recorder(Interpreter, Protocol):
+    """An interpreter that records operations in a graph: the graph builder."""
+
+    graph: Graph
+
+    def block_parameters(self, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+        """A copy of ``value`` whose parts are parameters of ``block``."""
+
+    def exit_output(self, value: Abstract) -> Output:
+        """How an exit makes the object that ``value`` stands for."""
+
+    def note_dict(self, path: Any) -> None:
+        """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""
+
+    def value_parts(self, wanted: Abstract, given: Optional[Abstract]) -> List[Value]:
+        """The values for the parameters that `block_parameters` has made for ``wanted``."""

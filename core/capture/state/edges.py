@@ -5,12 +5,23 @@ Analysis and graph building both use them.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.values.base import Raised
 from pijit.core.capture.values.generator_frame import has_ended
+from pijit.core.graph.ir import Block
+
+
+class ExceptionEdge(NamedTuple):
+    """An edge to a handler: the class that is raised, the block of the graph from which it leaves, and the exception if
+    it is raised again."""
+
+    cls: type
+    block: Optional[Block] = None
+    again: Optional[Raised] = None
 
 
 def outcome_edges(outcomes: CallOutcomes, last: Instr, state: FrameState) -> Dict[int, Tuple[int, FrameState]]:

@@ -14,7 +14,9 @@ import numpy as np
 
 from pijit.core.capture.values.array_kinds import array_type, is_captured
 from pijit.core.capture.values.base import Abstract as Abstract
-from pijit.core.capture.values.base import HeldMethod, Raised, Slice, SliceDisplay, Thrown, is_held_method
+from pijit.core.capture.values.base import HeldMethod, Raised, Thrown, is_held_method
+from pijit.core.capture.values.base import Slice as Slice
+from pijit.core.capture.values.base import SliceDisplay as SliceDisplay
 from pijit.core.capture.values.libraries import in_library
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import (
@@ -44,6 +46,11 @@ class TypedValue(Abstract):
 
     def key(self) -> Any:
         return self.type
+
+
+def ssa_value(value: TypedValue) -> Value:
+    """The SSA value that carries a value which was used. In type propagation it may be None, and nothing reads it."""
+    return cast(Value, value.value)
 
 
 class Number(TypedValue):

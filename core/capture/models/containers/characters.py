@@ -114,7 +114,7 @@ def code_of(interpreter: Interpreter, value: Abstract) -> Optional[Value]:
 
 def compare_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """A comparison of two strings by their characters; None for orderings of longer strings."""
-    codes = interpreter.code_of(left), interpreter.code_of(right)
+    codes = code_of(interpreter, left), code_of(interpreter, right)
     if codes[0] is not None and codes[1] is not None:
         return _answer(interpreter, _is(interpreter, codes[0], symbol, codes[1]))
     if symbol not in ("==", "!="):
@@ -129,7 +129,7 @@ def _answer(interpreter: Interpreter, flag: Optional[Value]) -> Number:
 
 def text_contains(interpreter: Interpreter, owner: Abstract, part: Abstract) -> Abstract:
     """``part in owner`` of strings."""
-    code = interpreter.code_of(part)
+    code = code_of(interpreter, part)
     known = owner.object if isinstance(owner, Const) and owner.source is None else None
     if code is not None and known and len(known) <= MOST_ALTERNATIVES:
         flags = [_is(interpreter, code, "==", interpreter.number_value(Const(ord(one))))
@@ -144,7 +144,7 @@ def text_contains(interpreter: Interpreter, owner: Abstract, part: Abstract) -> 
 
 def ordinal(interpreter: Interpreter, value: Abstract) -> Number:
     """``ord(value)`` of a string."""
-    code = interpreter.code_of(value)
+    code = code_of(interpreter, value)
     if code is None:
         text = interpreter.text_object(value)
         size = interpreter.emit("list_size", [text], WORD)
@@ -165,7 +165,7 @@ def call_ord(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         raise Break("PJ203", operand=describe(arguments[0]))
     if isinstance(arguments[0], Const) and len(arguments[0].object) == 1:
         return Const(ord(arguments[0].object))
-    return interpreter.ordinal(arguments[0])  # type: ignore[no-any-return]
+    return ordinal(interpreter, arguments[0])  # type: ignore[no-any-return]
 
 
 def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -64,7 +64,7 @@ def op_FORMAT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
     flags = instr.arg or 0
     spec = interpreter.pop() if flags & 4 else Const("")
     value = interpreter.pop()
-    interpreter.require_plain(value)
+    require_plain(interpreter, value)
     if class_of(spec) is not str:
         raise Break("PJ216", operand=describe(spec))
     value = _converted(interpreter, value, flags & 3)
@@ -80,7 +80,7 @@ def _converted(interpreter: Interpreter, value: Abstract, conversion: int) -> Ab
 def op_CONVERT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
     """The conversion in an f-string, separate from its format (from CPython 3.13 on)."""
     value = interpreter.pop()
-    interpreter.require_plain(value)
+    require_plain(interpreter, value)
     interpreter.push(_converted(interpreter, value, instr.arg or 0))
 
 
@@ -100,7 +100,7 @@ def of_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstr
         return None
     if symbol == "%":
         for value in interpreter.items_of(right) or () if class_of(right) is tuple else (right,):
-            interpreter.require_plain(interpreter.use(value))
+            require_plain(interpreter, interpreter.use(value))
         return interpreter.made_text("operator.mod", [left, right])
     if class_of(right) is not str:
         return None
@@ -127,7 +127,7 @@ def _of_one(name: str) -> Handler:
     """``str``, ``repr`` and ``ascii`` of a number or a string; a string is its own ``str``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        interpreter.require_plain(arguments[0])
+        require_plain(interpreter, arguments[0])
         if name == "str" and class_of(arguments[0]) is str:
             return arguments[0]
         return interpreter.made_text("builtins." + name, arguments)  # type: ignore[no-any-return]
@@ -149,7 +149,7 @@ def _format_method(interpreter: Interpreter, arguments: List[Abstract], keywords
 
 def _formatted(interpreter: Interpreter, function: str, arguments: List[Abstract]) -> Abstract:
     for argument in arguments:
-        interpreter.require_plain(argument)
+        require_plain(interpreter, argument)
     return interpreter.made_text(function, arguments)  # type: ignore[no-any-return]
 
 
