@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import types
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -31,6 +31,9 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL
 from pijit.guards.reading import class_value
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 FRESH = itertools.count(1000000)
 CONTENT = "cell_contents"
@@ -263,7 +266,7 @@ def names_in_dict(record: VirtualObject) -> List[str]:
             if not is_row(record) and type(class_value(record.python, name)) is not types.MemberDescriptorType]
 
 
-def is_row(value: Abstract) -> bool:
+def is_row(value: Abstract) -> TypeGuard[VirtualObject]:
     """Whether a value is a virtual tuple: an object of a tuple subclass that captured code has made.
 
     The names of its items are their positions, and they never change.
@@ -271,7 +274,7 @@ def is_row(value: Abstract) -> bool:
     return isinstance(value, VirtualObject) and issubclass(value.python, tuple)
 
 
-def is_cell(value: Abstract) -> bool:
+def is_cell(value: Abstract) -> TypeGuard[VirtualObject]:
     """Whether a value is a cell that captured code has made."""
     return isinstance(value, VirtualObject) and value.python is CELL.python
 

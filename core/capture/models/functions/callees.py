@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, cast
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.assembler.emit import has_site
@@ -22,7 +22,8 @@ from pijit.core.capture.models.objects.special_methods import (
     operator_method,
     special_method,
 )
-from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace
+from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.state.heap_locations import CellPlace, FreePlace, GlobalPlace, HeapPlace
 from pijit.core.capture.values.lattice import Abstract, Bound, Const, ListElement, OpaqueObject, Unknown
 from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
 from pijit.core.capture.values.virtual_object import VirtualObject
@@ -62,7 +63,7 @@ class CalleeContext(CaptureContext):
     __slots__ = ("callee", "outermost", "_base")
 
     def __init__(self, code: Any, callee: Callee, outer: CaptureContext, shared: Iterable[str] = ()) -> None:
-        function = callee.function
+        function = cast(types.FunctionType, callee.function)
         super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
                          outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
         self.callee = callee
@@ -75,7 +76,7 @@ class CalleeContext(CaptureContext):
     def identity(self) -> Any:
         return id(self.callee.function), self.callee.place.source
 
-    def global_place(self, name: str) -> Any:
+    def global_place(self, name: str) -> Optional[HeapPlace]:
         return super().global_place(name) if self.globals is self.outermost else None
 
     @property
@@ -86,28 +87,28 @@ class CalleeContext(CaptureContext):
         root = self.callee.place.root
         return Attr(root, "__globals__") if root is not None else None
 
-    def _cell(self, number: int) -> Any:
+    def closure_cell(self, number: int) -> Any:
         """The cell of a closure variable; None for a plain variable of the callee."""
         number -= len(self.function.cellvars)
         return self.cells[number] if number >= 0 else None
 
-    def _cell_of_base(self, cell: Any) -> Optional[int]:
+    def cell_of_base(self, cell: Any) -> Optional[int]:
         """The number of the captured function's cell that this is; None if it is none of them."""
         return next((k for k, other in enumerate(self.base.cells) if other is cell), None)
 
     def _cell_path(self, number: int) -> Place:
         return self.callee.place.then(Attr, "__closure__").then(Item, number - len(self.function.cellvars))
 
-    def cell_place(self, number: int, name: str) -> Any:
-        cell = self._cell(number)
-        known = self._cell_of_base(cell)
+    def cell_place(self, number: int, name: str) -> Optional[HeapPlace]:
+        cell = self.closure_cell(number)
+        known = self.cell_of_base(cell)
         return self.places.get(self.base.cell_source(known) if known is not None else (CellPlace, id(cell)))
 
     def cell_owners(self, number: int) -> List[OpaqueObject]:
-        cell = self._cell(number)
+        cell = self.closure_cell(number)
         if cell is None:
             return []
-        path, known = self._cell_path(number), self._cell_of_base(cell)
+        path, known = self._cell_path(number), self.cell_of_base(cell)
         owner = OpaqueObject(cell, path.source)
         owner.root = path.root
         return [owner] + (self.base.cell_owners(known) if known is not None else [])
@@ -125,8 +126,8 @@ class CalleeContext(CaptureContext):
     def _written_cell(self, instr: Instr) -> Any:
         """The heap location of the closure variable that an instruction writes."""
         number = instr.arg or 0
-        cell, path = self._cell(number), self._cell_path(number)
-        known = self._cell_of_base(cell)
+        cell, path = self.closure_cell(number), self._cell_path(number)
+        known = self.cell_of_base(cell)
         if known is not None:
             source = self.base.cell_source(known)
             return self.places.setdefault(source, CellPlace(source, source.index - len(self.base.function.varnames)))
@@ -163,21 +164,23 @@ def _builtins_of(function: types.FunctionType) -> Dict[str, Any]:
     return names
 
 
-def default_of(callee: Callee, position: int, name: str, interpreter: Any) -> Abstract:
+def default_of(callee: Callee, position: int, name: str, interpreter: Interpreter) -> Abstract:
     """The default of a parameter: by position from the end for positional ones, by name for keyword-only ones."""
-    function = callee.function
+    function = cast(types.FunctionType, callee.function)
+    values: Any
+    key: Any
     if position:
-        values, place, key = function.__defaults__ or (), callee.place.then(Inner, "__defaults__"), position
+        values, key, attribute = function.__defaults__ or (), position, "__defaults__"
         found = len(values) >= -position
     else:
-        values, place, key = function.__kwdefaults__ or {}, callee.place.then(Inner, "__kwdefaults__"), name
+        values, key, attribute = function.__kwdefaults__ or {}, name, "__kwdefaults__"
         found = name in values
     if not found:
         raise Break("PJ211", callee=callee.name, problem="no value for %s" % name)
-    return known_constant(values[key], place.then(Item, key), interpreter)
+    return known_constant(values[key], callee.place.then(Inner, attribute).then(Item, key), interpreter)
 
 
-def known_constant(sample: Any, place: Place, interpreter: Any) -> Abstract:
+def known_constant(sample: Any, place: Place, interpreter: Interpreter) -> Abstract:
     """A default, or an argument that a partial holds; small immutable values become constants."""
     if not is_exactly(sample, BY_VALUE):
         return interpreter.known_object(sample, *place)
@@ -276,7 +279,7 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
 def _found(value: Abstract, interpreter: Any) -> Abstract:
     """A callable on the path to the function. A function gets no guard on its type:
     the guard on its code says more."""
-    return (value if type(sample_of(value)) is types.FunctionType  # type: ignore[no-any-return]
+    return (value if type(sample_of(value)) is types.FunctionType
             else interpreter.use(value))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, cast
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
@@ -167,14 +167,15 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
     defaults = interpreter.pop() if flags & WITH_DEFAULTS else Const(None)
     if not isinstance(cells, Sequence) or flags & WITH_NAMED and not isinstance(named, KnownContainer):
         raise Break("PJ202", opcode=instr.opname)
-    positional = interpreter.items_of(defaults) if flags & WITH_DEFAULTS else []
+    positional = (interpreter.items_of(defaults) or []) if flags & WITH_DEFAULTS else []
     late = tuple(_number_of(interpreter, instr, name, cell) for name, cell in zip(code.co_freevars, cells.items))
     contents = [cell.content if isinstance(cell, CellRef) else cell
                 for cell, number in zip(cells.items, late) if number is None]
     parts = [*positional, *(named.items if isinstance(named, KnownContainer) else ()), *shared(interpreter, contents)]
     for part in parts:
         require_known(part)
-    shape = Shape(code, name, len(positional), tuple(named.keys) if isinstance(named, KnownContainer) else (), late)
+    names = tuple(named.keys or ()) if isinstance(named, KnownContainer) else ()
+    shape = Shape(code, name, len(positional), names, late)
     own = iter(parts[len(parts) - len(contents):])
     operands = [interpreter.object_value(Const(code)),
                 interpreter.segment_input(interpreter.facts.scope_path(), Object(dict)),
@@ -210,10 +211,11 @@ def _number_of(interpreter: Interpreter, instr: Any, name: str, cell: Abstract) 
         return None
     if isinstance(cell, CellRef):
         number = names.index(name)
-        known = number_of_cell(facts, name) if not facts.depth else facts._cell_of_base(facts._cell(number))
+        known = (_number_of_closure(cast(CalleeContext, facts), number) if facts.depth
+                 else number_of_cell(facts, name))
         if known is None:
             raise Break("PJ220", name=name, because="it is in a cell from elsewhere")
-        return known  # type: ignore[no-any-return]
+        return known
     if name in interpreter.function.freevars:
         return _number_of_outer(facts, name)
     callee = getattr(facts, "callee", None)
@@ -223,6 +225,11 @@ def _number_of(interpreter: Interpreter, instr: Any, name: str, cell: Abstract) 
         facts.base.objects.add((callee.function.__code__, name))
         raise Wanted("PJ220", name=name, because="functions share it")
     return None
+
+
+def _number_of_closure(facts: CalleeContext, number: int) -> Optional[int]:
+    """The number of the captured function's cell that a closure variable of a callee is in."""
+    return facts.cell_of_base(facts.closure_cell(number))
 
 
 def _number_of_outer(facts: Any, name: str) -> Optional[int]:

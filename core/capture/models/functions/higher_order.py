@@ -50,14 +50,14 @@ def attribute_code(names: Tuple[str, ...]) -> CodeType:
     return eval("lambda item: (%s)" % ", ".join("item." + name for name in names)).__code__  # type: ignore
 
 
-def call_itemgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_itemgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> UnescapedFunction:
     """``operator.itemgetter(key, ...)``."""
     if keywords or not 0 < len(arguments) <= MOST_KEYS:
         raise Break("PJ211", callee="itemgetter")
     return UnescapedFunction(item_code(len(arguments)), tuple(arguments), interpreter.facts)
 
 
-def call_attrgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_attrgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> UnescapedFunction:
     """``operator.attrgetter("name", ...)``, where names may have dots."""
     names = [argument.object if isinstance(argument, Const) else None for argument in arguments]
     if keywords or not all(type(name) is str and _is_path(name) for name in names) or not names:
@@ -79,7 +79,7 @@ def call_held_getter(interpreter: Interpreter, target: Abstract, arguments: List
         raise Break("PJ205", index="getter of other keys")
     interpreter.rely(target, IsObject(target.sample))
     call = call_itemgetter if type(target.sample) is operator.itemgetter else call_attrgetter
-    return interpreter.call_made(call(interpreter, list(map(Const, keys)), {}),  # type: ignore[no-any-return]
+    return interpreter.call_made(call(interpreter, list(map(Const, keys)), {}),
                                  arguments, {})
 
 
@@ -93,12 +93,12 @@ def call_next(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     only(arguments, keywords, "next", 1, 2)
     value = arguments[0]
     if isinstance(value, Borrowed):
-        return interpreter.next_of(value.name)  # type: ignore[no-any-return]
+        return interpreter.next_of(value.name)
     is_view = isinstance(value, Lazy) and value.made.code is EACH_ITEM
     if is_view or not isinstance(value, (Lazy, LoopIterator)):
         raise Break("PJ209", type=describe(value))
     given = {DEFAULT: arguments[1]} if len(arguments) == 2 else {}
-    return interpreter.consume(FIRST[bool(given)], value, given)  # type: ignore[no-any-return]
+    return interpreter.consume(FIRST[bool(given)], value, given)
 
 
 def call_reduce(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -107,7 +107,7 @@ def call_reduce(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     given = {KEY: arguments[0]}
     if len(arguments) == 3:
         given[RESULT] = arguments[2]
-    return interpreter.consume(REDUCE[len(arguments) == 3], arguments[1], given)  # type: ignore[no-any-return]
+    return interpreter.consume(REDUCE[len(arguments) == 3], arguments[1], given)
 
 
 GETTER_CALLS: List[Tuple[Any, Handler]] = [

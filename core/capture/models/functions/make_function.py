@@ -7,10 +7,10 @@ comprehensions.
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Tuple, cast
 
 from pijit.core.bytecode.codec.decode import Function, Instr
-from pijit.core.capture.values.lattice import Abstract
+from pijit.core.capture.values.lattice import Abstract, Const
 
 NAME_ON_STACK = sys.version_info < (3, 11)
 CODE = 1 + NAME_ON_STACK
@@ -26,6 +26,6 @@ def code_made(function: Function, make: Instr) -> Any:
 
 def pop_code(pop: Callable[[], Abstract]) -> Tuple[Any, str]:
     """The code and the qualified name that MAKE_FUNCTION takes from the stack."""
-    name = pop().object if NAME_ON_STACK else None  # type: ignore[attr-defined]
-    code = pop().object  # type: ignore[attr-defined]
-    return code, name if NAME_ON_STACK else code.co_qualname
+    name = cast(Const, pop()).object if NAME_ON_STACK else None
+    code = cast(Const, pop()).object
+    return code, name if name is not None else code.co_qualname

@@ -91,7 +91,8 @@ def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: Lis
     usual = all(getattr(named.get(name), "sample", default) is default for name, default in USUAL)
     plain = (isinstance(wrapped, FunctionValue)
              or isinstance(wrapped, OpaqueObject) and type(wrapped.sample) is types.FunctionType)
-    if not isinstance(function, FunctionValue) or not plain or not usual or _is_held(interpreter, function):
+    if (not isinstance(function, FunctionValue) or wrapped is None or not plain or not usual
+            or _is_held(interpreter, function)):
         raise Break("PJ201", callee="update_wrapper")
     interpreter.rely(callee.place, HasCode(callee.function.__code__))
     operands = [interpreter.object_value(Const(functools.update_wrapper)), interpreter.object_value(Const(()))]

@@ -45,7 +45,7 @@ def cell_reference(interpreter: Interpreter, name: str) -> CellRef:
 
 def content(interpreter: Interpreter, name: str) -> Abstract:
     """The value that the cell of a variable holds."""
-    return interpreter.use(_cell(interpreter, name)).items[0]  # type: ignore[no-any-return]
+    return interpreter.use(_cell(interpreter, name)).items[0]
 
 
 def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
@@ -60,9 +60,10 @@ def store_content(interpreter: Interpreter, name: str, value: Abstract) -> None:
         raise Break("PJ220", name=name, because="it would hold itself")
     interpreter.facts.changed.add((CellPlace, None))
     value = shared(interpreter, [interpreter.as_object(value)])[0]
-    cell = interpreter.use(interpreter.state.locals[name])
-    cell = cell.like(value=interpreter.object_value(cell))
-    interpreter.emit("store_cell", [cell.value, interpreter.stored_value(value)], None, exits=True)
+    cell = interpreter.use(_cell(interpreter, name))
+    pointer = interpreter.object_value(cell)
+    cell = cell.like(value=pointer)
+    interpreter.emit("store_cell", [pointer, interpreter.stored_value(value)], None, exits=True)
     change_record(interpreter, cell.token, as_left(cell.holding(CONTENT, value)))
 
 
@@ -70,7 +71,7 @@ def _cell(interpreter: Interpreter, name: str) -> VirtualObject:
     held: Optional[Abstract] = interpreter.state.locals.get(name)
     if held is None or not is_cell(held):
         raise Break("PJ220", name=name, because="it has no value yet where functions share it")
-    return held  # type: ignore[return-value]
+    return held
 
 
 def _new_cell(interpreter: Interpreter, value: Abstract) -> VirtualObject:

@@ -6,7 +6,7 @@ Called by the interpreter's calls and by `literals`.
 from __future__ import annotations
 
 import types
-from typing import List, Optional
+from typing import Any, List, Optional
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Function, Instr
@@ -28,7 +28,7 @@ def starred(interpreter: Interpreter, callee: Abstract, given: int, value: Abstr
     """
     items = interpreter.items_of(value)
     if items is not None or not isinstance(value, (Tensor, Instance)):
-        return items  # type: ignore[no-any-return]
+        return items
     wanted = _parameters(callee)
     return taken_apart(interpreter, value, wanted - given) if wanted is not None and wanted > given else None
 
@@ -37,13 +37,13 @@ def _parameters(callee: Abstract) -> Optional[int]:
     """Number of positional arguments that a call has to give a Python function; None if that is not known."""
     if isinstance(callee, UnescapedFunction):
         return None if callee.code.co_flags & VARIABLE_ARGUMENTS else callee.code.co_argcount
-    function = sample_of(callee.function if isinstance(callee, Bound) else callee)
+    function: Any = sample_of(callee.function if isinstance(callee, Bound) else callee)
     own = isinstance(callee, Bound) + (type(function) is types.MethodType)
     function = function.__func__ if type(function) is types.MethodType else function
     function = function.py_func if issubclass(type(function), JitFunction) else function
     if type(function) is not types.FunctionType or function.__code__.co_flags & VARIABLE_ARGUMENTS:
         return None
-    return function.__code__.co_argcount - len(function.__defaults__ or ()) - own  # type: ignore[no-any-return]
+    return function.__code__.co_argcount - len(function.__defaults__ or ()) - own
 
 
 def behind_display(function: Function, instr: Instr) -> bool:

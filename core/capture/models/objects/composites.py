@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import List, Optional
 
-from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.state.frame_state import forgotten
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, SliceDisplay
@@ -29,7 +29,7 @@ def held_method(interpreter: Interpreter, method: Method) -> HeldMethod:
     return HeldMethod((forgotten(method.owner),), method.name, method.born, None, made)
 
 
-def found_parted(interpreter: Interpreter, value: Composite) -> Composite:
+def found_parted(interpreter: Recorder, value: Composite) -> Composite:
     """A composite that the segment starts with, and its parts."""
     parts: List[Abstract] = []
     interpreter.note_dict(value.dict_path(value.root))
@@ -43,7 +43,7 @@ def found_parted(interpreter: Interpreter, value: Composite) -> Composite:
     return copy
 
 
-def parted_parameters(interpreter: Interpreter, value: Composite, block: Block, hint: str,
+def parted_parameters(interpreter: Recorder, value: Composite, block: Block, hint: str,
                       like: Optional[Abstract]) -> Composite:
     """A copy of ``value`` whose parts, and its object if it has one, are parameters of ``block``."""
     made = None if isinstance(value, SliceDisplay) else interpreter.graph.new_value(Object(value.python), hint)
@@ -54,7 +54,7 @@ def parted_parameters(interpreter: Interpreter, value: Composite, block: Block, 
     return (like if isinstance(like, Composite) else value).like(parts, None, made)
 
 
-def parted_values(interpreter: Interpreter, wanted: Composite, given: Composite) -> List[Value]:
+def parted_values(interpreter: Recorder, wanted: Composite, given: Composite) -> List[Value]:
     """The values for the parameters of `parted_parameters`."""
     parts = [part for want, have in zip(wanted.parts, given.parts) for part in interpreter.value_parts(want, have)]
     return parts if isinstance(wanted, SliceDisplay) else [interpreter.object_value(given)] + parts

@@ -88,7 +88,7 @@ def _initialised(interpreter: Interpreter, made: Abstract, plainly: bool, argume
         result = interpreter.call(function, [made, *arguments], keywords)
     if result != Const(None):
         raise Break("PJ230", callee=type_name(kind), because="its __init__ returns something")
-    return interpreter.state.stack.pop()  # type: ignore[no-any-return]
+    return interpreter.state.stack.pop()
 
 
 def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) -> Abstract:
@@ -99,10 +99,10 @@ def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) 
     if name in owner.names and not is_row(owner):
         if not owner.writable and _is_written_outside(interpreter, owner.python, name):
             raise Break("PJ219", object=describe(owner))
-        return interpreter.use(owner.items[owner.names.index(name)])  # type: ignore[no-any-return]
+        return interpreter.use(owner.items[owner.names.index(name)])
     cls = interpreter.use(owner.cls)
     if name == "__class__":
-        return cls  # type: ignore[no-any-return]
+        return cls
     interpreter.apart_from_classes(name, mro_of(owner.python))
     raw = class_value(owner.python, name)
     place = Place(owner.source, owner.root) if owner.root is not None else Place(cls.source, cls.root)
@@ -112,7 +112,7 @@ def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) 
         return bound
     if raw is UNBOUND or class_value(type(raw), "__get__") is not UNBOUND:
         raise Break("PJ204", attribute=name, object=type_name(owner.python))
-    return interpreter.known_object(raw, *place)  # type: ignore[no-any-return]
+    return interpreter.known_object(raw, *place)
 
 
 def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool:
@@ -141,8 +141,9 @@ def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, v
         value = shared(interpreter, [value])[0]
         interpreter.facts.changed.add(((VirtualObject, name), id(owner.python)))
         interpreter.facts.mutates = True
-        owner = owner.like(value=interpreter.object_value(owner))
-        operands = [owner.value, interpreter.object_value(Const(name)), interpreter.stored_value(value)]
+        pointer = interpreter.object_value(owner)
+        owner = owner.like(value=pointer)
+        operands = [pointer, interpreter.object_value(Const(name)), interpreter.stored_value(value)]
         interpreter.emit("store_attr", operands, None, exits=True)
     elif owner.root is not None:
         owner = owner.like(origin=origin_of(interpreter, owner))

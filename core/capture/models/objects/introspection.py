@@ -72,7 +72,7 @@ def call_type(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
 
 
 ABSTRACT = ("numbers", "collections.abc")
-PLAIN_READS = tuple(cls.__dict__["__getattribute__"] for cls in (object, type, types.ModuleType, tuple))
+PLAIN_READS = tuple(vars(cls)["__getattribute__"] for cls in (object, type, types.ModuleType, tuple))
 
 
 def call_isinstance(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -208,9 +208,9 @@ def call_dict_get(interpreter: Interpreter, arguments: List[Abstract], keywords:
     only(arguments, keywords, "get", 2, 3)
     owner, key = arguments[0], interpreter.constant(arguments[1])
     if interpreter.is_changing(owner) or class_of(owner) is not dict or not is_exactly(key, ITEM_KEYS):
-        return interpreter.get_now(*(arguments + [Const(None)])[:3])  # type: ignore[no-any-return]
+        return interpreter.get_now(*(arguments + [Const(None)])[:3])
     if interpreter.holds_item(owner, key):
-        return interpreter.container_item(owner, arguments[1])  # type: ignore[no-any-return]
+        return interpreter.container_item(owner, arguments[1])
     return arguments[2] if len(arguments) == 3 else Const(None)
 
 
@@ -228,7 +228,7 @@ def _dict_view(what: str) -> Handler:
 def _list_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.copy()``."""
     only(arguments, keywords, "copy", 1)
-    return interpreter.copied(arguments[0])  # type: ignore[no-any-return]
+    return interpreter.copied(arguments[0])
 
 
 def _dict_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -250,7 +250,8 @@ def _list_index(interpreter: Interpreter, arguments: List[Abstract], keywords: A
 def _list_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.count(value)`` of a number or a string."""
     only(arguments, keywords, "count", 2)
-    return Number(INT, interpreter.emit("same", [interpreter.position_of(*arguments, "count_items")], INT))
+    owner, value = arguments
+    return Number(INT, interpreter.emit("same", [interpreter.position_of(owner, value, "count_items")], INT))
 
 
 def method_of(owner: Abstract, name: str) -> Optional[Handler]:
@@ -267,7 +268,7 @@ def _string_method(name: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if keywords or not all(is_among(class_of(argument), (str, int)) for argument in arguments):
             raise Break("PJ216", method=name)
-        return interpreter.made_text("builtins.str." + name, arguments, result)  # type: ignore[no-any-return]
+        return interpreter.made_text("builtins.str." + name, arguments, result)
     result = BOOL if name.startswith("is") or name.endswith("with") else INT if name in ANSWER_NUMBERS else TEXT
     return call
 

@@ -70,7 +70,7 @@ def thing_attribute(interpreter: Interpreter, owner: ListElement, name: str) -> 
         return thing_items(interpreter, owner, position)[0]
     if kind is not None:
         operands = interpreter.object_value(owner), interpreter.object_value(Const(name))
-        return interpreter.typed_item("load_attr", *operands, kind)  # type: ignore[no-any-return]
+        return interpreter.typed_item("load_attr", *operands, kind)
     bound = None
     if raw is not UNBOUND:
         interpreter.rely(class_place(interpreter, owner),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Optional
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.state.heap_locations import after_bytecode, is_place
 from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.base import Composite
@@ -33,7 +33,7 @@ LOOK_AROUND = (locals, vars, eval, exec)
 """Functions that give the variables of their caller to other code."""
 
 
-def record_parameters(interpreter: Interpreter, value: VirtualObject, block: Block, hint: str,
+def record_parameters(interpreter: Recorder, value: VirtualObject, block: Block, hint: str,
                       like: Optional[Abstract]) -> VirtualObject:
     """A copy of ``value`` whose attributes are parameters of ``block``; so is its object, if it may have one."""
     known = like if isinstance(like, VirtualObject) else value
@@ -48,7 +48,7 @@ def record_parameters(interpreter: Interpreter, value: VirtualObject, block: Blo
     return value.like(**found)
 
 
-def record_parts(interpreter: Interpreter, wanted: VirtualObject, given: Any) -> List[Value]:
+def record_parts(interpreter: Recorder, wanted: VirtualObject, given: Any) -> List[Value]:
     """The values for the parameters of `record_parameters`."""
     given = interpreter.use(given)
     if not isinstance(given, VirtualObject) or given.names != wanted.names:
@@ -59,7 +59,7 @@ def record_parts(interpreter: Interpreter, wanted: VirtualObject, given: Any) ->
     return parts
 
 
-def record_output(interpreter: Interpreter, value: VirtualObject) -> Output:
+def record_output(interpreter: Recorder, value: VirtualObject) -> Output:
     """The output for an object that is made where the kernel exits, once for all values that refer to it."""
     if value.value is not None:
         return Output("value", value.value)
@@ -82,8 +82,8 @@ def origin_of(interpreter: Interpreter, record: VirtualObject) -> Value:
         return record.origin
     if record.root is not None:
         found = interpreter.segment_input(record.root, Object(record.python))
-        return interpreter.emit("origin", [found], WORD)  # type: ignore[no-any-return]
-    return interpreter.emit("const", [], WORD, {"value": 0})  # type: ignore[no-any-return]
+        return interpreter.emit("origin", [found], WORD)
+    return interpreter.emit("const", [], WORD, {"value": 0})
 
 
 def made_object(interpreter: Interpreter, record: VirtualObject) -> Value:
@@ -99,7 +99,7 @@ def made_object(interpreter: Interpreter, record: VirtualObject) -> Value:
     if not record.shared:
         change_record(interpreter, record.token,
                       lambda one: one.like(shared=True, writable=False, value=made, origin=None, changed=False))
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _new_object(interpreter: Interpreter, record: VirtualObject) -> Value:
@@ -109,7 +109,7 @@ def _new_object(interpreter: Interpreter, record: VirtualObject) -> Value:
     operands = ([origin_of(interpreter, record), cls, names]
                 + [interpreter.stored_value(interpreter.use(item)) for item in record.items])
     name = "changed_instance" if record.changed else "new_instance"
-    return interpreter.emit(name, operands, Object(record.python))  # type: ignore[no-any-return]
+    return interpreter.emit(name, operands, Object(record.python))
 
 
 def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Abstract:
@@ -123,9 +123,9 @@ def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Ab
         value = interpreter.use(value).like(root=None, **found)
     elif value.root is not None and isinstance(value, (Sequence, KnownContainer, Composite)):
         made, used = interpreter.object_value(value), interpreter.use(value)
-        if isinstance(value, KnownContainer):
+        if isinstance(used, KnownContainer):
             value = used.like(list(used.items), made)
-        elif isinstance(value, Composite):
+        elif isinstance(used, Composite):
             value = used.like(used.parts, value.source, made)
         else:
             value = Sequence(list(used.items), value.source, value.born, made)

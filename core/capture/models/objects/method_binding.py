@@ -48,7 +48,7 @@ def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abst
     an object of class ``kind``, or a class if that is None."""
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = interpreter.known_object(raw, *place)
-        return Bound(function, owner) if kind is not None else function  # type: ignore[no-any-return]
+        return Bound(function, owner) if kind is not None else function
     if type(raw) is classmethod and issubclass(type(raw.__func__), FUNCTIONS):
         interpreter.rely(place, HasType(classmethod))
         cls = owner
@@ -57,11 +57,11 @@ def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abst
         return Bound(interpreter.known_object(raw.__func__, *place.then(Attr, "__func__")), cls)
     if type(raw) is staticmethod and issubclass(type(raw.__func__), FUNCTIONS):
         interpreter.rely(place, HasType(staticmethod))
-        return interpreter.known_object(raw.__func__, *place.then(Attr, "__func__"))  # type: ignore[no-any-return]
+        return interpreter.known_object(raw.__func__, *place.then(Attr, "__func__"))
     if type(raw) is property and issubclass(type(raw.fget), FUNCTIONS) and kind is not None:
         interpreter.rely(place, HasType(property))
         getter = interpreter.known_object(raw.fget, *place.then(Attr, "fget"))
-        return interpreter.call(getter, [owner], {})  # type: ignore[no-any-return]
+        return interpreter.call(getter, [owner], {})
     return None
 
 
@@ -91,7 +91,7 @@ def call_plain_init(interpreter: Interpreter, arguments: List[Abstract], keyword
 def class_object(interpreter: Interpreter, owner: Abstract) -> Abstract:
     """``type(owner)`` of an object, with the place of the class."""
     if isinstance(owner, VirtualObject):
-        return interpreter.use(owner.cls)  # type: ignore[no-any-return]
+        return interpreter.use(owner.cls)
     where = class_place(interpreter, owner)
     cls = Const(class_of(owner), where.source)
     cls.root = where.root
@@ -112,7 +112,7 @@ def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstra
     kind = None if of_class else cls.object  # type: ignore[attr-defined]
     bound = bind_attribute(interpreter, raw, place, found.owner, kind)
     if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
-        return interpreter.known_object(raw, *place)  # type: ignore[no-any-return]
+        return interpreter.known_object(raw, *place)
     if bound is None and is_among(raw, BEHIND_SUPER) and not of_class:
         return Bound(interpreter.known_object(raw, *place), found.owner)
     if bound is None:
@@ -120,7 +120,7 @@ def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstra
     return bound
 
 
-def call_super(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+def call_super(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Super:
     """``super()`` in a method, a class method or ``__new__``, and ``super(cls, self)``."""
     only(arguments, keywords, "super", 0, 2)
     cls, owner = arguments if arguments else _class_and_first_argument(interpreter)

@@ -29,7 +29,12 @@ from pijit.guards.held import is_heap_type
 from pijit.guards.reading import class_value, mro_of
 from pijit.guards.source import UNBOUND, ClassAttr, is_plain_tuple
 
-_SAMPLE: Any = collections.namedtuple("_SAMPLE", "first")
+
+def _named_tuple() -> Any:
+    return collections.namedtuple("_SAMPLE", "first")
+
+
+_SAMPLE = _named_tuple()
 TUPLE_GETTER: type = type(_SAMPLE.first)
 OWN_READS = ("__getitem__", "__len__", "__iter__")
 NEVER = ("__del__", "__getattr__")
@@ -121,7 +126,7 @@ def field_of(interpreter: Interpreter, owner: VirtualObject, name: str) -> Optio
         return None
     interpreter.rely(interpreter.use(owner.cls), Holds(name, found))
     items = row_items(interpreter, owner) if type(found) is property else owner.items  # a property reads self[position]
-    return interpreter.use(items[position])  # type: ignore[no-any-return]
+    return interpreter.use(items[position])
 
 
 def field_position(field: Any) -> Optional[int]:
@@ -210,7 +215,7 @@ def _asdict(interpreter: Interpreter, function: FunctionType, arguments: List[Ab
         raise Break("PJ216", method="_asdict")
     items = _items_of_row(interpreter, arguments[0], "_asdict", function, len(fields))
     rely_on_class(interpreter, arguments[0], "_fields", fields)
-    return interpreter.new_dict(list(fields), items)  # type: ignore[no-any-return]
+    return interpreter.new_dict(list(fields), items)
 
 
 ROW_METHODS: Dict[int, Callable[..., Abstract]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from types import FunctionType
-from typing import Any, Optional, Tuple
+from typing import Any, Optional, Tuple, cast
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
@@ -104,7 +104,7 @@ def _called(interpreter: Interpreter, name: str, owner: Abstract, *arguments: Ab
     wrote, place = interpreter.wrote, class_place(interpreter, owner).then(Attr, name)
     result = interpreter.call(interpreter.known_object(special_method(owner, name), *place), [owner, *arguments], {})
     if result != DECLINED:
-        return result  # type: ignore[no-any-return]
+        return result
     if interpreter.wrote and not wrote:  # an exit in the middle of it would use its result as that of the instruction
         raise Break("PJ231")
     return DECLINED
@@ -176,7 +176,7 @@ def inplace_special(interpreter: Interpreter, symbol: str, left: Abstract, right
         return found if found is not DECLINED else None
     if special_method(left, "__%s__" % name) is not None:
         if class_value(class_of(left), "__i%s__" % name) is not UNBOUND:  # type: ignore[arg-type]
-            raise Break("PJ203", operand=type_name(class_of(left)))
+            raise Break("PJ203", operand=type_name(cast(type, class_of(left))))
         rely_on_class(interpreter, left, "__i%s__" % name, UNBOUND)
     return None
 
@@ -194,7 +194,7 @@ def compare_special(interpreter: Interpreter, symbol: str, left: Abstract, right
             return found
     if symbol not in ("==", "!="):
         raise Break("PJ203", operand="%s that is not implemented" % own)
-    return interpreter.compare("is" if symbol == "==" else "is not", left, right)  # type: ignore[no-any-return]
+    return interpreter.compare("is" if symbol == "==" else "is not", left, right)
 
 
 def _compared(interpreter: Interpreter, name: str, owner: Abstract, other: Abstract) -> Abstract:
@@ -212,7 +212,7 @@ def _compared(interpreter: Interpreter, name: str, owner: Abstract, other: Abstr
         return DECLINED
     with interpreter.deriving():
         answer = _called(interpreter, "__eq__", owner, other)
-    return answer if answer is DECLINED else interpreter.negated(answer)  # type: ignore[no-any-return]
+    return answer if answer is DECLINED else interpreter.negated(answer)
 
 
 def _gives_way(interpreter: Interpreter, own: str, left: Abstract, right: Abstract) -> bool:
@@ -240,7 +240,7 @@ def length_special(interpreter: Interpreter, value: Abstract) -> Optional[Abstra
     if isinstance(length, Const) and type(length.object) is int and length.object >= 0:
         return length
     if not isinstance(length, Number) or length.type != INT:
-        raise Break("PJ203", operand="length of %s" % type_name(class_of(value)))
+        raise Break("PJ203", operand="length of %s" % type_name(cast(type, class_of(value))))
     enough = interpreter.emit("compare", [interpreter.number_value(length), interpreter.number_value(Const(0))], FLAG,
                               {"operator": ">="})
     interpreter.emit("require", [enough], None, exits=True)
@@ -265,12 +265,12 @@ def contains_special(interpreter: Interpreter, owner: Abstract, value: Abstract)
     answer = ask_special(interpreter, "__contains__", owner, value)
     if answer is None or isinstance(answer, Const):
         return _checked_bool(answer, owner) if answer is not None else None
-    return interpreter.negated(interpreter.negated(answer))  # type: ignore[no-any-return]
+    return interpreter.negated(interpreter.negated(answer))
 
 
 def _checked_bool(answer: Abstract, owner: Abstract) -> Abstract:
     if number_type(answer) != BOOL:
-        raise Break("PJ203", operand="truth of %s" % type_name(class_of(owner)))
+        raise Break("PJ203", operand="truth of %s" % type_name(cast(type, class_of(owner))))
     return answer
 
 
@@ -278,5 +278,5 @@ def iterator_special(interpreter: Interpreter, value: Abstract) -> Optional[Abst
     """``iter(value)`` by an ``__iter__`` that returns an iterator which kernels can step."""
     iterator = ask_special(interpreter, "__iter__", value)
     if iterator is not None and not isinstance(iterator, (LoopIterator, GeneratorFrame)):
-        raise Break("PJ209", type=type_name(class_of(value)))
+        raise Break("PJ209", type=type_name(cast(type, class_of(value))))
     return iterator

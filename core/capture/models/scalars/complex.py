@@ -32,7 +32,7 @@ def _rounds_each(kind: Any, x: float) -> bool:
     return bool((number * number).real == 0.0)
 
 
-ROUNDS_EACH: Dict[np.dtype, Dict[str, bool]] = {
+ROUNDS_EACH: Dict[np.dtype[Any], Dict[str, bool]] = {
     COMPLEX.dtype: {"py": _rounds_each(complex, 1 + 2.0 ** -30), "np": _rounds_each(np.complex128, 1 + 2.0 ** -30)},
     np.dtype(np.complex64): {"np": _rounds_each(np.complex64, 1 + 2.0 ** -14)},
 }
@@ -44,7 +44,8 @@ def _commutes(types: str) -> bool:
     parts = np.random.RandomState(0).uniform(-1.0, 1.0, (4, 64))
     left, right = (re + 1j * im for re, im in (parts[:2], parts[2:]))
     one, other = (np.multiply(*pair, dtype=types[-1], casting="same_kind") for pair in ((left, right), (right, left)))
-    return one.tobytes() == other.tobytes()
+    same: bool = one.tobytes() == other.tobytes()
+    return same
 
 
 COMMUTING = frozenset([loop for loop in np.multiply.types if loop not in ("FF->F", "DD->D") or _commutes(loop)])
@@ -118,7 +119,7 @@ def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywor
     only(arguments, keywords, "conj", 1)
     if not isinstance(arguments[0], Tensor) or arguments[0].type.dtype.kind != "c":
         raise Break("PJ210", callee="conj of real numbers")
-    return interpreter.ufunc_call(np.conjugate, arguments)  # type: ignore[no-any-return]
+    return interpreter.ufunc_call(np.conjugate, arguments)
 
 
 def call_complex(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -141,7 +142,7 @@ def _part_function(name: str) -> Handler:
     """``np.real`` and ``np.imag``, as the attribute."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return interpreter.attribute(arguments[0], name)  # type: ignore[no-any-return]
+        return interpreter.attribute(arguments[0], name)
     return call
 
 
@@ -153,7 +154,7 @@ because parts of the result may still be finite."""
 
 
 def _libm(interpreter: Interpreter, function: str, *args: Value) -> Value:
-    return interpreter.emit("libm", list(args), FLOAT,  # type: ignore[no-any-return]
+    return interpreter.emit("libm", list(args), FLOAT,
                             {"function": function, "finite": True}, exits=True)
 
 
@@ -180,7 +181,7 @@ def _written_out(path: str, write: Callable[..., Number]) -> Handler:
         if kind is None:
             raise Break("PJ203", operand="an argument of " + path)
         if kind.dtype not in (COMPLEX.dtype, FLOAT.dtype):
-            return interpreter.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+            return interpreter.invoke(FUNCTIONS[path], arguments, keywords)
         number = interpreter.convert(arguments[0], kind, COMPLEX)
         return write(interpreter, interpreter.emit("real", [number], FLOAT), interpreter.emit("imag", [number], FLOAT),
                      number)
@@ -226,14 +227,14 @@ def _python_power(interpreter: Interpreter, base: Value, exponent: int) -> Value
         result = interpreter.emit("truediv", [one, result], COMPLEX, exits=True)
     fine = interpreter.emit("not", [interpreter.emit("infinite", [result], FLAG)], FLAG)
     interpreter.emit("require", [fine], None, exits=True)
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def _numpy_square(interpreter: Interpreter, base: Value, kind: Scalar) -> Value:
     """NumPy's npy_cpow for exponent 2: the square, or positive zeros for any zero."""
     square = interpreter.emit("mul", [base, base], kind, exits=True)
     zero = interpreter.emit("const", [], kind, {"value": 0j})
-    return interpreter.emit("select",  # type: ignore[no-any-return]
+    return interpreter.emit("select",
                             [interpreter.emit("truth", [base], FLAG), square, zero], kind)
 
 
@@ -244,7 +245,7 @@ COMPLEX_CALLS: List[Tuple[Any, Handler]] = [
     (cmath.exp, _written_out("cmath.exp", _exp)),
     (cmath.phase, _written_out("cmath.phase", _phase)),
 ]
-CLASSES = (complex, np.complex64, np.complex128, float, np.float64, np.float32)
+CLASSES: Tuple[type, ...] = (complex, np.complex64, np.complex128, float, np.float64, np.float32)
 CONJUGATES = {(kind, name): conjugated for kind in CLASSES
               for name in ("conjugate", "conj") if hasattr(kind, name)}
 """The methods of numbers, by class and name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections import Counter, defaultdict
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, List, Tuple, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, numpy_scalar
+from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, Scalar, numpy_scalar
 from pijit.guards.facts import is_among
 
 
@@ -43,7 +43,7 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     if isinstance(value, Tensor) and value.type.ndim:
         return Number(INT, interpreter.dimension(value, 0))
     if is_text(value) and not (isinstance(value, Const) and value.source is None):
-        return interpreter.text_length(value)  # type: ignore[no-any-return]
+        return interpreter.text_length(value)
     if (isinstance(value, Instance) and not isinstance(value, KnownContainer)
             and is_among(class_of(value), (list, tuple))):
         return Number(INT, interpreter.emit("same", [interpreter.emit("list_size", [interpreter.object_value(value)],
@@ -52,7 +52,7 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         return range_length(interpreter, value)
     looked_at = is_among(class_of(value), SETS + (defaultdict, Counter)) and not isinstance(value, Const)
     if interpreter.is_changing(value) or looked_at:
-        return interpreter.length_now(value)  # type: ignore[no-any-return]
+        return interpreter.length_now(value)
     length = interpreter.length_of(value)
     if length is not None:
         return Const(length)
@@ -99,7 +99,7 @@ def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
 def _parsed(interpreter: Interpreter, kind: type, value: Abstract) -> Abstract:
     """The number that a string represents; bytecode raises where there is none."""
     if not isinstance(value, Const):
-        return interpreter.made_text("builtins." + kind.__name__, [value],  # type: ignore
+        return interpreter.made_text("builtins." + kind.__name__, [value],
                                      INT if kind is int else FLOAT)
     try:
         return Const(kind(interpreter.constant(value)))
@@ -121,29 +121,29 @@ def extreme_of_numbers(interpreter: Interpreter, symbol: str, arguments: List[Ab
         name = "min" if symbol == "<" else "max"
         part(interpreter, CallOutcomes({0: first, 1: second}, name))
         return CallOutcomes(interpreter.either(flag, second, first), name)
-    best = interpreter.number_value(arguments[0])
+    kind, best = cast(Scalar, kinds[0]), interpreter.number_value(arguments[0])
     for argument in arguments[1:]:
         value = interpreter.number_value(argument)
         flag = interpreter.emit("compare", [value, best], FLAG, {"operator": symbol})
-        best = interpreter.emit("select", [flag, value, best], kinds[0])
-    return Number(kinds[0], best)  # type: ignore[arg-type]
+        best = interpreter.emit("select", [flag, value, best], kind)
+    return Number(kind, best)
 
 
 def call_divmod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``divmod`` of numbers and arrays: the pair of ``//`` and ``%``."""
     only(arguments, keywords, "divmod", 2)
     if any(isinstance(argument, Tensor) for argument in arguments):
-        return interpreter.invoke(FUNCTIONS["divmod"], arguments, {})  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["divmod"], arguments, {})
     if any(number_type(argument) is None for argument in arguments):
         raise Break("PJ203", operand=" and ".join(map(describe, arguments)))
-    return interpreter.new_tuple([interpreter.binary("//", *arguments),  # type: ignore[no-any-return]
+    return interpreter.new_tuple([interpreter.binary("//", *arguments),
                                   interpreter.binary("%", *arguments)])
 
 
 def call_pow(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``pow(x, y)``, and ``pow(x, y, z)`` of integers."""
     if len(arguments) == 3 and all(number_type(argument) == INT for argument in arguments):
-        return interpreter.invoke(FUNCTIONS["builtins.pow"], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["builtins.pow"], arguments, keywords)
     only(arguments, keywords, "pow", 2)
     return interpreter.binary("**", *arguments)
 
@@ -183,7 +183,7 @@ def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
 def _math(name: str) -> Callable[..., Abstract]:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if name == "log" and len(arguments) == 2 and all(number_type(argument) is not None for argument in arguments):
-            return interpreter.invoke(FUNCTIONS["math.log"], arguments, keywords)  # type: ignore[no-any-return]
+            return interpreter.invoke(FUNCTIONS["math.log"], arguments, keywords)
         only(arguments, keywords, "math." + name, 1)
         kind = number_type(arguments[0])
         if kind is None or kind.dtype.kind not in "fi" or kind.dtype.itemsize != 8:

@@ -31,35 +31,35 @@ UNARY: Dict[str, str] = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": 
 def _binary(name: str, symbol: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return interpreter.binary(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.binary(symbol, *arguments)
     return call
 
 
 def _comparison(name: str, symbol: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return interpreter.compare(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.compare(symbol, *arguments)
     return call
 
 
 def _containing(name: str, symbol: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return interpreter.compare(symbol, arguments[1], arguments[0])  # type: ignore[no-any-return]
+        return interpreter.compare(symbol, arguments[1], arguments[0])
     return call
 
 
 def _inplace(name: str, symbol: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
-        return interpreter.inplace(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.inplace(symbol, *arguments)
     return call
 
 
 def _unary(name: str, symbol: str) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return interpreter.unary(symbol, *arguments)  # type: ignore[no-any-return]
+        return interpreter.unary(symbol, *arguments)
     return call
 
 
@@ -70,14 +70,14 @@ def _as_it_is(path: str, kinds: str) -> Handler:
             kind = number_type(value)
             if kind is None or kind.dtype.kind not in kinds:
                 raise Break("PJ203", operand=describe(value))
-        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)
     return call
 
 
 def call_getitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.getitem(x, index)``."""
     only(arguments, keywords, "getitem", 2)
-    return interpreter.subscript(*arguments)  # type: ignore[no-any-return]
+    return interpreter.subscript(*arguments)
 
 
 def call_setitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -97,7 +97,7 @@ def call_delitem(interpreter: Interpreter, arguments: List[Abstract], keywords: 
 
 def call_not(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.not_(x)``."""
-    return interpreter.negated(call_bool(interpreter, arguments, keywords))  # type: ignore[no-any-return]
+    return interpreter.negated(call_bool(interpreter, arguments, keywords))
 
 
 def call_index(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -140,7 +140,7 @@ def _of_class(path: str) -> Handler:
     """A method of a builtin class of numbers, called unchanged."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, path, 1)
-        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS[path], arguments, keywords)
     return call
 
 

@@ -12,13 +12,14 @@ state is, because kernels do not set that state. Checking more flags than necess
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, List, NamedTuple, Tuple
+from typing import Any, Callable, List, NamedTuple, Tuple, cast
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.flow.block_stack import Blocks
 from pijit.core.bytecode.linker.osr import Given
 from pijit.core.capture.models.objects.special_methods import call_special, class_place, special_method
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready, refuse_loop
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.lattice import Abstract, Bound, Unknown
@@ -94,10 +95,10 @@ def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
         raise Break("PJ206", type=describe(value))
     place = class_place(interpreter, value).then(Attr, "__exit__")
     interpreter.push(Manager(interpreter.known_object(function, *place), value, instr.index, _apart(interpreter)))
-    result = call_special(interpreter, "__enter__", value)  # this call may change the known contents of the manager
-    if result is None or isinstance(result, CallOutcomes):
+    entered = call_special(interpreter, "__enter__", value)  # this call may change the known contents of the manager
+    if entered is None or isinstance(entered, CallOutcomes):
         raise Break("PJ206", type=describe(value))
-    interpreter.push(result)
+    interpreter.push(entered)
 
 
 def _apart(interpreter: Interpreter) -> int:
@@ -106,7 +107,7 @@ def _apart(interpreter: Interpreter) -> int:
 
 def leave_with(interpreter: Interpreter, instr: Instr) -> None:
     """POP_BLOCK at the end of a with statement; Break if bytecode has entered it."""
-    level = interpreter.cfg.block_stack[instr.index][-1].level
+    level = cast(Blocks, interpreter.cfg.block_stack[instr.index])[-1].level
     if not isinstance(interpreter.state.stack[level - 1], Manager):
         raise Break("PJ206", opcode=instr.opname)
 
@@ -130,7 +131,7 @@ def with_errors(interpreter: Interpreter, name: str, attrs: Any) -> Any:
     Raises:
         Break: the operation checks the flags that NumPy's own state names.
     """
-    found = interpreter.errors()
+    found = errors(interpreter)
     if found.heeded and name in ASKS_NUMPY:
         raise Break("PJ206", opcode=interpreter.instr.opname, because="np.errstate around a call of NumPy's")
     more = {"ignored": found.ignored} if found.ignored and name in RAISES_FLAGS else {}
@@ -155,11 +156,11 @@ def given(stack: List[Abstract]) -> Tuple[Given, ...]:
     return tuple(Given(position, value.make) for position, value in enumerate(stack) if isinstance(value, Manager))
 
 
-def item_output(interpreter: Interpreter, value: Abstract) -> Output:
+def item_output(interpreter: Recorder, value: Abstract) -> Output:
     """The output of an exit for one item of the operand stack."""
     if isinstance(value, Manager):
         return Output("tuple", None, [interpreter.exit_output(part) for part in value.parts()])
-    return interpreter.exit_output(value)  # type: ignore[no-any-return]
+    return interpreter.exit_output(value)
 
 
 def stranded(instr: Instr, stack: List[Abstract]) -> List[Abstract]:

@@ -53,7 +53,7 @@ def call_contains(interpreter: Interpreter, callee: Callee, arguments: List[Abst
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
         return interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
     found = _is_there(interpreter, callee, *arguments)
-    _require_there(interpreter, *arguments, found)
+    _require_there(interpreter, arguments[0], arguments[1], found)
     return Const(found)
 
 
@@ -91,6 +91,6 @@ def _require_there(interpreter: Interpreter, owner: Abstract, name: Abstract, wa
 
 
 ENVIRONMENT_CALLS: Dict[int, Callable[..., Abstract]] = {
-    id(collections.abc.Mapping.get.__code__): call_get,  # type: ignore[attr-defined]
-    id(collections.abc.Mapping.__contains__.__code__): call_contains,  # type: ignore[attr-defined]
+    id(collections.abc.Mapping.get.__code__): call_get,
+    id(collections.abc.Mapping.__contains__.__code__): call_contains,
     id(READ.__code__): call_item}

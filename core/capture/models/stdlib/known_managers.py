@@ -31,7 +31,8 @@ SETTINGS = frozenset(["ignore", "warn", "raise", "print"])
 def entered(*settings: str) -> Any:
     """The ``__exit__`` of an error state that was entered;
     ``settings`` alternates kinds of errors and their handling."""
-    state = np.errstate(**dict(zip(settings[::2], settings[1::2])))
+    named: Any = dict(zip(settings[::2], settings[1::2]))
+    state = np.errstate(**named)
     state.__enter__()
     return state.__exit__
 
@@ -58,19 +59,19 @@ HELPER = contextlib.contextmanager(generating).__code__
 """The code of the function that ``contextmanager`` makes from a generator function."""
 
 
-def _enter_generator(interpreter: Interpreter, owner: Abstract) -> Tuple[Abstract, Abstract]:
-    after = interpreter.facts.inliner.resume(interpreter,  # type: ignore
+def _enter_generator(interpreter: Interpreter, owner: GeneratorFrame) -> Tuple[Abstract, Abstract]:
+    after = interpreter.facts.inliner.resume(interpreter,
                                              owner.like(tuple(map(interpreter.use, owner.parts))))
     if not isinstance(after, GeneratorFrame):
         raise Break("PJ206", because="there are several ways to the yield of its generator")
-    waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1],  # type: ignore
+    waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1],
                              born=interpreter.instr.index)
     after.parts[-1].born = interpreter.instr.index
     return waiting, after.parts[-1]
 
 
-def _leave_generator(interpreter: Interpreter, owner: Abstract) -> None:
-    if not has_ended(interpreter.facts.inliner.resume(interpreter,  # type: ignore
+def _leave_generator(interpreter: Interpreter, owner: GeneratorFrame) -> None:
+    if not has_ended(interpreter.facts.inliner.resume(interpreter,
                                                       owner.like(tuple(map(interpreter.use, owner.parts))))):
         raise Break("PJ206", because="its generator may yield again")
 
@@ -106,7 +107,7 @@ def refuse_loop(interpreter: Interpreter, setup: Instr) -> None:
     be re-entered where only bytecode knows the manager."""
     for loop in interpreter.cfg.loops if not interpreter.facts.depth else ():
         blocks = interpreter.cfg.block_stack[interpreter.cfg.blocks[loop.header].start]
-        if any(block.pusher == setup.index for block in blocks):
+        if any(block.pusher == setup.index for block in blocks or ()):
             raise Break("PJ206", opcode="SETUP_WITH", because="a loop inside has a kernel of its own")
 
 
@@ -146,7 +147,7 @@ def managing_function(interpreter: Interpreter, callee: Any) -> Abstract:
     """The generator function that ``contextmanager`` wraps in a callee; the callee's code is `HELPER`."""
     found = next(k for k, name in enumerate(HELPER.co_freevars) if name == "func")
     place: Place = callee.place.then(Attr, "__closure__").then(Item, found).then(Inner, "cell_contents")
-    return interpreter.known_object(callee.function.__closure__[found].cell_contents,  # type: ignore[no-any-return]
+    return interpreter.known_object(callee.function.__closure__[found].cell_contents,
                                     *place)
 
 
