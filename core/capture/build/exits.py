@@ -5,7 +5,7 @@ A side exit returns to the last resume point, so that bytecode repeats no effect
 
 from __future__ import annotations
 
-from typing import Any, Collection, Container, List, Set, Tuple, cast
+from typing import Any, Collection, Container, List, Set, Tuple
 
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import Report
@@ -39,7 +39,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
-from pijit.core.graph.ir import Op, Output, SideExit, Value
+from pijit.core.graph.ir import Op, Output, SideExit
 from pijit.core.graph.types import FLAG, INT, SKIP
 from pijit.guards.facts import type_name
 
@@ -221,9 +221,9 @@ def _leave_once(builder: Any, value: Abstract) -> None:
 def _iterator_output(builder: Any, value: LoopIterator) -> Output:
     """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
     if value.input is not None:
-        return Output("advance", value.input, (), cast("List[Value]", moving_words(value)))
+        return Output("advance", value.input, (), moving_words(value))
     return Output(ITERATOR_OUTPUTS[value.kind], None, [builder.exit_output(part) for part in value.parts],
-                  cast("Tuple[Value, ...]", value.words))
+                  value.words)
 
 
 def may_resume(builder: Any, begins: bool) -> bool:

@@ -174,7 +174,7 @@ class Range(Abstract):
 
     __slots__ = ("words", "parts")
 
-    def __init__(self, words: Tuple[Optional[Value], ...], born: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:
+    def __init__(self, words: Tuple[Value, ...], born: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:
         super().__init__(None, born)
         self.words = words
         self.parts = parts
@@ -190,7 +190,7 @@ class LoopIterator(Abstract):
     __slots__ = ("kind", "words", "parts", "input", "count")
     has_parts = True
 
-    def __init__(self, kind: str, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...] = (),
+    def __init__(self, kind: str, words: Tuple[Value, ...], parts: Tuple[Abstract, ...] = (),
                  input: Optional[int] = None, born: int = -1, count: Optional[int] = None) -> None:
         super().__init__(None, born)
         self.kind = kind
@@ -202,7 +202,7 @@ class LoopIterator(Abstract):
     def key(self) -> Any:
         return (self.kind, self.parts, self.count)
 
-    def stepped(self, words: Tuple[Optional[Value], ...], parts: Tuple[Abstract, ...]) -> "LoopIterator":
+    def stepped(self, words: Tuple[Value, ...], parts: Tuple[Abstract, ...]) -> "LoopIterator":
         """The same iterator, further on."""
         count = self.count + 1 if self.count is not None else None
         return LoopIterator(self.kind, words, parts, self.input, self.born, count)

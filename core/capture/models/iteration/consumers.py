@@ -11,7 +11,7 @@ import math
 import sys
 from collections import defaultdict, deque
 from types import CodeType
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, cast
 
 from pijit.core.bytecode.rewrite.generator_to_loop import (
     ALL,
@@ -69,9 +69,10 @@ from pijit.guards.facts import is_among, is_exactly
 def _codes(f: Any) -> Tuple[CodeType, ...]:
     """Generator code of ``map`` with one iterable and with several,
     and of ``filter`` with a function and with None."""
-    return tuple(made.gi_code for made in (  # type: ignore[attr-defined]
-        (f(item) for item in ()), (f(*items) for items in ()), (item for item in () if f(item)),
-        (item for item in () if item)))
+    nothing: Tuple[Any, ...] = ()
+    return tuple(cast(Any, made).gi_code for made in (
+        (f(item) for item in nothing), (f(*items) for items in nothing), (item for item in nothing if f(item)),
+        (item for item in nothing if item)))
 
 
 FACTORIES = (int, float, complex, list, dict, set, str)
@@ -90,14 +91,14 @@ def call_sum(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         raise Break("PJ211", callee="sum")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
-    return interpreter.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})  # type: ignore[no-any-return]
+    return interpreter.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})
 
 
 def _decision(name: str, consumer: Consumer) -> Handler:
     """``any`` and ``all``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return interpreter.consume(consumer, arguments[0])  # type: ignore[no-any-return]
+        return interpreter.consume(consumer, arguments[0])
     return call
 
 
@@ -118,27 +119,27 @@ def _extreme(name: str, symbol: str) -> Handler:
             given[DEFAULT] = keywords["default"]
         items = arguments[0] if len(arguments) == 1 else Sequence(arguments)
         consumer = EXTREMES[symbol, by_key, "default" in keywords]
-        return interpreter.consume(consumer, items, given)  # type: ignore[no-any-return]
+        return interpreter.consume(consumer, items, given)
     return call
 
 
 def _known_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """The items of a tuple or list if they are known, or few enough to be guarded one by one; else None."""
-    return interpreter.items_of(value) if is_short(interpreter, value) else None  # type: ignore[no-any-return]
+    return interpreter.items_of(value) if is_short(interpreter, value) else None
 
 
 def call_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list(iterable)``."""
     only(arguments, keywords, "list", 0, 1)
     if not arguments:
-        return interpreter.new_list([])  # type: ignore[no-any-return]
+        return interpreter.new_list([])
     items = _known_items(interpreter, arguments[0])
     if items is not None:
-        return interpreter.new_list([interpreter.use(item) for item in items])  # type: ignore[no-any-return]
+        return interpreter.new_list([interpreter.use(item) for item in items])
     kind = items_of_set(interpreter, arguments[0])
     if kind is not None:
         return made_by(interpreter, "builtins.list", kind, [interpreter.object_value(arguments[0])])
-    return interpreter.consume(LIST, arguments[0])  # type: ignore[no-any-return]
+    return interpreter.consume(LIST, arguments[0])
 
 
 def call_set(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -151,8 +152,8 @@ def call_set(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         return made_by(interpreter, "builtins.set", Object(set), [interpreter.object_value(arguments[0])])
     items = _known_items(interpreter, arguments[0]) if arguments else []
     if items is not None:
-        return interpreter.new_set([interpreter.use(item) for item in items])  # type: ignore[no-any-return]
-    return interpreter.consume(SET, arguments[0])  # type: ignore[no-any-return]
+        return interpreter.new_set([interpreter.use(item) for item in items])
+    return interpreter.consume(SET, arguments[0])
 
 
 def call_frozenset(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -196,7 +197,7 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         generated = isinstance(arguments[0], Lazy) and not keywords
         pairs = all_items(interpreter, arguments[0], interpreter.facts.unrolling) if listed and not generated else None
         if pairs is None and listed and not keywords:
-            return interpreter.consume(DICT, arguments[0])  # type: ignore[no-any-return]
+            return interpreter.consume(DICT, arguments[0])
         if pairs is None:
             raise Break("PJ209", type=describe(arguments[0]))
         for pair in pairs:
@@ -205,7 +206,7 @@ def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
                 raise Break("PJ216", key=describe(key))
             items[key.object] = interpreter.use(value)
     items.update(keywords)
-    return interpreter.new_dict(list(items), list(items.values()))  # type: ignore[no-any-return]
+    return interpreter.new_dict(list(items), list(items.values()))
 
 
 def _is_known_dict(interpreter: Interpreter, value: Abstract) -> bool:
@@ -221,13 +222,13 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if not arguments:
         return Const(())
     if class_of(arguments[0]) is tuple:
-        return interpreter.use(arguments[0])  # type: ignore[no-any-return]
+        return interpreter.use(arguments[0])
     items = _known_items(interpreter, arguments[0])
     if items is not None:
-        return interpreter.new_tuple([interpreter.use(item) for item in items])  # type: ignore[no-any-return]
+        return interpreter.new_tuple([interpreter.use(item) for item in items])
     made = call_list(interpreter, arguments, {})
     if isinstance(made, KnownContainer):
-        return interpreter.new_tuple(list(made.items))  # type: ignore[no-any-return]
+        return interpreter.new_tuple(list(made.items))
     return Instance(Object(tuple),
                     interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
 
@@ -262,7 +263,7 @@ def call_prod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         raise Break("PJ211", callee="prod")
     if number_type(start) is None:
         raise Break("PJ203", operand=describe(start))
-    return interpreter.consume(PRODUCT, arguments[0], {RESULT: start})  # type: ignore[no-any-return]
+    return interpreter.consume(PRODUCT, arguments[0], {RESULT: start})
 
 
 def numbers_of(interpreter: Interpreter, value: Abstract) -> Tuple[Abstract, Any]:
@@ -284,7 +285,7 @@ def call_fsum(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     """``math.fsum(iterable)`` of numbers of one type."""
     only(arguments, keywords, "fsum", 1)
     made, _ = numbers_of(interpreter, arguments[0])
-    return interpreter.invoke(FUNCTIONS["math.fsum"], [made], {})  # type: ignore[no-any-return]
+    return interpreter.invoke(FUNCTIONS["math.fsum"], [made], {})
 
 
 def call_dist(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -294,7 +295,7 @@ def call_dist(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         items = interpreter.items_of(value) if class_of(value) is tuple else None
         if items is None or any(number_type(interpreter.use(item)) is None for item in items):
             raise Break("PJ203", operand=describe(value))
-    return interpreter.invoke(FUNCTIONS["math.dist"], arguments, {})  # type: ignore[no-any-return]
+    return interpreter.invoke(FUNCTIONS["math.dist"], arguments, {})
 
 
 def call_map(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:

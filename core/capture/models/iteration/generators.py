@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 from types import CodeType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 from pijit.core.bytecode.rewrite.generator_steps import START, begins_by_call, plan
 from pijit.core.capture.context import MadeFunctionContext
 from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, MAP, MAP_TOGETHER
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.state.frame_state import knows_nothing
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.generator_frame import ENDED, GeneratorFrame, changed_makers, has_ended, worn
@@ -74,9 +74,9 @@ def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
     if knows_nothing(value):
         raise Break("PJ209", type=describe(value))
     if isinstance(value, GeneratorFrame):
-        value = changed_makers(value.like(tuple(map(interpreter.use, value.parts))),
-                               functools.partial(fresh, interpreter))
-        return _each(interpreter.facts.inliner.resume(interpreter, value), lambda one: _pair(interpreter, value, one))
+        frame = cast(GeneratorFrame, changed_makers(value.like(tuple(map(interpreter.use, value.parts))),
+                                                    functools.partial(fresh, interpreter)))
+        return _each(interpreter.facts.inliner.resume(interpreter, frame), lambda one: _pair(interpreter, frame, one))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
         raise Break("PJ209", type=describe(value))
     count = value.words[0]
@@ -126,19 +126,19 @@ def _variable(interpreter: Interpreter, name: str) -> Abstract:
     function, own = interpreter.function, interpreter.function.cellvars + interpreter.function.freevars
     if (not interpreter.facts.depth
             or name in function.freevars and not isinstance(interpreter.facts, MadeFunctionContext)):
-        return interpreter.content_of(own.index(name), name)  # type: ignore[no-any-return]
+        return interpreter.content_of(own.index(name), name)
     found = interpreter.state.locals.get(name, Unknown("PJ212"))
     if isinstance(found, (Unbound, Unknown)):
         raise Break("PJ212", name=name)
     if is_cell(found):
         raise Break("PJ209", type="generator over a variable that functions share")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 # exits
 
 
-def suspended_output(interpreter: Interpreter, value: GeneratorFrame) -> Output:
+def suspended_output(interpreter: Recorder, value: GeneratorFrame) -> Output:
     """The output that makes an iterator in its state at the exit; Break if that cannot be made."""
     maker, parts = value.maker, list(value.parts)
     if value.has_item or maker is None:
@@ -146,7 +146,8 @@ def suspended_output(interpreter: Interpreter, value: GeneratorFrame) -> Output:
     kind = KINDS.get(id(maker.code)) if isinstance(maker, UnescapedFunction) else None
     made_of = RESUMED.get(id(maker.code)) if isinstance(maker, UnescapedFunction) else None
     if made_of is not None:
-        named = {name: functools.partial(interpreter.exit_output, part) for name, part in zip(value.names, parts)}
+        named: Dict[str, Callable[[], Output]] = {
+            name: functools.partial(interpreter.exit_output, part) for name, part in zip(value.names, parts)}
         return made_of(value.point == START, named, list(map(interpreter.exit_output, parts[len(value.names):])))
     if kind is None:
         code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
@@ -155,7 +156,7 @@ def suspended_output(interpreter: Interpreter, value: GeneratorFrame) -> Output:
             return Output("called", None, outputs)
         return Output("generator", _planned(interpreter.facts.inliner.plans, code, value), outputs)
     inner = interpreter.use(parts[-1])
-    inners = list(inner.parts) if maker.code is MAP_TOGETHER else [inner]
+    inners = list(cast(LoopIterator, inner).parts) if maker.code is MAP_TOGETHER else [inner]
     first = function_output(interpreter, maker.free[0]) if maker.free else Output("const", None)
     return Output(kind, None, [first] + [interpreter.exit_output(part) for part in inners])
 
@@ -168,7 +169,7 @@ def _planned(plans: Dict[Any, Any], code: CodeType, value: GeneratorFrame) -> An
     return plans[key]
 
 
-def function_output(interpreter: Interpreter, value: Any) -> Output:
+def function_output(interpreter: Recorder, value: Any) -> Output:
     """The output for a function that the loop's iterator calls.
     One that captured code makes has no object before the exit."""
     if not isinstance(value, Abstract):
@@ -176,7 +177,7 @@ def function_output(interpreter: Interpreter, value: Any) -> Output:
             raise Break("PJ209", type="generator")
         return Output("value", interpreter.segment_input(value.place.root, SKIP))
     if not isinstance(value, UnescapedFunction):
-        return interpreter.exit_output(value)  # type: ignore[no-any-return]
+        return interpreter.exit_output(value)
     if value.name is None or value.facts.depth and value.code.co_freevars:
         raise Break("PJ209", type="generator of an inlined function")
     facts, names = interpreter.facts, interpreter.function.cellvars + interpreter.function.freevars

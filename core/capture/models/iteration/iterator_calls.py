@@ -24,6 +24,7 @@ from pijit.core.capture.values.lattice import (
     Range,
     class_of,
     number_type,
+    ssa_value,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -72,15 +73,16 @@ def _computed_length(interpreter: Interpreter, first: Abstract, last: Abstract, 
     """The same for a step that is known only at run time; exits for a step of 0."""
     low, high, by = (Number(INT, interpreter.emit("same", [interpreter.word(value)], INT))
                      for value in (first, last, step))
-    up = interpreter.emit("compare", [by.value, interpreter.number_value(Const(0))], FLAG, {"operator": ">"})
+    up = interpreter.emit("compare", [ssa_value(by), interpreter.number_value(Const(0))], FLAG, {"operator": ">"})
     distance = _chosen(interpreter, up, interpreter.binary("-", high, low), interpreter.binary("-", low, high))
     size = _chosen(interpreter, up, by, interpreter.unary("neg", by))
     steps = interpreter.binary("//", interpreter.binary("+", distance, interpreter.binary("-", size, Const(1))), size)
-    ahead = interpreter.emit("compare", [distance.value, interpreter.number_value(Const(0))], FLAG, {"operator": ">"})
+    zero = interpreter.number_value(Const(0))
+    ahead = interpreter.emit("compare", [ssa_value(distance), zero], FLAG, {"operator": ">"})
     return interpreter.word(_chosen(interpreter, ahead, steps, Number(INT, interpreter.number_value(Const(0)))))
 
 
-def _chosen(interpreter: Interpreter, flag: Value, then: Abstract, other: Abstract) -> Abstract:
+def _chosen(interpreter: Interpreter, flag: Value, then: Abstract, other: Abstract) -> Number:
     return Number(INT, interpreter.emit("select",
                                         [flag, interpreter.number_value(then), interpreter.number_value(other)], INT))
 

@@ -8,13 +8,14 @@ models of builtins, and at exits.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from types import CodeType
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, cast
 
 from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.ranges import range_words
 from pijit.core.capture.models.objects.special_methods import iterator_special, rely_on_class
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -25,8 +26,10 @@ from pijit.core.capture.values.lattice import (
     Number,
     Sequence,
     Tensor,
+    TypedValue,
     Unrolled,
     class_of,
+    ssa_value,
 )
 from pijit.core.capture.values.virtual_object import is_row
 from pijit.core.errors import Break
@@ -52,7 +55,8 @@ ITERATOR_OUTPUTS = {"range": "range_iterator", "sequence": "sequence_iterator", 
                     "enumerate": "enumerate", "zip": "zip", "list": "list_iterator", "dict_keys": "dict_keys",
                     "dict_values": "dict_values", "dict_items": "dict_items", "set": "set_iterator",
                     "text": "text_iterator", "bytes": "bytes_iterator"}
-EACH_ITEM = (item for item in ()).gi_code
+_NO_ITEMS: Tuple[Any, ...] = ()
+EACH_ITEM: CodeType = cast(Any, (item for item in _NO_ITEMS)).gi_code
 """Code of a generator that stands for its iterable: the iterable is iterated directly."""
 DICT_KINDS = {"forwards": "dict_keys", "values": "dict_values", "items": "dict_items"}
 UNROLLED_OUTPUTS = {"forwards": "stepped", "backwards": "stepped_reversed", "values": "stepped_values",
@@ -77,11 +81,11 @@ def iterator_type(value: LoopIterator) -> IteratorType:
     for part in value.parts:
         if isinstance(part, (Unrolled, GeneratorFrame)):
             raise Break("PJ209", type=describe(part.owner if isinstance(part, Unrolled) else part))
-    return IteratorType(value.kind, tuple(iterator_type(part) if isinstance(part, LoopIterator) else part.type
-                                          for part in value.parts))
+    return IteratorType(value.kind, tuple(iterator_type(part) if isinstance(part, LoopIterator)
+                                          else cast(TypedValue, part).type for part in value.parts))
 
 
-def moving_words(value: LoopIterator) -> List[Optional[Value]]:
+def moving_words(value: LoopIterator) -> List[Value]:
     """The words that stepping changes, outermost first."""
     words = list(value.words[:words_that_move(value.kind)])
     for part in value.parts:
@@ -108,7 +112,7 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
         return LoopIterator("sequence", (_word(interpreter, 0),), (value,))
     if is_among(class_of(value), TEXT_ITERATORS):
         kind = class_of(value)
-        owner = Instance(Object(kind), interpreter.text_object(value))  # type: ignore[arg-type]
+        owner = Instance(Object(kind), interpreter.text_object(value))
         return LoopIterator(TEXT_ITERATORS[kind], (_word(interpreter, 0),), (owner,))  # type: ignore[index]
     expected = interpreter.items_expected(value)
     if expected is not None:
@@ -129,13 +133,13 @@ def dict_iterator(interpreter: Interpreter, value: Abstract, what: str) -> Optio
 
 def entry_iterator(interpreter: Interpreter, kind: str, owner: Instance) -> LoopIterator:
     """An iterator over the entries of a dict or the members of a set, at the first one."""
-    used = interpreter.emit("list_size", [owner.value], WORD)
+    used = interpreter.emit("list_size", [ssa_value(owner)], WORD)
     return LoopIterator(kind, (_word(interpreter, 0), used, used), (owner,))
 
 
 def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
     """An iterator over a tuple, a list or a dict that is short enough to capture each iteration separately."""
-    known = len(value.sample) if is_container(value) else 0  # type: ignore[attr-defined]
+    known = len(value.sample) if is_container(value) else 0
     kinds = (tuple, list) if what == "backwards" else (tuple, list, dict)
     if not is_among(class_of(value), kinds) and not _is_named_tuple(interpreter, value, what):
         raise Break("PJ209", type=describe(value))
@@ -165,7 +169,7 @@ def reverse_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
         return LoopIterator("range",
                             (_word(interpreter, 0), interpreter.emit("add", [start, last], WORD), backwards, length))
     if isinstance(value, Tensor) and value.type.ndim:
-        size = interpreter.emit("dim", [value.value], WORD, {"axis": 0})
+        size = interpreter.emit("dim", [ssa_value(value)], WORD, {"axis": 0})
         return LoopIterator("reversed", (interpreter.emit("sub", [size, _word(interpreter, 1)], WORD),), (value,))
     return unrolled(interpreter, value, "backwards")
 
@@ -189,13 +193,13 @@ def _step_unrolled(interpreter: Interpreter, value: Unrolled) -> IteratorStep:
 def _unrolled_item(interpreter: Interpreter, value: Unrolled) -> Abstract:
     owner, position = value.owner, value.position
     if class_of(owner) is not dict:
-        key = value.length - 1 - position if value.what == "backwards" else position
-        return interpreter.container_item(owner, Const(key))  # type: ignore[no-any-return]
+        index = value.length - 1 - position if value.what == "backwards" else position
+        return interpreter.container_item(owner, Const(index))
     key = interpreter.key_at(owner, position)
     if value.what == "forwards":
-        return key  # type: ignore[no-any-return]
+        return key
     item = interpreter.container_item(owner, interpreter.use(key))
-    return item if value.what == "values" else Sequence([key, item])  # type: ignore[no-any-return]
+    return item if value.what == "values" else Sequence([key, item])
 
 
 def _word(interpreter: Interpreter, number: int) -> Value:
@@ -216,8 +220,8 @@ def _step_range(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
 
 
 def _step_sequence(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
-    index, array = value.words[0], value.parts[0]
-    size = interpreter.emit("dim", [array.value], WORD, {"axis": 0})
+    index, array = value.words[0], cast(Tensor, value.parts[0])
+    size = interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": 0})
     more = interpreter.emit("compare", [index, size], FLAG, {"operator": "<"})
     return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts),
                         lambda: element_of(interpreter, array, index))
@@ -225,10 +229,10 @@ def _step_sequence(interpreter: Interpreter, value: LoopIterator) -> IteratorSte
 
 def _step_list(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     """A step over a list, a string or bytes."""
-    index, owner = value.words[0], value.parts[0]
+    index, owner = value.words[0], cast(Instance, value.parts[0])
     if value.kind == "list" and not hasattr(owner.type, "items"):  # the paths that meet here expect different items
         raise Break("PJ209", type=describe(owner))
-    size = interpreter.emit("list_size", [owner.value], WORD)
+    size = interpreter.emit("list_size", [ssa_value(owner)], WORD)
     more = interpreter.emit("compare", [index, size], FLAG, {"operator": "<"})
     item = interpreter.item_of_list if value.kind == "list" else interpreter.item_of_text
     return IteratorStep(more, value.stepped((_moved(interpreter, index, "add"),), value.parts),
@@ -238,12 +242,12 @@ def _step_list(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
 def _step_dict(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     """A step over a dict or set. Exits where its size or keys are not those that
     the iterator expects: bytecode raises."""
-    (position, left, used), owner = value.words, value.parts[0]
+    (position, left, used), owner = value.words, cast(Instance, value.parts[0])
     if not isinstance(owner.type, Holding):  # the paths that meet here expect different entries
         raise Break("PJ209", type=describe(owner))
-    size = interpreter.emit("list_size", [owner.value], WORD)
+    size = interpreter.emit("list_size", [ssa_value(owner)], WORD)
     interpreter.emit("require", [interpreter.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
-    behind = interpreter.emit("next_entry", [owner.value, position], WORD)
+    behind = interpreter.emit("next_entry", [ssa_value(owner), position], WORD)
     more = interpreter.emit("compare", [behind, _word(interpreter, 0)], FLAG, {"operator": ">"})
     following = value.stepped((behind, _moved(interpreter, left, "sub"), used), value.parts)
     return IteratorStep(more, following, lambda: _entry(interpreter, value, behind))
@@ -252,15 +256,15 @@ def _step_dict(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
 def _entry(interpreter: Interpreter, value: LoopIterator, behind: Value) -> Abstract:
     some = interpreter.emit("compare", [value.words[1], _word(interpreter, 0)], FLAG, {"operator": ">"})
     interpreter.emit("require", [some], None, exits=True)
-    owner = value.parts[0]
-    names = zip(("entry_key", "entry_value"), owner.type.items)  # type: ignore[attr-defined]
-    found = [interpreter.typed_item(name, owner.value, behind, kind)  # type: ignore[attr-defined]
+    owner = cast(Instance, value.parts[0])
+    names = zip(("entry_key", "entry_value"), cast(Holding, owner.type).items)
+    found = [interpreter.typed_item(name, ssa_value(owner), behind, kind)
              for name, kind in names if kind is not None]
     return found[0] if value.kind != "dict_items" else Sequence(found)
 
 
 def _step_reversed(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
-    index, array = value.words[0], value.parts[0]
+    index, array = value.words[0], cast(Tensor, value.parts[0])
     more = interpreter.emit("compare", [index, _word(interpreter, 0)], FLAG, {"operator": ">="})
     return IteratorStep(more, value.stepped((_moved(interpreter, index, "sub"),), value.parts),
                         lambda: element_of(interpreter, array, index))
@@ -270,7 +274,7 @@ def element_of(interpreter: Interpreter, array: Tensor, index: Value) -> Abstrac
     """``array[index]`` for an index that is known to be in range."""
     if array.type.ndim == 1:
         kind = numpy_scalar(array.type.dtype)
-        return Number(kind, interpreter.emit("load", [array.value, index], kind, {"inside": True}))
+        return Number(kind, interpreter.emit("load", [ssa_value(array), index], kind, {"inside": True}))
     return interpreter.row(array, index)
 
 
@@ -283,7 +287,7 @@ def _step_enumerate(interpreter: Interpreter, value: LoopIterator) -> IteratorSt
 
 def _step_zip(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
     steps = [step_of(interpreter, part) for part in value.parts]
-    more = all(step.more is not False for step in steps)
+    more: Any = all(step.more is not False for step in steps)
     for step in steps if more else []:
         if step.more is not True:
             more = step.more if more is True else interpreter.emit("and", [more, step.more], FLAG)
@@ -298,7 +302,7 @@ _STEPS: Dict[str, Callable[[Any, LoopIterator], IteratorStep]] = {
 }
 
 
-def iterator_input(interpreter: Interpreter, value: LoopIterator) -> LoopIterator:
+def iterator_input(interpreter: Recorder, value: LoopIterator) -> LoopIterator:
     """An iterator that the segment starts with, and its words and arrays."""
     object = interpreter.segment_input(value.root, iterator_type(value))
     found = _iterator_parts(interpreter, object, value, ())
@@ -306,7 +310,7 @@ def iterator_input(interpreter: Interpreter, value: LoopIterator) -> LoopIterato
     return found
 
 
-def _iterator_parts(interpreter: Interpreter, object: Value, value: LoopIterator,
+def _iterator_parts(interpreter: Recorder, object: Value, value: LoopIterator,
                     path: Tuple[Any, ...]) -> LoopIterator:
     """The iterator that ``path`` leads to; its words and arrays are read at the start of the graph."""
     def read(step: Any, type: Type) -> Value:
@@ -315,6 +319,11 @@ def _iterator_parts(interpreter: Interpreter, object: Value, value: LoopIterator
         return result
 
     words = tuple(read(name, WORD) for name in ITERATOR_WORDS[value.kind])
-    parts = tuple(_iterator_parts(interpreter, object, part, path + (position,)) if isinstance(part, LoopIterator)
-                  else type(part)(part.type, read(position, part.type)) for position, part in enumerate(value.parts))
-    return LoopIterator(value.kind, words, parts, None, value.born)
+    parts: List[Abstract] = []
+    for position, part in enumerate(value.parts):
+        if isinstance(part, LoopIterator):
+            parts.append(_iterator_parts(interpreter, object, part, path + (position,)))
+        else:
+            operand = cast(TypedValue, part)
+            parts.append(type(operand)(operand.type, read(position, operand.type)))
+    return LoopIterator(value.kind, words, tuple(parts), None, value.born)

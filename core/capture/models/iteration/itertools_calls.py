@@ -21,7 +21,6 @@ from pijit.core.capture.models.iteration import itertools_python as code_of
 from pijit.core.capture.models.iteration.consumers import call_list
 from pijit.core.capture.models.iteration.iterator_calls import LARGEST_START, call_range, call_reversed, call_zip
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
-from pijit.core.capture.models.numpy.library import method_row
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.math import call_len
@@ -43,6 +42,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
 )
 from pijit.core.errors import Break
+from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, INT, WORD
 
 MOST_POOLS = 4
@@ -77,7 +77,7 @@ def _one_by_one(interpreter: Interpreter, results: List[Tuple[Abstract, ...]]) -
 def _tuple_of(interpreter: Interpreter, items: List[Abstract]) -> Abstract:
     if all(isinstance(item, Const) for item in items):
         return Const(tuple(item.object for item in items))  # type: ignore[attr-defined]
-    return interpreter.new_tuple(items)  # type: ignore[no-any-return]
+    return interpreter.new_tuple(items)
 
 
 def _within(results: Iterator[Any], most: int) -> Optional[List[Any]]:
@@ -94,9 +94,9 @@ def _pool(interpreter: Interpreter, value: Abstract) -> Abstract:
     if class_of(value) is range or isinstance(value, Tensor) and value.type.ndim > 1:
         return value
     if isinstance(value, Tensor) and value.type.ndim:
-        return interpreter.invoke(method_row("copy"), [value], {})  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["ndarray.copy"], [value], {})
     if is_short(interpreter, value):
-        return Sequence([interpreter.use(item) for item in interpreter.items_of(value)])
+        return Sequence([interpreter.use(item) for item in interpreter.items_of(value) or ()])
     made = call_list(interpreter, [value], {})
     return (Sequence([interpreter.use(item) for item in made.items]) if is_short(interpreter, made)  # type: ignore
             else made)
@@ -162,6 +162,8 @@ def _choice(name: str, ordered: bool) -> Handler:
         pool, none = _native(interpreter, pool), Const(None)
         size, parts, item = call_len(interpreter, [pool], {}), [pool, none, none], "P[%s]"
         if class_of(pool) is range:
+            start: Abstract
+            step: Abstract
             start, step, _ = range_numbers(interpreter, pool)
             start, step = (pool.parts[0], pool.parts[2]) if isinstance(pool, Range) and pool.parts else (start, step)
             parts, item = [none, start, step], "S + %s * D"

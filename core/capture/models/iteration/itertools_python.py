@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from types import CodeType
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 
 def _added_up(items: Any) -> Any:
@@ -135,22 +135,22 @@ def _backwards(items: Any, position: Any, length_of: Any) -> Any:
         yield item
 
 
-def _code(function: Callable[..., Any]) -> CodeType:
-    return function.__code__
+def _codes(*functions: Callable[..., Any]) -> List[CodeType]:
+    return [function.__code__ for function in functions]
 
 
-ADDED_UP, FOLDED, ADDED_UP_FROM, FOLDED_FROM = map(_code, (_added_up, _folded, _added_up_from, _folded_from))
-CHAINED_FROM, CYCLED, REPEATED, REPEATED_TIMES = map(_code, (_chained_from, _cycled, _repeated, _repeated_times))
-COUNTED, FIRST_ONES, SLICED, PAIRED, STARRED = map(_code, (_counted, _first, _sliced, _paired, _starred))
-WHILE_TRUE, FROM_FALSE, FALSE_ONES, SELECTED = map(_code, (_while_true, _from_false, _false, _selected))
-BACKWARDS = _code(_backwards)
+ADDED_UP, FOLDED, ADDED_UP_FROM, FOLDED_FROM = _codes(_added_up, _folded, _added_up_from, _folded_from)
+CHAINED_FROM, CYCLED, REPEATED, REPEATED_TIMES = _codes(_chained_from, _cycled, _repeated, _repeated_times)
+COUNTED, FIRST_ONES, SLICED, PAIRED, STARRED = _codes(_counted, _first, _sliced, _paired, _starred)
+WHILE_TRUE, FROM_FALSE, FALSE_ONES, SELECTED = _codes(_while_true, _from_false, _false, _selected)
+BACKWARDS, = _codes(_backwards)
 
 
 def _generator(name: str, parameters: List[str], lines: List[str]) -> CodeType:
     """The code of a function whose lines are nested loops, each inside the one before."""
     source = ["def %s(%s):" % (name, ", ".join(parameters))]
     source += ["    %s%s" % (" " * depth, line) for depth, line in enumerate(lines)]
-    made: dict = {}
+    made: Dict[str, Any] = {}
     exec("\n".join(source), made)
     return made[name].__code__  # type: ignore[no-any-return]
 
@@ -163,7 +163,7 @@ def chained(count: int) -> CodeType:
     """``chain`` of ``count`` iterables, each of which is asked for an iterator when its turn comes."""
     names = ["a%d" % k for k in range(count)]
     body = "\n".join("    for item in %s:\n        yield item" % name for name in names)
-    made: dict = {}
+    made: Dict[str, Any] = {}
     exec("def chain(%s):\n%s" % (", ".join(names), body or "    return\n    yield"), made)
     return made["chain"].__code__  # type: ignore[no-any-return]
 
@@ -218,6 +218,6 @@ def zipped_with(kinds: Tuple[str, ...]) -> CodeType:
     lines += ["    k%d = 0" % k for k in cycles]
     lines += ["    for (%s,) in together:" % ", ".join(each), "        yield (%s)" % ", ".join(items)]
     lines += ["        k%d = k%d + 1 if k%d + 1 < n%d else 0" % (k, k, k, k) for k in cycles]
-    made: dict = {}
+    made: Dict[str, Any] = {}
     exec("\n".join(lines), made)
     return made["zipped"].__code__  # type: ignore[no-any-return]

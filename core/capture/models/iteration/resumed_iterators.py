@@ -72,7 +72,7 @@ def _sliced(begins: bool, named: Named, stack: Stack) -> Output:
 
 
 def _paired(begins: bool, named: Named, stack: Stack) -> Output:
-    pairwise = itertools.pairwise  # type: ignore[attr-defined]
+    pairwise = itertools.pairwise
     if begins:
         return _called(pairwise, named["items"]())
     return _called(pairwise, _called(itertools.chain, _one(named["item"]()), stack[0]))
