@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
-from pijit.core.capture.values.lattice import Abstract, Instance, KnownContainer, Number, OpaqueObject, Sequence
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, KnownContainer, Number, OpaqueObject, Sequence
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object, Type
 
@@ -102,7 +102,7 @@ class ContainerModels(Protocol):
     def items_of(self, value: Abstract) -> Optional[List[Abstract]]:
         """All items of a tuple or list, or None if it is neither."""
 
-    def key_at(self, owner: Abstract, position: int) -> Abstract:
+    def key_at(self, owner: Abstract, position: int) -> Const:
         """Key number ``position`` of a dict of known length, under a guard."""
 
     def key_value(self, index: Abstract) -> Value:

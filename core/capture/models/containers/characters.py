@@ -13,7 +13,7 @@ from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Slice, class_of, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Slice, class_of, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, INT, WORD, Object
@@ -52,7 +52,7 @@ def text_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abs
     kind = class_of(owner)
     if isinstance(index, Slice) and kind is not bytearray:
         interpreter.text_object(owner)
-        return interpreter.made_text("operator.getitem", [owner, index], Object(kind))  # type: ignore[arg-type]
+        return interpreter.made_text("operator.getitem", [owner, index], Object(kind))
     number = number_type(index)
     if number is None or number.dtype.kind not in "iu":
         raise Break("PJ205", index=describe(index))
@@ -65,8 +65,8 @@ def text_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abs
 def item_of_text(interpreter: Interpreter, owner: Instance, index: Value) -> Abstract:
     """The item at a WORD index that is in range."""
     if owner.type.python is str:
-        return _character(interpreter, owner.value, index)  # type: ignore[arg-type]
-    return Number(INT, interpreter.emit("byte_at", [owner.value, index], INT, exits=True))
+        return _character(interpreter, ssa_value(owner), index)
+    return Number(INT, interpreter.emit("byte_at", [ssa_value(owner), index], INT, exits=True))
 
 
 def store_byte(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> None:
@@ -90,7 +90,7 @@ def _position(interpreter: Interpreter, text: Value, index: Abstract) -> Value:
     size, zero, at = interpreter.emit("list_size", [text], WORD), _number(interpreter, 0), interpreter.word(index)
     if not (isinstance(index, Const) and index.object >= 0):
         counted = interpreter.emit("add", [at, size], WORD)
-        at = interpreter.emit("select", [_is(interpreter, at, "<", zero), counted, at],  # type: ignore[assignment]
+        at = interpreter.emit("select", [_is(interpreter, at, "<", zero), counted, at],
                               WORD)
         interpreter.emit("require", [_is(interpreter, at, ">=", zero)], None, exits=True)
     interpreter.emit("require", [_is(interpreter, at, "<", size)], None, exits=True)
@@ -98,10 +98,10 @@ def _position(interpreter: Interpreter, text: Value, index: Abstract) -> Value:
 
 
 def _number(interpreter: Interpreter, number: int) -> Value:
-    return interpreter.emit("const", [], WORD, {"value": number})  # type: ignore[return-value]
+    return interpreter.emit("const", [], WORD, {"value": number})
 
 
-def _is(interpreter: Interpreter, one: Optional[Value], symbol: str, other: Optional[Value]) -> Optional[Value]:
+def _is(interpreter: Interpreter, one: Value, symbol: str, other: Value) -> Value:
     return interpreter.emit("compare", [one, other], FLAG, {"operator": symbol})
 
 
@@ -123,7 +123,7 @@ def compare_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: 
     return _answer(interpreter, equal if symbol == "==" else interpreter.emit("not", [equal], FLAG))
 
 
-def _answer(interpreter: Interpreter, flag: Optional[Value]) -> Number:
+def _answer(interpreter: Interpreter, flag: Value) -> Number:
     return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
 
 
@@ -165,7 +165,7 @@ def call_ord(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
         raise Break("PJ203", operand=describe(arguments[0]))
     if isinstance(arguments[0], Const) and len(arguments[0].object) == 1:
         return Const(ord(arguments[0].object))
-    return ordinal(interpreter, arguments[0])  # type: ignore[no-any-return]
+    return ordinal(interpreter, arguments[0])
 
 
 def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -174,7 +174,7 @@ def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     kind = number_type(arguments[0])
     if kind is None or kind.dtype.kind not in "iu":
         raise Break("PJ203", operand=describe(arguments[0]))
-    return interpreter.made_text("builtins.chr", arguments)  # type: ignore[no-any-return]
+    return interpreter.made_text("builtins.chr", arguments)
 
 
 CHARACTER_CALLS: List[Tuple[Any, Handler]] = [(builtins.ord, call_ord), (builtins.chr, call_chr)]

@@ -8,7 +8,7 @@ and bytecode may change it between segments. A kernel never uses its old content
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import Any, List, Optional
+from typing import TYPE_CHECKING, Any, List, Optional
 
 import numpy as np
 
@@ -48,6 +48,9 @@ from pijit.guards.facts import is_among, is_exactly, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Item, KeyAt, SourceError, is_plain_tuple, read_item
 
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
 ITEM_KEYS = (int, str)
 UNORDERED = ("==", "!=")
 
@@ -56,7 +59,7 @@ def length_of(interpreter: Interpreter, value: Abstract) -> Optional[int]:
     """``len(value)`` of a tuple, list, dict or constant string; None for other values.
     A guard holds a length from outside."""
     if is_row(value):
-        return len(row_items(interpreter, value))  # type: ignore[arg-type]
+        return len(row_items(interpreter, value))
     if isinstance(value, (Sequence, KnownContainer)):
         return len(value.items)
     if isinstance(value, Const) and is_exactly(value.object, (tuple, str, bytes)):
@@ -72,12 +75,12 @@ def length_of(interpreter: Interpreter, value: Abstract) -> Optional[int]:
 def items_of(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """All items of a tuple or list, or None if it is neither."""
     if is_row(value):
-        return row_items(interpreter, value)  # type: ignore[arg-type]
+        return row_items(interpreter, value)
     if isinstance(value, Sequence) or isinstance(value, KnownContainer) and value.keys is None:
         return list(value.items)
     if isinstance(value, Const) and type(value.object) is tuple:
         return [Const(item) for item in value.object]
-    if is_container(value) and type(value.sample) is not dict:  # type: ignore[attr-defined]
+    if is_container(value) and type(value.sample) is not dict:
         return [interpreter.item(value, position) for position in range(interpreter.length_of(value) or 0)]
     if isinstance(value, ListElement) and issubclass(class_of(value) or object, tuple):
         return thing_items(interpreter, value)
@@ -100,7 +103,7 @@ def item(interpreter: Interpreter, owner: OpaqueObject, key: Any) -> Abstract:
     return interpreter.known_object(found, source, root)
 
 
-def key_at(interpreter: Interpreter, owner: Abstract, position: int) -> Abstract:
+def key_at(interpreter: Interpreter, owner: Abstract, position: int) -> Const:
     """Key number ``position`` of a dict of known length, under a guard."""
     if isinstance(owner, KnownContainer):
         return Const(owner.keys[position])  # type: ignore[index]
@@ -121,7 +124,7 @@ def holds_item(interpreter: Interpreter, owner: Abstract, key: Any) -> bool:
         return _position(owner, key) is not None
     if not is_container(owner):
         raise Break("PJ203", operand=describe(owner))
-    found = _look(owner, key) is not UNBOUND  # type: ignore[arg-type]
+    found = _look(owner, key) is not UNBOUND
     interpreter.reading(_form(class_of(owner)), owner)
     interpreter.rely(owner, HasItem(key) if found else LacksItem(key))
     return found
@@ -131,11 +134,11 @@ def is_true(interpreter: Interpreter, value: Abstract) -> bool:
     """The truth of an object that is not a number."""
     if isinstance(value, KnownContainer):
         return len(value.items) > 0
-    if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:  # type: ignore[arg-type]
+    if is_row(value) and class_value(value.python, "__bool__") is UNBOUND:
         rely_on_class(interpreter, value, "__bool__", UNBOUND)
         return interpreter.length_of(value) != 0
     if is_container(value):
-        if type(value.sample) is dict:  # type: ignore[attr-defined]
+        if type(value.sample) is dict:
             return interpreter.length_of(value) != 0
         return interpreter.holds_item(value, 0)
     kind = class_of(value)
@@ -187,7 +190,7 @@ def position_of(interpreter: Interpreter, owner: Abstract, value: Abstract, oper
     if value != Const(None):
         interpreter.require_key(value)
     operands = [interpreter.object_value(owner), interpreter.stored_value(value)]
-    return interpreter.emit(operation, operands, WORD, exits=True)  # type: ignore[return-value]
+    return interpreter.emit(operation, operands, WORD, exits=True)
 
 
 def _is_found(interpreter: Interpreter, owner: Abstract, value: Abstract) -> Abstract:
@@ -214,7 +217,7 @@ def _string_contains(interpreter: Interpreter, owner: Abstract, value: Abstract)
 def compare_objects(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:
     """A comparison of plain constants, or of tuples and lists by their items; None for other values."""
     if is_plain(left) and is_plain(right):
-        return _fold_comparison(symbol, left.object, right.object)  # type: ignore[attr-defined]
+        return _fold_comparison(symbol, left.object, right.object)
     kinds = tuple_class(interpreter, left), tuple_class(interpreter, right)
     if symbol in UNORDERED and isinstance(left, Const) and isinstance(right, Const) and _compare_plainly(kinds):
         return _fold_comparison(symbol, left.object, right.object)
@@ -247,7 +250,7 @@ def same_or_equal(interpreter: Interpreter, left: Abstract, right: Abstract) -> 
             raise Break("PJ203", operand=describe(value))
     kinds = [number_type(value) for value in (left, right)]
     constants = [value.object for value in (left, right) if isinstance(value, Const)]
-    if not constants and None not in kinds and all(kind.dtype.kind in "fc" for kind in kinds):
+    if not constants and all(kind is not None and kind.dtype.kind in "fc" for kind in kinds):
         interpreter.require_equal_to_itself(left)
     if any(constant != constant for constant in constants):
         raise Break("PJ203", operand="nan")
@@ -369,12 +372,12 @@ def _form(kind: Any) -> type:
     return Keys if kind is dict else _family(kind)
 
 
-def is_container(value: Abstract) -> bool:
+def is_container(value: Abstract) -> TypeGuard[OpaqueObject]:
     """Whether a value is a tuple, list or dict from outside whose items are read without user code."""
     return isinstance(value, OpaqueObject) and (is_exactly(value.sample, (list, dict)) or is_plain_tuple(value.sample))
 
 
-def is_plain(value: Abstract) -> bool:
+def is_plain(value: Abstract) -> TypeGuard[Const]:
     """Whether a value is a constant whose comparison runs no user code."""
     return isinstance(value, Const) and (is_exactly(value.object, PLAIN)
                                          or type(value.object) is tuple and all(is_plain(Const(item))

@@ -67,7 +67,7 @@ def count_of(interpreter: Interpreter, owner: Abstract, index: Abstract, key: An
     if number_type(like) != INT:
         return None
     name, operands = interpreter.keyed("get_key", owner, index)
-    return interpreter.found(name, operands + [interpreter.stored_value(Const(0))],  # type: ignore[no-any-return]
+    return interpreter.found(name, operands + [interpreter.stored_value(Const(0))],
                              Const(0))
 
 

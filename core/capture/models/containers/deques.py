@@ -7,13 +7,13 @@ Method calls are dispatched by `DEQUE_METHODS`.
 from __future__ import annotations
 
 from collections import deque
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple, Union, cast
 
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import type_of
-from pijit.core.capture.values.lattice import Abstract, Const, Sequence, class_of
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Sequence, class_of
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Array, Holding, ListOf, Object, Scalar
@@ -25,7 +25,7 @@ def item_of_deque(interpreter: Interpreter, owner: Abstract, index: Abstract) ->
     like = interpreter.expected(owner, None)
     if is_among(class_of(like), (list, tuple, dict)):  # only bytecode keeps them alive long enough
         raise Break("PJ203", operand=describe(like))
-    return interpreter.found("deque_item",  # type: ignore[no-any-return]
+    return interpreter.found("deque_item",
                              [interpreter.object_value(owner), interpreter.word(index)], like)
 
 
@@ -71,12 +71,14 @@ def row_of(like: Abstract) -> Optional[Object]:
 def taken_tuple(interpreter: Interpreter, read: str, operands: List[Value], row: Object) -> Abstract:
     """A tuple or list that will be removed from its container.
     A tuple that is unpacked at once need not be kept alive."""
-    found = interpreter.typed_item(read, *operands, row)
+    owner, index = operands
+    found = interpreter.typed_item(read, owner, index, row)
     if (isinstance(found, Sequence)
             and interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE"):
         return Sequence(list(found.items))
-    interpreter.emit("hold", [found.value], None, exits=True)
-    return found  # type: ignore[no-any-return]
+    held = cast(Union[Instance, Sequence], found).value
+    interpreter.emit("hold", [cast(Value, held)], None, exits=True)
+    return found
 
 
 DEQUE_METHODS: Dict[Tuple[type, str], Handler] = {

@@ -7,7 +7,7 @@ stores of the interpreter call it, and the inliner does after a call.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Set
+from typing import Dict, Iterable, List, Optional, Set
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
@@ -45,7 +45,7 @@ _SLICES = (Slice, SliceDisplay)
 def store_into_known(interpreter: Interpreter, owner: Abstract, index: Abstract, value: Abstract) -> bool:
     """Whether ``owner[index] = value`` was done here, so that the contents stay known."""
     position = _position(interpreter, owner, index)
-    if position is None:
+    if position is None or not isinstance(owner, KnownContainer):
         return False
     name = _only_variable(interpreter.state, owner, value)
     if name is None:
@@ -78,7 +78,7 @@ def _position(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Opt
     return key % size if type(key) is int and -size <= key < size else None
 
 
-def _only_variable(state: Any, owner: KnownContainer, value: Abstract) -> Optional[str]:
+def _only_variable(state: FrameState, owner: KnownContainer, value: Abstract) -> Optional[str]:
     """The only variable that may hold the container, or None.
 
     Raises:

@@ -29,7 +29,7 @@ def compare_in_order(interpreter: Interpreter, symbol: str, left: Abstract, righ
     pair = [interpreter.items_of(value) if interpreter.is_short(value) else None for value in (left, right)]
     if None in pair:
         return None
-    items = [[interpreter.use(item) for item in items] for items in pair]
+    items = [[interpreter.use(item) for item in items or ()] for items in pair]
     plain = all(is_among(class_of(item), PLAIN_ANSWERS) for one in items for item in one)
     following = interpreter.function.instructions[interpreter.instr.index + 1].opname
     if not plain and not following.startswith("POP_JUMP_IF_") and following != "TO_BOOL":
@@ -44,7 +44,7 @@ def _decided(interpreter: Interpreter, strict: str, one: Abstract, other: Abstra
     """The ordering of two items if they differ, else the answer that is known for the items after them."""
     equal = interpreter.same_or_equal(one, other)
     if isinstance(equal, Const):
-        return answer if equal.object else interpreter.compare(strict, one, other)  # type: ignore[no-any-return]
+        return answer if equal.object else interpreter.compare(strict, one, other)
     before = interpreter.truth(interpreter.compare(strict, one, other))
     if isinstance(answer, Const) and not answer.object:
         return Number(BOOL, interpreter.emit("flag", [before], BOOL))

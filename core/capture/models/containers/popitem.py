@@ -32,7 +32,7 @@ def _take(name: str) -> Handler:
         interpreter.changing_container(owner)
         interpreter.emit("take_entry", [found], None, exits=True)
         if class_of(owner) is set:
-            return items[0]  # type: ignore[no-any-return]
+            return items[0]
         unpacked = interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE"
         return Sequence(items) if unpacked else interpreter.new_tuple(items)
     return call

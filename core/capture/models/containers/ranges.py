@@ -6,11 +6,11 @@ iteration.
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Optional, Tuple, cast
 
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Range, class_of, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Range, class_of, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import BOOL, FLAG, INT, Object
@@ -28,7 +28,7 @@ def made_range(interpreter: Interpreter, value: Range) -> Instance:
                     value.born)
 
 
-def range_words(interpreter: Interpreter, value: Abstract) -> Optional[Tuple[Optional[Value], ...]]:
+def range_words(interpreter: Interpreter, value: Abstract) -> Optional[Tuple[Value, ...]]:
     """Start, step and length of a range as words; None for other values."""
     if isinstance(value, Range):
         return value.words
@@ -55,12 +55,13 @@ def range_item(interpreter: Interpreter, value: Abstract, index: Abstract) -> Ab
     if number_type(index) is None or number_type(index).dtype.kind != "i":  # type: ignore[union-attr]
         raise Break("PJ205", index=describe(index))
     start, step, length = range_numbers(interpreter, value)
-    at = Number(INT, interpreter.emit("same", [interpreter.word(index)], INT))
+    place = interpreter.emit("same", [interpreter.word(index)], INT)
+    at = Number(INT, place)
     negative = interpreter.truth(interpreter.compare("<", at, Const(0)))
-    wrapped = interpreter.emit("select", [negative, interpreter.binary("+", at, length).value, at.value], INT)
-    position = Number(INT, wrapped)
+    counted = cast(Number, interpreter.binary("+", at, length))
+    position = Number(INT, interpreter.emit("select", [negative, ssa_value(counted), place], INT))
     interpreter.emit("require", [_is_inside(interpreter, position, length)], None, exits=True)
-    return interpreter.binary("+", start, interpreter.binary("*", position, step))  # type: ignore[no-any-return]
+    return interpreter.binary("+", start, interpreter.binary("*", position, step))
 
 
 def range_contains(interpreter: Interpreter, value: Abstract, number: Abstract) -> Abstract:
@@ -77,4 +78,4 @@ def range_contains(interpreter: Interpreter, value: Abstract, number: Abstract) 
 def _is_inside(interpreter: Interpreter, position: Abstract, length: Abstract) -> Value:
     flags = [interpreter.truth(interpreter.compare(">=", position, Const(0))),
              interpreter.truth(interpreter.compare("<", position, length))]
-    return interpreter.emit("and", flags, FLAG)  # type: ignore[no-any-return]
+    return interpreter.emit("and", flags, FLAG)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from functools import reduce
 from itertools import islice
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from pijit.core.capture.values.lattice import (
     OpaqueObject,
     Sequence,
     Tensor,
+    TypedValue,
     Unknown,
     abstract_of,
     class_of,
@@ -134,7 +135,7 @@ def key_value(interpreter: Interpreter, index: Abstract) -> Value:
         return interpreter.object_value(Const(key))
     interpreter.require_key(index)
     if number_type(index) is not None:
-        return interpreter.emit("box", [interpreter.number_value(index)], Object(class_of(index)))  # type: ignore
+        return interpreter.emit("box", [interpreter.number_value(index)], Object(class_of(index)))
     return interpreter.object_value(index)
 
 
@@ -202,8 +203,8 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
     else:  # what was stored into it, or what the loop's header pushed in earlier runs
         known = kinds_of_entries(value)
         if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
-            return Holding(value.type.python, tuple(kind if what in views else None
-                                                    for kind, views in zip(known, VIEWS)))
+            return Holding(cast(type, class_of(value)), tuple(kind if what in views else None
+                                                              for kind, views in zip(known, VIEWS)))
         header = interpreter.instr.index + (1 if interpreter.instr.opname == "GET_ITER" else 2)
         seen = interpreter.facts.feedback.get(header)
         kind = type_of(seen) if seen is not None else None
@@ -245,13 +246,13 @@ def typed_item(interpreter: Interpreter, name: str, owner: Value, index: Value, 
     if isinstance(kind, SampledClass):
         return checked_thing(interpreter, kind, found)
     if not isinstance(kind, Holding) or kind.python is not tuple:
-        return Instance(kind, found)  # type: ignore[arg-type]
+        return Instance(kind, found)
     words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
     size = interpreter.emit("list_size", [found], WORD)
     interpreter.emit("require", [interpreter.emit("compare", [size, words[-1]], FLAG, {"operator": "=="})], None,
                      exits=True)
     items = [interpreter.typed_item("load_item", found, word, part) for word,
-             part in zip(words, kind.items)]  # type: ignore[arg-type]
+             part in zip(words, kind.items)]
     return Sequence(items, value=found)
 
 
@@ -270,7 +271,7 @@ def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
     """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
     seen = interpreter.facts.feedback.get(interpreter.instr.index)
     if seen is not None:
-        return seen  # type: ignore[no-any-return]
+        return seen
     interpreter.facts.guessed.add(interpreter.instr.index)
     if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
         items = list(map(abstract_of, interpreter.facts.base.seen.entries_like(owner.type.seen, key)))
@@ -323,7 +324,7 @@ def expect_like(interpreter: Interpreter, default: Abstract) -> None:
     interpreter.facts.guessed.add(interpreter.instr.index)
 
 
-def readable(like: Abstract) -> Any:
+def readable(like: Abstract) -> Optional[TypedValue]:
     """A value of this type, as a read gives it; None if no read gives this type."""
     kind = number_type(like)
     if kind is not None:
@@ -356,7 +357,8 @@ def _items_like(owner: Abstract, key: Any) -> List[Abstract]:
     if type(sample) is Counter:
         sample = dict(sample)
     if type(sample) is defaultdict:
-        made = [sample.default_factory()] if is_among(sample.default_factory, FACTORIES) else []
+        factory: Any = sample.default_factory
+        made = [factory()] if is_among(factory, FACTORIES) else []
         sample = dict(sample) or dict(enumerate(made))
         key = key if type(key) in KEYS and read_item(sample, key) is not UNBOUND else None
     if type(key) in KEYS:

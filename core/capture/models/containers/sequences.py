@@ -30,6 +30,7 @@ from pijit.core.capture.values.lattice import (
     Unrolled,
     class_of,
     number_type,
+    ssa_value,
 )
 from pijit.core.capture.values.virtual_object import is_row
 from pijit.core.errors import Break
@@ -38,7 +39,8 @@ from pijit.core.graph.types import FLAG, INT, WORD, Holding, ListOf, Object
 from pijit.guards.facts import is_among
 
 LONGEST_REPEATED = 64
-COPIES = {dict: "builtins.dict", defaultdict: "collections.defaultdict.copy", Counter: "collections.Counter.copy"}
+COPIES: Dict[type, str] = {
+    dict: "builtins.dict", defaultdict: "collections.defaultdict.copy", Counter: "collections.Counter.copy"}
 
 
 def is_short(interpreter: Interpreter, value: Abstract) -> bool:
@@ -46,7 +48,7 @@ def is_short(interpreter: Interpreter, value: Abstract) -> bool:
     if class_of(value) is dict:
         return False
     if is_container(value):
-        return (len(value.sample) <= interpreter.facts.unrolling  # type: ignore[attr-defined]
+        return (len(value.sample) <= interpreter.facts.unrolling
                 and not interpreter.is_changing(value))
     known = isinstance(value, (Sequence, KnownContainer)) or is_row(value)
     return known or isinstance(value, Const) and type(value.object) is tuple
@@ -62,12 +64,12 @@ def joined(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optiona
         alike = types and isinstance(types[0], ListOf) and Instance(types[0]) == Instance(types[1])
         return made_by(interpreter, "operator.add", types[0] if alike else Object(kind),
                        [interpreter.object_value(left), interpreter.object_value(right)])
-    items = [[interpreter.use(item) for item in interpreter.items_of(value)] for value in (left, right)]
+    items = [[interpreter.use(item) for item in interpreter.items_of(value) or ()] for value in (left, right)]
     if kind is list:
-        return interpreter.new_list(items[0] + items[1])  # type: ignore[no-any-return]
+        return interpreter.new_list(items[0] + items[1])
     if not items[0] or not items[1]:
         return left if items[0] else right  # CPython returns the other operand itself
-    return interpreter.new_tuple(items[0] + items[1])  # type: ignore[no-any-return]
+    return interpreter.new_tuple(items[0] + items[1])
 
 
 def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optional[Abstract]:
@@ -78,15 +80,15 @@ def repeated(interpreter: Interpreter, left: Abstract, right: Abstract) -> Optio
         return None
     times = count.object if isinstance(count, Const) else None
     if (times is None and is_short(interpreter, owner)
-            and any(class_of(item) is slice for item in interpreter.items_of(owner))):
+            and any(class_of(item) is slice for item in interpreter.items_of(owner) or ())):
         times = interpreter.constant(count)  # an index, whose length decides which axes the other items are for
     if times is None or not is_short(interpreter, owner) or interpreter.length_of(owner) * times > LONGEST_REPEATED:
         made = list_type(owner) if kind is list else Object(kind)
         return made_by(interpreter, "operator.mul", made,
                        [interpreter.object_value(owner), interpreter.number_value(count)])
-    items = [interpreter.as_object(interpreter.use(item)) for item in interpreter.items_of(owner)]
+    items = [interpreter.as_object(interpreter.use(item)) for item in interpreter.items_of(owner) or ()]
     if kind is list:
-        return interpreter.new_list(items * times)  # type: ignore[no-any-return]
+        return interpreter.new_list(items * times)
     if times == 1:
         return owner
     return interpreter.new_tuple(items * times) if items and times > 0 else Const(())
@@ -101,8 +103,8 @@ def made_by(interpreter: Interpreter, function: str, kind: Object, operands: Lis
 def copied(interpreter: Interpreter, owner: Abstract) -> Abstract:
     """A new list of all items of a list."""
     if is_short(interpreter, owner):
-        return interpreter.new_list([interpreter.use(item)  # type: ignore[no-any-return]
-                                     for item in interpreter.items_of(owner)])
+        return interpreter.new_list([interpreter.use(item)
+                                     for item in interpreter.items_of(owner) or ()])
     return made_by(interpreter, "builtins.list.copy", list_type(owner), [interpreter.object_value(owner)])
 
 
@@ -128,7 +130,7 @@ def _of_sets(symbol: str) -> Callable[..., Optional[Abstract]]:
         kinds = class_of(left), class_of(right)
         if not all(is_among(kind, SETS) for kind in kinds):
             return None
-        return made_by(interpreter, OPERATORS[symbol], Object(kinds[0]),  # type: ignore[arg-type]
+        return made_by(interpreter, OPERATORS[symbol], Object(kinds[0]),
                        [interpreter.object_value(left), interpreter.object_value(right)])
     return combined
 
@@ -149,7 +151,7 @@ def taken_apart(interpreter: Interpreter, value: Abstract, count: int) -> List[A
     if items is not None:
         if len(items) != count:
             raise Break("PJ203", operand="%d items" % len(items))
-        return items  # type: ignore[no-any-return]
+        return items
     size, item = _parts(interpreter, value)
     wanted = interpreter.emit("const", [], WORD, {"value": count})
     interpreter.emit("require", [interpreter.emit("compare", [size, wanted], FLAG, {"operator": "=="})], None,
@@ -184,10 +186,10 @@ def taken_apart_with_rest(interpreter: Interpreter, value: Abstract, before: int
 def _parts(interpreter: Interpreter, value: Abstract) -> Tuple[Value, Any]:
     """The length of an array or of a list of alike items, and a function that makes the item at a position."""
     if isinstance(value, Tensor) and value.type.ndim:
-        return (interpreter.emit("dim", [value.value], WORD, {"axis": 0}),
+        return (interpreter.emit("dim", [ssa_value(value)], WORD, {"axis": 0}),
                 lambda index: element_of(interpreter, value, index))
-    alike = isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
-    if alike and value.type.python is list:  # type: ignore[attr-defined]
+    if (isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding))
+            and value.type.python is list):
         size = interpreter.emit("list_size", [interpreter.object_value(value)], WORD)
         return size, lambda index: interpreter.item_of_list(value, index)
     raise Break("PJ203")
@@ -227,6 +229,7 @@ def all_items(interpreter: Interpreter, value: Abstract, most: int) -> Optional[
         if not step.more:
             return items
         item = interpreter.use(step.item())
-        made_by_step = isinstance(item, Sequence) and item.value is None and item.root is None
-        items.append(interpreter.new_tuple([interpreter.use(part) for part in item.items]) if made_by_step else item)
+        if isinstance(item, Sequence) and item.value is None and item.root is None:  # the step has made it
+            item = interpreter.new_tuple([interpreter.use(part) for part in item.items])
+        items.append(item)
         iterator = step.following

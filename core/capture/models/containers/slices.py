@@ -23,7 +23,7 @@ ITERATED = (np.ndarray, range, str, bytes, dict)
 
 def index_made(interpreter: Interpreter, maker: Any, index: Abstract) -> Abstract:
     """``np.s_[index]`` and ``np.index_exp[index]``."""
-    return (index if maker is np.s_ or class_of(index) is tuple  # type: ignore[no-any-return]
+    return (index if maker is np.s_ or class_of(index) is tuple
             else interpreter.new_tuple([index]))
 
 
@@ -34,7 +34,7 @@ def listed(interpreter: Interpreter, more: Abstract) -> Abstract:
     made_here = isinstance(more, (Lazy, LoopIterator)) and sees_no_list(more, interpreter.facts.globals)
     if not is_among(class_of(more), ITERATED) and not made_here:
         raise Break("PJ203", operand=describe(more))
-    return interpreter.call(Const(list), [more], {})  # type: ignore[no-any-return]
+    return interpreter.call(Const(list), [more], {})
 
 
 def store_part(interpreter: Interpreter, owner: Abstract, part: Slice, value: Abstract) -> None:

@@ -44,7 +44,7 @@ def call_sorted(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     backwards = keywords.get("reverse", Const(False))
     if order is not None and isinstance(backwards, Const) and type(backwards.object) is bool:
         items = [made.items[position] for position in order]  # type: ignore[attr-defined]
-        return interpreter.new_list(items[::-1] if backwards.object else items)  # type: ignore[no-any-return]
+        return interpreter.new_list(items[::-1] if backwards.object else items)
     like = list_type(made)
     if not isinstance(like, Holding) or not _compares_plainly(like.items):
         like = ListOf(number_in(made))

@@ -130,7 +130,7 @@ def _of_one(name: str) -> Handler:
         require_plain(interpreter, arguments[0])
         if name == "str" and class_of(arguments[0]) is str:
             return arguments[0]
-        return interpreter.made_text("builtins." + name, arguments)  # type: ignore[no-any-return]
+        return interpreter.made_text("builtins." + name, arguments)
     return call
 
 
@@ -150,7 +150,7 @@ def _format_method(interpreter: Interpreter, arguments: List[Abstract], keywords
 def _formatted(interpreter: Interpreter, function: str, arguments: List[Abstract]) -> Abstract:
     for argument in arguments:
         require_plain(interpreter, argument)
-    return interpreter.made_text(function, arguments)  # type: ignore[no-any-return]
+    return interpreter.made_text(function, arguments)
 
 
 def _join_method(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -160,7 +160,7 @@ def _join_method(interpreter: Interpreter, arguments: List[Abstract], keywords: 
         arguments = [arguments[0], interpreter.consume(LIST, arguments[1])]
     if not is_among(class_of(arguments[1]), (list, tuple)):
         raise Break("PJ216", operand=describe(arguments[1]))
-    return interpreter.made_text("builtins.str.join", arguments)  # type: ignore[no-any-return]
+    return interpreter.made_text("builtins.str.join", arguments)
 
 
 TEXT_CALLS: List[Tuple[Any, Handler]] = [(getattr(builtins, name), _of_one(name))

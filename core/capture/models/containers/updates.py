@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
@@ -45,7 +45,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
-from pijit.core.graph.types import FLAG, INT, WORD, Object
+from pijit.core.graph.types import FLAG, INT, WORD, Object, Type
 from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import UNBOUND, read_item
 
@@ -121,7 +121,7 @@ def remove(interpreter: Interpreter, owner: Abstract, index: Abstract) -> None:
 def lengthen(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Abstract:
     """``owner += more`` of a list; the list afterwards."""
     more = listed(interpreter, more)
-    more_kinds = item_kinds(more) if class_of(more) is list else {None}
+    more_kinds: Set[Optional[Type]] = item_kinds(more) if class_of(more) is list else {None}
     owner, before = lengthened(owner, more_kinds), owner
     for kind in more_kinds:
         expect(interpreter.state, before, kind)
@@ -204,7 +204,7 @@ def _pop(interpreter: Interpreter, arguments: List[Abstract], keywords: Argument
         raise Break("PJ203", operand=describe(like))
     operands = interpreter.item_operands(owner, index)
     interpreter.changing_container(owner)
-    return interpreter.found("pop_key" if of_dict else "pop_item", operands, like)  # type: ignore[no-any-return]
+    return interpreter.found("pop_key" if of_dict else "pop_item", operands, like)
 
 
 def _pop_tuple(interpreter: Interpreter, owner: Abstract, index: Abstract, row: Object) -> Abstract:
@@ -226,14 +226,14 @@ def _pop_default(interpreter: Interpreter, owner: Abstract, index: Abstract, def
     interpreter.expect_like(default)
     operands.append(interpreter.stored_value(default))
     interpreter.changing_container(owner)
-    return interpreter.found("pop_default", operands, default)  # type: ignore[no-any-return]
+    return interpreter.found("pop_default", operands, default)
 
 
 def _has_now(interpreter: Interpreter, owner: Any, index: Abstract) -> bool:
     """Whether a dict has a key during capture; the kernel exits where that differs at run time."""
     key = interpreter.constant(index)
     if isinstance(owner, KnownContainer):
-        return interpreter.holds_item(owner, key)  # type: ignore[no-any-return]
+        return interpreter.holds_item(owner, key)
     expected = read_item(owner.sample, key) is not UNBOUND
     found = interpreter.truth(interpreter.has_key_now(owner, index))
     wanted = found if expected else interpreter.emit("not", [found], FLAG)
@@ -248,7 +248,7 @@ def _setdefault(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     operands = interpreter.item_operands(owner, index) + [interpreter.stored_value(value)]
     expect_entry(interpreter.state, owner, (entry_kind(index), entry_kind(value)))
     interpreter.changing_container(owner)
-    return interpreter.found("setdefault", operands, value)  # type: ignore[no-any-return]
+    return interpreter.found("setdefault", operands, value)
 
 
 def _update(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -295,7 +295,7 @@ def found_position(interpreter: Interpreter, owner: Abstract, value: Abstract) -
     found, zero = interpreter.position_of(owner, value), interpreter.emit("const", [], WORD, {"value": 0})
     interpreter.emit("require", [interpreter.emit("compare", [found, zero], FLAG, {"operator": ">="})], None,
                      exits=True)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
