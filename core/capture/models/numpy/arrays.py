@@ -16,8 +16,9 @@ from pijit.core.capture.models.numpy.views import FORM_METHODS
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.complex import conjugated_array
+from pijit.core.capture.values.array_kinds import array_type
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, array_type, number_type
+from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import CLIP, CLIP_WARNS
@@ -26,7 +27,7 @@ from pijit.guards.facts import is_among, is_exactly
 
 
 def _shape_words(interpreter: Interpreter, shape: Abstract) -> List[Value]:
-    items: List[Abstract] = [shape] if number_type(shape) is not None else interpreter.items_of(shape)
+    items = [shape] if number_type(shape) is not None else interpreter.items_of(shape)
     if not items:
         raise Break("PJ210", callee="zero-dimensional array")
     for item in items:
@@ -43,16 +44,17 @@ _DTYPE_NAMES = frozenset(
 _DTYPE_CLASSES = (None, bool, int, float, complex) + NUMPY_CLASSES
 
 
-def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype:
+def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype[Any]:
     if value is None:
-        return np.dtype(default)
+        usual: np.dtype[Any] = np.dtype(default)
+        return usual
     if not isinstance(value, Const):
         raise Break("PJ211", dtype=describe(value))
     wanted = value.object
     known = wanted in _DTYPE_NAMES if type(wanted) is str else is_among(wanted, _DTYPE_CLASSES)
     if not known and not issubclass(type(wanted), np.dtype):  # others may run code, or warn
         raise Break("PJ215", type=describe(value))
-    dtype = np.dtype(wanted if wanted is not None else default)
+    dtype: np.dtype[Any] = np.dtype(wanted if wanted is not None else default)
     if array_type(np.empty(0, dtype)) is None:
         raise Break("PJ215", type=dtype)
     return dtype
@@ -83,7 +85,7 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
         if model.type.layout == "A" and model.type.ndim > 1:
             raise Break("PJ210", callee="%s of a strided array" % name)
         dtype = _dtype_argument(keywords.get("dtype"), model.type.dtype)
-        words = [interpreter.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+        words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
         order = "F" if model.type.layout == "F" else "C"
         result = Array(dtype, model.type.ndim, order)
         return Tensor(result, interpreter.emit("alloc", words, result, {"fill": fill, "order": order}, exits=True))
@@ -109,16 +111,16 @@ def call_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     model = arguments[0]
     if not isinstance(model, Tensor) or model.type.ndim == 0:
         raise Break("PJ203", operand=describe(model))
-    words = [interpreter.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
     result = Array(model.type.dtype, model.type.ndim, "C")
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": "C"}, exits=True)
-    interpreter.emit("assign", [value, model.value], None, exits=True)
+    interpreter.emit("assign", [value, ssa_value(model)], None, exits=True)
     return Tensor(result, value)
 
 
-def _stored(interpreter: Interpreter, value: Abstract, dtype: np.dtype) -> Value:
+def _stored(interpreter: Interpreter, value: Abstract, dtype: np.dtype[Any]) -> Value:
     """A number as an element of a dtype; exits where it does not fit."""
-    return interpreter.stored_scalar(value, operand_of(value), dtype)  # type: ignore[no-any-return]
+    return interpreter.stored_scalar(value, operand_of(value), dtype)
 
 
 def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -131,11 +133,11 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     have = model.type.dtype
     if not np.can_cast(have, dtype, "safe") and have.kind not in "iub":
         raise Break("PJ210", callee="astype from %s to %s" % (have, dtype))
-    words = [interpreter.emit("dim", [model.value], WORD, {"axis": k}) for k in range(model.type.ndim)]
+    words = [interpreter.emit("dim", [ssa_value(model)], WORD, {"axis": k}) for k in range(model.type.ndim)]
     order = "F" if model.type.layout == "F" else "C"
     result = Array(dtype, model.type.ndim, order)
     value = interpreter.emit("alloc", words, result, {"fill": None, "order": order}, exits=True)
-    interpreter.emit("assign", [value, model.value], None, exits=True)
+    interpreter.emit("assign", [value, ssa_value(model)], None, exits=True)
     return Tensor(result, value)
 
 
@@ -163,7 +165,8 @@ def call_fill(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     target = arguments[0]
     if not isinstance(target, Tensor) or not target.type.writeable or target.type.ndim == 0:
         raise Break("PJ203", operand=describe(target))
-    interpreter.emit("assign", [target.value, _stored(interpreter, arguments[1], target.type.dtype)], None, exits=True)
+    stored = _stored(interpreter, arguments[1], target.type.dtype)
+    interpreter.emit("assign", [ssa_value(target), stored], None, exits=True)
     return Const(None)
 
 
@@ -188,7 +191,7 @@ def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
         if not given or not all(_bounds(array, bound) for bound in given):
             raise Break("PJ214", operands="a bound of clip")
         ufunc = CLIP if len(given) == 2 else np.minimum if bounds[0] == Const(None) else np.maximum
-        return interpreter.ufunc_call(ufunc, [array] + given,  # type: ignore[no-any-return]
+        return interpreter.ufunc_call(ufunc, [array] + given,
                                       out=out if isinstance(out, Tensor) else None)
     return call
 

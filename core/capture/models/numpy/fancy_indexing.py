@@ -5,17 +5,20 @@ Called by the interpreter's subscripts and by `views`.
 
 from __future__ import annotations
 
-from typing import List, Optional
+from typing import TYPE_CHECKING, List, Optional, cast
 
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Abstract, Const, Number, SliceDisplay, Tensor, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, Number, SliceDisplay, Tensor, number_type, ssa_value
 from pijit.core.graph.passes.fusion import MEMORY_CODES
 from pijit.core.graph.types import FLAG, Array
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 FULL = SliceDisplay((Const(None), Const(None), Const(None)))
 
 
-def is_index_vector(value: Abstract) -> bool:
+def is_index_vector(value: Abstract) -> TypeGuard[Tensor]:
     """Whether a value is an array of integers with one axis."""
     return isinstance(value, Tensor) and value.type.ndim == 1 and value.type.dtype.kind in "iu"
 
@@ -42,7 +45,7 @@ def elements_at(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) 
         table = interpreter.view_of(owner, [FULL if is_index_vector(item) else item for item in items])
     types = "".join(vector.type.dtype.char for vector in vectors) + "->" + owner.type.dtype.char
     kind = Array(owner.type.dtype, 1, "C")
-    operands = [table.value] + [vector.value for vector in vectors]
+    operands = [ssa_value(table)] + list(map(ssa_value, vectors))
     return Tensor(kind, interpreter.emit("gather", operands, kind, {"types": types}, exits=True))
 
 
@@ -54,7 +57,7 @@ def rows_at(interpreter: Interpreter, owner: Tensor, items: List[Abstract]) -> O
     interpreter.require_elements_of(owner)
     made = Array(kind.dtype, kind.ndim, "C")
     return Tensor(made, interpreter.emit(
-        "rows", [owner.value, items[0].value], made, exits=True))  # type: ignore[attr-defined]
+        "rows", [ssa_value(owner), ssa_value(items[0])], made, exits=True))
 
 
 def is_mask_of(owner: Tensor, items: List[Abstract]) -> bool:
@@ -71,7 +74,7 @@ def elements_where(interpreter: Interpreter, owner: Tensor, items: List[Abstract
     kind, code = Array(owner.type.dtype, 1, "C"), owner.type.dtype.char
     types = {"types": "?{0}->{0}".format(code)} if code in MEMORY_CODES else {}
     return Tensor(kind, interpreter.emit(
-        "pick", [owner.value, items[0].value], kind, types, exits=True))  # type: ignore[attr-defined]
+        "pick", [ssa_value(owner), ssa_value(cast(Tensor, items[0]))], kind, types, exits=True))
 
 
 def is_stored_as_is(owner: Tensor, value: Abstract) -> bool:
@@ -92,25 +95,25 @@ def store_elements(interpreter: Interpreter, owner: Tensor, items: List[Abstract
         code = owner.type.dtype.char
         # elements that are not chosen keep their bits: bools may have other bits than 0 and 1
         known = code in MEMORY_CODES and code != "?"
-        interpreter.emit("put_mask",
-                         [owner.value, items[0].value, interpreter.any_value(value)],  # type: ignore[attr-defined]
-                         None, {"types": "?{0}{0}->{0}".format(code)} if known else {}, exits=True)
+        operands = [ssa_value(owner), ssa_value(cast(Tensor, items[0])), interpreter.any_value(value)]
+        interpreter.emit("put_mask", operands, None, {"types": "?{0}{0}->{0}".format(code)} if known else {},
+                         exits=True)
         return True
     if (len(items) != owner.type.ndim or len(vectors) != 1
-            or vectors[0].type.layout != "C"  # type: ignore[attr-defined]
-            or not all(item is vectors[0] or is_integer(item) for item in items)):
+            or vectors[0].type.layout != "C" or not all(item is vectors[0] or is_integer(item) for item in items)):
         return False
     target = owner
     if len(items) > 1:
         target = interpreter.view_of(owner, [FULL if item is vectors[0] else item for item in items])
-    interpreter.emit("scatter", [target.value, vectors[0].value, interpreter.any_value(value)], None, exits=True)
+    operands = [ssa_value(target), ssa_value(vectors[0]), interpreter.any_value(value)]
+    interpreter.emit("scatter", operands, None, exits=True)
     return True
 
 
 def require_apart(interpreter: Interpreter, *arrays: Tensor) -> None:
     """Exit where the first array may share memory with one of the others."""
     for other in arrays[1:]:
-        shared = interpreter.emit("shares", [arrays[0].value, other.value], FLAG)
+        shared = interpreter.emit("shares", [ssa_value(arrays[0]), ssa_value(other)], FLAG)
         interpreter.emit("require", [interpreter.emit("not", [shared], FLAG)], None, exits=True)
 
 
@@ -118,11 +121,10 @@ def add_at(interpreter: Interpreter, owner: Tensor, index: Abstract, value: Abst
     """``np.add.at(owner, index, value)`` of vectors of one dtype; the value may be a number.
     False for other operands."""
     kind = value.type if isinstance(value, Tensor) else number_type(value)
-    if (owner.type.ndim != 1 or not is_index_vector(index) or index.type.layout != "C"  # type: ignore[attr-defined]
+    if (owner.type.ndim != 1 or not is_index_vector(index) or index.type.layout != "C"
             or owner.type.dtype.kind not in "iuf" or kind is None or kind.dtype != owner.type.dtype
             or isinstance(value, Tensor) and value.type.ndim != 1):
         return False
     require_apart(interpreter, owner, *[each for each in (index, value) if isinstance(each, Tensor)])
-    interpreter.emit("add_at", [owner.value, index.value, interpreter.any_value(value)],  # type: ignore[attr-defined]
-                     None, exits=True)
+    interpreter.emit("add_at", [ssa_value(owner), ssa_value(index), interpreter.any_value(value)], None, exits=True)
     return True

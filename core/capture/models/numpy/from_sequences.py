@@ -6,7 +6,7 @@ operators, subscripts and the models of array functions.
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like
-from pijit.core.capture.values.lattice import Abstract, Instance, OpaqueObject, Tensor, class_of, number_type
+from pijit.core.capture.values.lattice import Abstract, Instance, OpaqueObject, Tensor, class_of, number_type, ssa_value
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import FLAG, WORD, Array, Holding, ListOf, Scalar
@@ -26,7 +26,7 @@ FITTING = frozenset("bi bu bf bc ib ub fb if uf ff ii iu uu ui ic uc fc cc".spli
 """Pairs of dtype kinds: that of a number, and that of elements that can hold it."""
 
 
-def array_of(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype] = None) -> Optional[Tensor]:
+def array_of(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype[Any]] = None) -> Optional[Tensor]:
     """The array that ``np.array(value, dtype)`` makes of a list or tuple of numbers, or of lists or tuples of
     numbers.
 
@@ -58,7 +58,7 @@ def expected_list(value: Abstract) -> Any:
     return kind if isinstance(kind, (ListOf, Holding)) and kind.python is list else None
 
 
-def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype]) -> Optional[Tensor]:
+def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype[Any]]) -> Optional[Tensor]:
     items = [interpreter.use(item) for item in interpreter.items_of(value) or ()]
     rows = [items]
     if items and all(is_among(class_of(item), (list, tuple)) and interpreter.is_short(item) for item in items):
@@ -73,18 +73,20 @@ def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype]
                                  for kind in kinds):
         return None
     result = Array(chosen, len(shape), "C")
-    operands = [interpreter.stored_scalar(item, Operand(number_type(item)), chosen) for row in rows for item in row]
+    operands = [interpreter.stored_scalar(item, Operand(cast(Scalar, number_type(item))), chosen)
+                for row in rows for item in row]
     return Tensor(result, interpreter.emit("elements", operands, result, {"shape": shape}, exits=True))
 
 
-def _chosen(natural: Any, ndim: int, dtype: Optional[np.dtype]) -> Optional[np.dtype]:
+def _chosen(natural: Any, ndim: int, dtype: Optional[np.dtype[Any]]) -> Optional[np.dtype[Any]]:
     """The dtype of an array of numbers with ``ndim`` axes; None if NumPy makes another array."""
     if not isinstance(natural, Array) or natural.ndim != ndim:
         return None
     return dtype if dtype is not None else natural.dtype
 
 
-def _of_many(interpreter: Interpreter, value: Abstract, expected: Any, dtype: Optional[np.dtype]) -> Optional[Tensor]:
+def _of_many(interpreter: Interpreter, value: Abstract, expected: Any,
+             dtype: Optional[np.dtype[Any]]) -> Optional[Tensor]:
     part = expected.items
     rows = part.python if isinstance(part, (ListOf, Holding)) else None
     kinds = (part,) if rows is None else (part.items,) if rows is list else part.items
@@ -98,7 +100,7 @@ def _of_many(interpreter: Interpreter, value: Abstract, expected: Any, dtype: Op
         _require_more(interpreter, interpreter.emit("list_size", [owner], WORD))
     if rows is list:
         first = interpreter.item_of_list(Instance(expected, owner), _word(interpreter, 0))
-        width = interpreter.emit("list_size", [first.value], WORD)
+        width = interpreter.emit("list_size", [ssa_value(cast(Instance, first))], WORD)
         _require_more(interpreter, width)
     kinds = kinds if len(set(kinds)) > 1 else kinds[:1]
     result = Array(chosen, natural.ndim, "C")
@@ -106,7 +108,7 @@ def _of_many(interpreter: Interpreter, value: Abstract, expected: Any, dtype: Op
                   interpreter.emit("listed", [owner, width], result, {"kinds": kinds, "rows": rows}, exits=True))
 
 
-def _is_taken(item: np.dtype, element: np.dtype) -> bool:
+def _is_taken(item: np.dtype[Any], element: np.dtype[Any]) -> bool:
     """Whether the runtime stores numbers of one dtype as elements of the other."""
     widens = element == np.float64 and item.kind in "bif" or element == np.int64 and item.kind == "b"
     return item == element and item.kind != "c" or widens
@@ -119,4 +121,4 @@ def _require_more(interpreter: Interpreter, size: Value) -> None:
 
 
 def _word(interpreter: Interpreter, number: int) -> Value:
-    return interpreter.emit("const", [], WORD, {"value": number})  # type: ignore[no-any-return]
+    return interpreter.emit("const", [], WORD, {"value": number})

@@ -6,7 +6,7 @@ differs. `AbstractInterpreter` binds these functions.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from pijit.core.capture.values.lattice import (
     Tensor,
     class_of,
     number_type,
+    ssa_value,
 )
 from pijit.core.capture.values.lattice import Sequence as Tuple_
 from pijit.core.errors import Break
@@ -73,8 +74,8 @@ def invoke(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     operands = [interpreter.stored_value(value) for value in values]
     if not isinstance(kinds, tuple):
         return typed(kinds, interpreter.emit("invoke", operands, kinds, attrs, exits=True))
-    made = interpreter.emit("invoke", operands, Object(tuple), attrs, exits=True)
-    items = [typed(kind, interpreter.emit("item", [made], kind, {"index": k}, exits=True))  # type: ignore[list-item]
+    results = interpreter.emit("invoke", operands, Object(tuple), attrs, exits=True)
+    items = [typed(kind, interpreter.emit("item", [results], kind, {"index": k}, exits=True))
              for k, kind in enumerate(kinds)]
     return Tuple_(items, value=made)
 
@@ -194,7 +195,7 @@ def reshaped(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
         return None
     words = [interpreter.word(size) for size in sizes]
     attrs = {"unknown": unknown[0] if unknown else None}
-    return Tensor(kind, interpreter.emit("reshape", [array.value] + words, kind, attrs, exits=True))
+    return Tensor(kind, interpreter.emit("reshape", [ssa_value(array)] + words, kind, attrs, exits=True))
 
 
 JOINING = {"concatenate": 0, "vstack": 0, "hstack": 1}
@@ -219,7 +220,7 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     axis = 0 if row.path == "hstack" and kind.ndim == 1 else axis
     if not -kind.ndim <= axis < kind.ndim or row.path == "vstack" and kind.ndim == 1:
         return None
-    values = [array.value for array in arrays]
+    values = list(map(interpreter.any_value, arrays))
     return Tensor(kind, interpreter.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
 
 
@@ -301,7 +302,7 @@ def _array(value: Optional[Abstract]) -> Tensor:
 
 
 def _length(interpreter: Interpreter, array: Tensor, axis: int) -> Value:
-    return interpreter.emit("dim", [array.value], WORD, {"axis": axis % array.type.ndim})  # type: ignore[no-any-return]
+    return interpreter.emit("dim", [ssa_value(array)], WORD, {"axis": axis % array.type.ndim})
 
 
 def _require(interpreter: Interpreter, count: Value, symbol: str, bound: Any) -> None:
@@ -318,7 +319,7 @@ NEEDS: Dict[str, Callable[[Any, Dict[str, Abstract]], None]] = {
 def named_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstract]]:
     """The items of a named tuple that a library function returned; None for other values."""
     kind = value.type if isinstance(value, Instance) else None
-    if not isinstance(kind, Holding) or kind.python is tuple or not issubclass(kind.python, tuple):
+    if not isinstance(kind, Holding) or kind.python is tuple or not issubclass(cast(type, kind.python), tuple):
         return None
     made = interpreter.object_value(value)
     return [typed(item, interpreter.emit("item", [made], item, {"index": k}, exits=True))

@@ -7,7 +7,7 @@ calls and subscripts, and by `views`.
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.library_result_types import result_types, written_by
 from pijit.core.capture.values.describe import Arguments
-from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS, INTO, UFUNC_METHODS, LibraryFunction
@@ -63,10 +63,10 @@ def call_into(interpreter: Interpreter, row: LibraryFunction, out: Abstract, arg
         require_apart(interpreter, out, *_tensors(interpreter, arguments))
     made = call() if not elementwise and _gives(interpreter, row, arguments, keywords, out.type, any_order) else None
     if made is not None:
-        interpreter.require_shape(out, made)
+        interpreter.require_shape(out, cast(Tensor, made))
     else:
         made = interpreter.invoke(FUNCTIONS[INTO + row.path], [out] + arguments, keywords)
-    interpreter.emit("assign", [out.value, made.value], None, exits=True)  # type: ignore[attr-defined]
+    interpreter.emit("assign", [ssa_value(out), ssa_value(cast(Tensor, made))], None, exits=True)
     return out
 
 

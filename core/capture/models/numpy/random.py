@@ -41,9 +41,9 @@ def draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
 
     Examples are the functions of ``np.random``, and methods of Python's class of random generators.
     """
-    target = sample_of(callee) if isinstance(callee, (Const, OpaqueObject)) else None
+    target: Any = sample_of(callee) if isinstance(callee, (Const, OpaqueObject)) else None
     if isinstance(callee, Const) and is_pythons_draw(target):
-        return _found(PYTHONS, target.__name__)  # type: ignore[union-attr]
+        return _found(PYTHONS, target.__name__)
     if not is_among(type(target), _BOUND) or not is_generator(type(target.__self__)):
         return None
     kind, name = type(target.__self__), target.__name__
@@ -55,7 +55,7 @@ def draw_of(interpreter: Interpreter, callee: Abstract) -> Optional[Handler]:
         place = place_of(callee)
         interpreter.use(interpreter.known_object(target.__func__, *place.then(Inner, "__func__")))
         owner = interpreter.use(interpreter.known_object(target.__self__, *place.then(Inner, "__self__")))
-    return lambda interpreter, arguments, keywords: method(interpreter, [owner] + arguments,  # type: ignore[misc]
+    return lambda interpreter, arguments, keywords: method(interpreter, [owner] + arguments,
                                                            keywords)
 
 
@@ -99,9 +99,9 @@ def _operand(interpreter: Interpreter, row: Draw, value: Abstract) -> Value:
     """An argument as the method takes it: a double, or an integer of a machine word."""
     kind = number_type(value)
     if row.parameters[0][1] is not ...:
-        return interpreter.number_value(call_float(interpreter, [value], {}))  # type: ignore[no-any-return]
+        return interpreter.number_value(call_float(interpreter, [value], {}))
     if kind is None or kind.dtype.kind != "i":
         raise Break("PJ203", operand=describe(value))
     word = interpreter.number_value(value)
-    return (word if kind == INT  # type: ignore
+    return (word if kind == INT
             else interpreter.emit("same" if kind.dtype == INT.dtype else "cast", [word], INT))

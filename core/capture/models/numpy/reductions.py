@@ -5,7 +5,7 @@ Calls are dispatched by `REDUCTIONS` and `REDUCTION_METHODS`.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, INT, Array, numpy_scalar
@@ -92,7 +92,7 @@ def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor,
     if isinstance(result, Array):
         leave_if_empty(interpreter, array)
     attrs = {"ufunc": ufunc, "axis": axis, "keepdims": keepdims, "types": result.dtype.char}
-    value = interpreter.emit("reduce", [array.value], result, attrs, exits=True)
+    value = interpreter.emit("reduce", [ssa_value(array)], result, attrs, exits=True)
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
 
 
@@ -118,7 +118,7 @@ def _count(interpreter: Interpreter, array: Tensor, axis: Axes, keepdims: bool, 
     for symbol, bound in bounds:
         flag = interpreter.emit("compare", [size, interpreter.number_value(Const(bound))], FLAG, {"operator": symbol})
         interpreter.emit("require", [flag], None, exits=True)
-    return size  # type: ignore[no-any-return]
+    return size
 
 
 def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdims: bool, count: Value) -> Abstract:
@@ -128,7 +128,7 @@ def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdi
     if isinstance(total, Tensor):
         kind = numpy_scalar(total.type.dtype)
         divisor = Number(kind, interpreter.emit("cast", [count], kind, exits=True))
-        return interpreter.ufunc_call(np.true_divide, [total, divisor])  # type: ignore[no-any-return]
+        return interpreter.ufunc_call(np.true_divide, [total, divisor])
     double = numpy_scalar(np.dtype(np.float64))
     value, kind = total.value, total.type  # type: ignore[attr-defined]
     if kind != double:
@@ -149,9 +149,9 @@ def _variance(name: str, root: bool) -> Callable[..., Abstract]:
         array, axis, keepdims = _reduced(interpreter, name, arguments, others)
         mean = _mean(interpreter, name, array, axis, True, _count(interpreter, array, axis, True))
         centred = interpreter.ufunc_call(np.subtract, [array, mean])
-        squares = interpreter.ufunc_call(np.multiply, [centred, centred])
+        squares = cast(Tensor, interpreter.ufunc_call(np.multiply, [centred, centred]))
         result = _mean(interpreter, name, squares, axis, keepdims, _count(interpreter, array, axis, keepdims, less))
-        return interpreter.ufunc_call(np.sqrt, [result]) if root else result  # type: ignore[no-any-return]
+        return interpreter.ufunc_call(np.sqrt, [result]) if root else result
     return call
 
 

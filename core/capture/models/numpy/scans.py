@@ -5,7 +5,7 @@ Calls are dispatched by `SCANS` and `SCAN_METHODS`.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple, cast
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import Arguments, Handler
-from pijit.core.capture.values.lattice import Abstract, Const, Tensor
+from pijit.core.capture.values.lattice import Abstract, Const, Tensor, ssa_value
 from pijit.core.errors import Break
+from pijit.core.graph.types import Array
 
 DTYPES = frozenset("?bBhHiIlLqQfd")
 """Dtypes of arrays that kernels scan natively."""
@@ -37,9 +38,10 @@ def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
             raise Break("PJ210", callee="%s along another axis than the last" % name)
         if kind.dtype.char not in DTYPES:
             raise Break("PJ210", callee="%s of %s" % (name, kind.dtype))
-        result = result_types.type_of_result(getattr(np, name)(np.ones((2,) * ndim, kind.dtype), axis))
+        sample = getattr(np, name)(np.ones((2,) * ndim, kind.dtype), axis)
+        result = cast(Array, result_types.type_of_result(sample))
         leave_if_empty(interpreter, array)
-        return Tensor(result, interpreter.emit("scan", [array.value], result, {"ufunc": ufunc}, exits=True))
+        return Tensor(result, interpreter.emit("scan", [ssa_value(array)], result, {"ufunc": ufunc}, exits=True))
     return call
 
 

@@ -5,7 +5,7 @@ Calls are dispatched by `FORM_CALLS`, `FORM_METHODS` and `UFUNC_METHODS`.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import Arguments, Handler, only
-from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of
+from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph import library_helpers
 from pijit.core.graph.library import FUNCTIONS
@@ -36,7 +36,7 @@ def _attribute(name: str) -> Handler:
     """``np.shape(x)`` and similar functions."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
-        return interpreter.attribute(_array(arguments[0]), name)  # type: ignore[no-any-return]
+        return interpreter.attribute(_array(arguments[0]), name)
     return call
 
 
@@ -105,7 +105,7 @@ def _outer(interpreter: Interpreter, ufunc: np.ufunc, left: Tensor, right: Tenso
     """``ufunc.outer(left, right)``: left gets one more axis for each axis of right."""
     items: List[Abstract] = [Const(Ellipsis)]
     wide = interpreter.view_of(left, items + [Const(None)] * right.type.ndim)
-    return interpreter.ufunc_call(ufunc, [wide, right])  # type: ignore[no-any-return]
+    return interpreter.ufunc_call(ufunc, [wide, right])
 
 
 def call_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -131,14 +131,14 @@ def _of_ufunc(method: str) -> Handler:
         row = FUNCTIONS.get("%s.%s" % (ufunc.__name__, method))
         if row is None or getattr(np, ufunc.__name__, None) is not ufunc:
             raise Break("PJ210", callee="%s.%s" % (ufunc.__name__, method))
-        return interpreter.call_row(row, arguments[1:], keywords)  # type: ignore[no-any-return]
+        return interpreter.call_row(row, arguments[1:], keywords)
     return call
 
 
 def call_at(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.add.at(x, indices, value)`` and similar methods."""
     only(arguments, keywords, "at", 3, 4)
-    ufunc = arguments[0].object  # type: ignore[attr-defined]
+    ufunc = cast(np.ufunc, cast(Const, arguments[0]).object)
     target, rest = _array(arguments[1], writes=True), arguments[2:]
     if ufunc is np.add and len(rest) == 2 and add_at(interpreter, target, *rest):
         return Const(None)
@@ -171,27 +171,27 @@ def call_take(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
         found = elements_at(interpreter, array, arguments[1:])
     if found is not None:
         return found
-    return interpreter.invoke(FUNCTIONS["take"], arguments, keywords)  # type: ignore[no-any-return]
+    return interpreter.invoke(FUNCTIONS["take"], arguments, keywords)
 
 
 def call_norm(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.linalg.norm(x)``: for a contiguous vector of floats, the root of its product with itself."""
     kind = arguments[0].type if len(arguments) == 1 and isinstance(arguments[0], Tensor) else None
     if keywords or kind is None or kind.ndim != 1 or kind.layout != "C" or kind.dtype.char not in "fd":
-        return interpreter.invoke(FUNCTIONS["linalg.norm"], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["linalg.norm"], arguments, keywords)
     square = interpreter.invoke(FUNCTIONS["dot"], arguments * 2, {})
-    return interpreter.ufunc_call(np.sqrt, [square])  # type: ignore[no-any-return]
+    return interpreter.ufunc_call(np.sqrt, [square])
 
 
 def call_diff(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.diff(x)``: the difference of two views."""
     array, absent = arguments[0] if len(arguments) == 1 and not keywords else None, Const(None)
     if not isinstance(array, Tensor) or array.type.ndim == 0:
-        return interpreter.invoke(FUNCTIONS["diff"], arguments, keywords)  # type: ignore[no-any-return]
+        return interpreter.invoke(FUNCTIONS["diff"], arguments, keywords)
     later, earlier = [interpreter.view_of(array, [Const(Ellipsis), Slice((start, stop, absent))])
                       for start, stop in ((Const(1), absent), (absent, Const(-1)))]
     ufunc = np.not_equal if array.type.dtype.kind == "b" else np.subtract
-    return interpreter.ufunc_call(ufunc, [later, earlier])  # type: ignore[no-any-return]
+    return interpreter.ufunc_call(ufunc, [later, earlier])
 
 
 def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -199,15 +199,15 @@ def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     named = dict(zip(("a", "shift", "axis"), arguments), **keywords)
     steps = _roll_steps(interpreter, named) if len(named) == len(arguments) + len(keywords) <= 3 else None
     if steps is None:
-        return interpreter.invoke(FUNCTIONS["roll"], arguments, keywords)  # type: ignore[no-any-return]
-    array = named["a"]
+        return interpreter.invoke(FUNCTIONS["roll"], arguments, keywords)
+    array = cast(Tensor, named["a"])
     for axis, shift in steps:
         places = interpreter.word(interpreter.binary("%", shift, Number(INT, interpreter.dim(array, axis))))
         kind = Array(array.type.dtype, array.type.ndim, "C")
-        array = Tensor(kind, interpreter.emit("roll", [array.value, places], kind, {"axis": axis}, exits=True))
+        array = Tensor(kind, interpreter.emit("roll", [ssa_value(array), places], kind, {"axis": axis}, exits=True))
     # without an axis NumPy rolls a flat array and reshapes the result, which is a view
     whole = interpreter.known(named.get("axis", Const(None))) is None
-    return interpreter.view_of(array, [Const(Ellipsis)]) if whole else array  # type: ignore[no-any-return]
+    return interpreter.view_of(array, [Const(Ellipsis)]) if whole else array
 
 
 def _roll_steps(interpreter: Interpreter, named: Arguments) -> Optional[List[Tuple[int, Abstract]]]:
