@@ -23,6 +23,7 @@ from pijit.core.capture.models.functions.function_values import FunctionValue, n
 from pijit.core.capture.models.iteration.iterators import iterator_input
 from pijit.core.capture.models.objects.composites import found_parted, made_slice
 from pijit.core.capture.models.objects.materialize import made_object
+from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.state.edges import edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import FrameState, forgotten, has_generator
 from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
@@ -42,6 +43,7 @@ from pijit.core.capture.values.lattice import (
     Unknown,
     number_type,
     object_type,
+    ssa_value,
 )
 from pijit.core.capture.values.provenance import Root, rooted, rooted_stack, with_attributes, with_items, with_value
 from pijit.core.capture.values.virtual_object import VirtualObject, may_be_stored_into, records_in, renumbered
@@ -360,7 +362,7 @@ class GraphBuilder(AbstractInterpreter):
             return self.emit("const", [], kind, {"value": value.object})
         if not isinstance(value, Number):
             raise Break("PJ203", operand=repr(value))
-        return cast(Value, cast(Number, self.use(value)).value)
+        return ssa_value(self.use(value))
 
     def object_value(self, value: Abstract) -> Value:
         value = self.use(value)
@@ -382,7 +384,7 @@ class GraphBuilder(AbstractInterpreter):
     def cell_value(self, root: Any) -> Value:
         return self.segment_input(root, CELL)
 
-    def use(self, value: Abstract) -> Abstract:
+    def use(self, value: SomeAbstract) -> SomeAbstract:
         if value.root is not None and not isinstance(value, Unknown):  # nothing to rely on
             self._note(value, value)
         if isinstance(value, UnescapedFunction) and value.root is not None:
@@ -390,14 +392,14 @@ class GraphBuilder(AbstractInterpreter):
         if isinstance(value, FunctionValue) and value.root is not None:
             self.note_closure(value, value.shape.late)
         if isinstance(value, KnownContainer):
-            return with_items(value) if value.value is None else value
+            return cast(SomeAbstract, with_items(value)) if value.value is None else value
         if isinstance(value, VirtualObject) and value.root is not None:
             self.note_found(value)
-            return with_attributes(value)
+            return cast(SomeAbstract, with_attributes(value))
         if isinstance(value, TypedValue) and value.value is None:
             if value.root is None:
                 raise Break("PJ218")
-            return with_value(value, self.segment_input(value.root, value.type))
+            return cast(SomeAbstract, with_value(value, self.segment_input(value.root, value.type)))
         if isinstance(value, Sequence) and value.root is not None:
             items = []
             for position, item in enumerate(value.items):
@@ -406,11 +408,11 @@ class GraphBuilder(AbstractInterpreter):
                 items.append(self.use(part))
             copy = Sequence(items, value.source, value.born, value.value)
             copy.root = value.root
-            return copy
+            return cast(SomeAbstract, copy)
         if isinstance(value, LoopIterator) and value.root is not None:
-            return iterator_input(self, value)
+            return cast(SomeAbstract, iterator_input(self, value))
         if isinstance(value, Composite) and value.root is not None and value.value is None:
-            return found_parted(self, value)
+            return cast(SomeAbstract, found_parted(self, value))
         return value
 
     def by_one_path(self, cls: Const) -> Const:

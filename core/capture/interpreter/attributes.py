@@ -112,7 +112,7 @@ def attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
     if isinstance(owner, Super):
         return super_attribute(interpreter, owner, name)
     if isinstance(owner, Slice) and name in owner.NAMES:
-        return cast(Slice, interpreter.use(owner)).parts[owner.NAMES.index(name)]
+        return interpreter.use(owner).parts[owner.NAMES.index(name)]
     if isinstance(owner, (Const, OpaqueObject)) and not is_complex(owner):
         return _object_attribute(interpreter, owner, name)
     if isinstance(owner, (Number, Const)):

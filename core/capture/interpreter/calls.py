@@ -135,7 +135,7 @@ def _keywords(interpreter: Interpreter, value: Abstract) -> Optional[Arguments]:
         return dict(zip(value.keys, value.items))
     if not isinstance(value, OpaqueObject) or class_of(value) is not dict or len(value.sample) > MAX_KEYWORDS:
         return None
-    keys = [cast(Const, interpreter.use(interpreter.key_at(value, position)))
+    keys = [interpreter.use(interpreter.key_at(value, position))
             for position in range(cast(int, interpreter.length_of(value)))]
     if any(type(key.object) is not str for key in keys):
         return None

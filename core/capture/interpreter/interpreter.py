@@ -38,6 +38,7 @@ from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.objects.special_methods import method_called
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import foresee
+from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.models.stdlib import context_managers, modules
 from pijit.core.capture.state.edges import ExceptionEdge
 from pijit.core.capture.state.frame_state import FrameState
@@ -288,11 +289,11 @@ class AbstractInterpreter:
         """The SSA value of the pointer to an object."""
         raise NotImplementedError
 
-    def cell_value(self, number: int) -> Value:
-        """The SSA value of the pointer to a cell."""
+    def cell_value(self, root: Any) -> Value:
+        """The SSA value of the pointer to the cell at ``root``."""
         raise NotImplementedError
 
-    def use(self, value: Abstract) -> Abstract:
+    def use(self, value: SomeAbstract) -> SomeAbstract:
         """Note that a fact about ``value`` is relied on, and make its SSA value available."""
         return value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from pijit.core.capture.values.lattice import (
     has_class,
     number_type,
     pointer_class,
+    ssa_value,
 )
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
@@ -51,6 +52,9 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Scalar, half_of, numpy_scalar
 from pijit.guards.facts import is_among, is_exactly, type_name
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 DIVISIONS, ZEROS = ("/", "//", "%"), (Const(0), Const(0.0))
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
@@ -223,7 +227,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         reports = is_operator and interpreter.may_report() and types[-1] == out.type.dtype.char and types[-1] in "fd"
         if reports:
             attrs["reports"] = True
-        interpreter.emit("ufunc_into", [out.value] + [interpreter.any_value(v) for v in operands], None, attrs,
+        interpreter.emit("ufunc_into", [ssa_value(out)] + [interpreter.any_value(v) for v in operands], None, attrs,
                          exits=True)
         if reports:
             interpreter.report(Report(ufunc.__name__), out)
@@ -235,7 +239,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
         layout = result_types.result_layout([q.type for q in questions], result.ndim)
         result = Array(result.dtype, result.ndim, layout)
     value = interpreter.emit("ufunc", [interpreter.any_value(v) for v in operands], result, attrs, exits=True)
-    return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
+    return Tensor(result, value) if isinstance(result, Array) else Number(cast(Scalar, result), value)
 
 
 def any_value(interpreter: Interpreter, value: Abstract) -> Value:
@@ -253,7 +257,8 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
     if symbol not in result_types.PYTHON_OPERATORS:
         raise Break("PJ202", operator=symbol)
     questions = (operand_of(left), operand_of(right))
-    if symbol in DIVISIONS and right in ZEROS and questions[0].type.family == "py":
+    kinds = (cast(Scalar, questions[0].type), cast(Scalar, questions[1].type))
+    if symbol in DIVISIONS and right in ZEROS and kinds[0].family == "py":
         questions = (questions[0], Operand(questions[1].type))  # the division raises, so the kernel exits there
     if symbol == "**":
         return _scalar_power(interpreter, left, right, questions)
@@ -263,7 +268,7 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
         raise Break("PJ202", operator=symbol)
     if symbol in ("*", "/"):
         require_plain_products(result)
-        require_quiet_products((questions[0].type, questions[1].type))
+        require_quiet_products(kinds)
     exact = symbol == "/" and result == FLOAT
     args = [interpreter.convert(value, question.type, result, exact) for value,
             question in zip((left, right), questions)]
@@ -273,14 +278,14 @@ def _scalar_binary(interpreter: Interpreter, symbol: str, left: Abstract, right:
 
 def _scalar_power(interpreter: Interpreter, left: Abstract, right: Abstract,
                   questions: Tuple[Operand, Operand]) -> Abstract:
-    kind = questions[0].type
+    kind, other = (cast(Scalar, question.type) for question in questions)
     if is_complex(left) or is_complex(right):
         return power(interpreter, left, kind, right)
-    if kind == questions[1].type == INT:
+    if kind == other == INT:
         return _integer_power(interpreter, left, right)
-    if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, questions[1].type):
+    if all(question.type in (INT, FLOAT) for question in questions) and FLOAT in (kind, other):
         return _float_power(interpreter, left, right, questions)
-    if kind.family == "np" or questions[1].type.family == "np":
+    if "np" in (kind.family, other.family):
         return _numpy_power(interpreter, left, right, questions)
     raise Break("PJ203", operand="power of scalars")
 
@@ -323,7 +328,7 @@ def _float_power(interpreter: Interpreter, left: Abstract, right: Abstract,
                  questions: Tuple[Operand, Operand]) -> Abstract:
     """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
     args = [interpreter.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
-    by = "numpy" if any(question.type.family == "np" for question in questions) else "python"
+    by = "numpy" if any(cast(Scalar, question.type).family == "np" for question in questions) else "python"
     return Number(FLOAT, interpreter.emit("power", args, FLOAT, {"by": by}, exits=True))
 
 
@@ -364,7 +369,7 @@ def convert(interpreter: Interpreter, value: Abstract, have: Any, want: Scalar, 
 def _scalar_compare(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Abstract:
     questions = (operand_of(left), operand_of(right))
     result = result_types.scalar_result(symbol, questions)
-    kinds = [question.type for question in questions]
+    kinds = [cast(Scalar, question.type) for question in questions]
     common = _comparison_type(kinds[0], kinds[1])
     if common.dtype.kind == "c" and symbol not in ("==", "!="):
         raise Break("PJ203", operand="the order of complex numbers")
@@ -392,7 +397,7 @@ def _identical_now(interpreter: Interpreter, left: Abstract, right: Abstract) ->
     """FLAG: two values are one object. Kernels can tell for arrays,
     objects in long lists and truth values; else None."""
     if isinstance(left, Tensor) and isinstance(right, Tensor):
-        return interpreter.emit("identical", [left.value, right.value], FLAG)
+        return interpreter.emit("identical", [ssa_value(left), ssa_value(right)], FLAG)
     if any(isinstance(value, ListElement) for value in (left, right)) and has_class(left) and has_class(right):
         origins = [interpreter.emit("origin", [interpreter.object_value(value)], WORD) for value in (left, right)]
         return interpreter.emit("compare", origins, FLAG, {"operator": "=="})
@@ -406,7 +411,7 @@ SMALL = range(-5, 257)
 """Integers that are singletons in CPython, so a program cannot tell when one was computed."""
 
 
-def is_plain(value: Abstract) -> bool:
+def is_plain(value: Abstract) -> TypeGuard[Const]:
     """Whether a value is a constant whose comparison runs no user code and never fails."""
     return isinstance(value, Const) and is_exactly(value.object, (int, float, bool, str))
 

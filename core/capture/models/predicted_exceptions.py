@@ -22,6 +22,7 @@ from pijit.core.capture.values.lattice import (
     class_of,
     number_type,
     pointer_class,
+    ssa_value,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -108,8 +109,8 @@ def check_axes(interpreter: Interpreter, owner: Tensor, items: Iterable[Abstract
         for axis, item in enumerate(items):
             if not isinstance(item, Const):
                 interpreter.raise_where(
-                    lambda: out_of_range(interpreter, interpreter.word(interpreter.use(item)),
-                                         interpreter.emit("dim", [owner.value], WORD, {"axis": axis})), IndexError)
+                    lambda: out_of_range(interpreter, interpreter.word(interpreter.use(item)), interpreter.emit(
+                        "dim", [ssa_value(owner)], WORD, {"axis": axis})), IndexError)
 
 
 def check_call(interpreter: Interpreter) -> None:
@@ -123,15 +124,16 @@ def check_call(interpreter: Interpreter) -> None:
     for symbol, limit in asks.outside:
         interpreter.raise_where(lambda: interpreter.truth(interpreter.compare(symbol, argument, Const(limit))),
                                 ValueError)
-    if asks.largest is not None:
-        interpreter.raise_where(lambda: is_too_large(interpreter, argument, asks.largest), OverflowError)
+    largest = asks.largest
+    if largest is not None:
+        interpreter.raise_where(lambda: is_too_large(interpreter, argument, largest), OverflowError)
 
 
 def is_too_large(interpreter: Interpreter, argument: Abstract, largest: float) -> Value:
     """FLAG: a number is finite and above ``largest``."""
     over = interpreter.truth(interpreter.compare(">", argument, Const(largest)))
     finite = interpreter.truth(interpreter.compare("<", argument, Const(math.inf)))
-    return interpreter.emit("select", [over, finite, over], FLAG)  # type: ignore[no-any-return]
+    return interpreter.emit("select", [over, finite, over], FLAG)
 
 
 def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, like: Abstract) -> Optional[Abstract]:
@@ -140,7 +142,7 @@ def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, 
     For a missing key the lookup gives a number of `UNLIKELY`, which no dict is expected to hold.
     """
     kind = number_type(like)
-    if (kind not in UNLIKELY or (interpreter.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict)
+    if (kind is None or kind not in UNLIKELY or (interpreter.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict)
             or interpreter.derived):
         return None
     if interpreter.handler() is None and not interpreter.leads_out() or not interpreter.is_named(KeyError):
@@ -163,7 +165,7 @@ def is_missing(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Va
 
 
 def negated(interpreter: Interpreter, flag: Value) -> Value:
-    return interpreter.emit("not", [flag], FLAG)  # type: ignore[no-any-return]
+    return interpreter.emit("not", [flag], FLAG)
 
 
 def out_of_range(interpreter: Interpreter, index: Value, size: Value) -> Value:
@@ -171,7 +173,7 @@ def out_of_range(interpreter: Interpreter, index: Value, size: Value) -> Value:
     below = interpreter.emit("compare", [interpreter.emit("add", [index, size], WORD),
                                          interpreter.emit("const", [], WORD, {"value": 0})], FLAG, {"operator": "<"})
     above = interpreter.emit("compare", [index, size], FLAG, {"operator": ">="})
-    return interpreter.emit("select", [below, below, above], FLAG)  # type: ignore[no-any-return]
+    return interpreter.emit("select", [below, below, above], FLAG)
 
 
 CHECKS: Dict[str, Callable[[Any], None]] = {"BINARY_SUBSCR": check_subscript, "CALL_FUNCTION": check_call}

@@ -19,6 +19,7 @@ from typing import (
     Sequence,
     Set,
     Tuple,
+    TypeVar,
     overload,
 )
 
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
     from pijit.core.capture.models.stdlib.context_managers import Errors
 else:
     Protocol = object  # CPython 3.7 has none
+
+
+SomeAbstract = TypeVar("SomeAbstract", bound=Abstract)
 
 
 class Interpreter(ContainerModels, Protocol):
@@ -140,8 +144,8 @@ class Interpreter(ContainerModels, Protocol):
     def cell_content(self, instr: Instr) -> Abstract:
         """The content of the cell that ``instr`` names."""
 
-    def cell_value(self, number: int) -> Value:
-        """The SSA value of the pointer to a cell."""
+    def cell_value(self, root: Any) -> Value:
+        """The SSA value of the pointer to the cell at ``root``."""
 
     def changing(self, place: Any, owner: Abstract, relied: bool = True) -> None:
         """Note that a kernel changes ``place`` of an object: an attribute's name, or the class for items."""
@@ -372,7 +376,7 @@ class Interpreter(ContainerModels, Protocol):
     def updates_picked(self) -> bool:
         """Whether this is the operator of ``x[:, i] += ...``."""
 
-    def use(self, value: Abstract) -> Abstract:
+    def use(self, value: SomeAbstract) -> SomeAbstract:
         """Note that a fact about ``value`` is relied on, and make its SSA value available."""
 
     def view_of(self, owner: Tensor, items: List[Abstract]) -> Tensor:
