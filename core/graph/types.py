@@ -193,7 +193,7 @@ ITERATOR_WORDS: Dict[str, Tuple[str, ...]] = {
 """The words of each kind of iterator. A step changes the first one, for iterators over dicts and sets the first two."""
 OF_ENTRIES = ("dict_keys", "dict_values", "dict_items", "set")
 ITERATOR_WORDS.update(dict.fromkeys(OF_ENTRIES, ("position", "left", "used")))
-TEXT_ITERATORS = {str: "text", bytes: "bytes"}
+TEXT_ITERATORS: Dict[type, str] = {str: "text", bytes: "bytes"}
 """The kinds of iterators over immutable sequences of characters."""
 
 

@@ -8,6 +8,7 @@ import types
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.values.describe import constants_of
 from pijit.core.capture.values.lattice import Const, class_of
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
@@ -50,8 +51,8 @@ def op_MATCH_KEYS(interpreter: Interpreter, instr: Instr) -> None:
     wanted = interpreter.items_of(keys)
     if class_of(subject) is not dict or wanted is None or interpreter.is_changing(subject):
         raise Break("PJ203", operand=describe(subject))
-    known = [key.object for key in wanted if isinstance(key, Const)]
-    if len(known) < len(wanted):
+    known = constants_of(wanted)
+    if known is None:
         raise Break("PJ203", operand=describe(keys))
     found = all(interpreter.holds_item(subject, key) for key in known)
     values = [interpreter.use(interpreter.container_item(subject, key)) for key in wanted] if found else []

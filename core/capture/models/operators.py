@@ -245,7 +245,7 @@ def ufunc_call(interpreter: Interpreter, ufunc: np.ufunc, operands: List[Abstrac
 def any_value(interpreter: Interpreter, value: Abstract) -> Value:
     """The SSA value of an array or a number."""
     if isinstance(value, Tensor):
-        return value.value  # type: ignore[return-value]
+        return ssa_value(value)
     return interpreter.number_value(value)
 
 
@@ -321,11 +321,11 @@ def _numpy_power(interpreter: Interpreter, left: Abstract, right: Abstract,
     if not all(kind in (INT, FLOAT, double) for kind in kinds):
         return interpreter.invoke(FUNCTIONS["operator.pow"], [left, right], {})
     power = _float_power(interpreter, left, right, questions)
-    return Number(double, interpreter.emit("same", [power.value], double))  # type: ignore[attr-defined]
+    return Number(double, interpreter.emit("same", [ssa_value(power)], double))
 
 
 def _float_power(interpreter: Interpreter, left: Abstract, right: Abstract,
-                 questions: Tuple[Operand, Operand]) -> Abstract:
+                 questions: Tuple[Operand, Operand]) -> Number:
     """``x ** y`` by the C library; exits where Python or NumPy may raise or warn."""
     args = [interpreter.convert(value, question.type, FLOAT) for value, question in zip((left, right), questions)]
     by = "numpy" if any(cast(Scalar, question.type).family == "np" for question in questions) else "python"
@@ -439,7 +439,7 @@ def _identical(left: Abstract, right: Abstract) -> Optional[bool]:
             kind = class_of(other)
             if kind is not None and kind is not type(one.object):
                 return False
-            if isinstance(other, Const) and issubclass(kind, SINGLES + BY_IDENTITY):  # type: ignore[arg-type]
+            if isinstance(other, Const) and issubclass(type(other.object), SINGLES + BY_IDENTITY):
                 return one.object is other.object
     kinds = class_of(left), class_of(right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):

@@ -65,7 +65,7 @@ class Operand:
 
     __slots__ = ("type", "constant", "has_constant")
 
-    def __init__(self, type: Type, constant: Any = None, has_constant: bool = False) -> None:
+    def __init__(self, type: Optional[Type], constant: Any = None, has_constant: bool = False) -> None:
         self.type = cast(Typed, type)
         self.constant = constant
         self.has_constant = has_constant

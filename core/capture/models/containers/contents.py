@@ -8,7 +8,7 @@ and bytecode may change it between segments. A kernel never uses its old content
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, List, Optional
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def item(interpreter: Interpreter, owner: OpaqueObject, key: Any) -> Abstract:
 def key_at(interpreter: Interpreter, owner: Abstract, position: int) -> Const:
     """Key number ``position`` of a dict of known length, under a guard."""
     if isinstance(owner, KnownContainer):
-        return Const(owner.keys[position])  # type: ignore[index]
+        return Const(cast(Tuple[Any, ...], owner.keys)[position])
     if not isinstance(owner, OpaqueObject):  # one of several dicts
         raise Break("PJ209", type=describe(owner))
     interpreter.reading(Keys, owner)
@@ -227,10 +227,10 @@ def compare_objects(interpreter: Interpreter, symbol: str, left: Abstract, right
         return None
     if kinds[0] is not kinds[1] and all(is_among(kind, (tuple, list) + PLAIN) for kind in kinds):
         return Const(symbol == "!=")
-    pair = interpreter.items_of(left), interpreter.items_of(right)
-    if kinds[0] is not kinds[1] or not is_among(kinds[0], (tuple, list)) or None in pair:
+    ones, others = interpreter.items_of(left), interpreter.items_of(right)
+    if kinds[0] is not kinds[1] or not is_among(kinds[0], (tuple, list)) or ones is None or others is None:
         raise Break("PJ203", operand=describe(right))
-    return _compare_items(interpreter, symbol, *pair)  # type: ignore[arg-type]
+    return _compare_items(interpreter, symbol, ones, others)
 
 
 def _compare_items(interpreter: Interpreter, symbol: str, left: List[Abstract], right: List[Abstract]) -> Abstract:
@@ -330,7 +330,7 @@ def container_item(interpreter: Interpreter, owner: Abstract, index: Abstract) -
 
 def list_item(interpreter: Interpreter, owner: Instance, index: Value) -> Number:
     """``owner[index]`` of a list whose items are expected to be of one type."""
-    kind = owner.type.items  # type: ignore[attr-defined]
+    kind = cast(ListOf, owner.type).items
     item = interpreter.emit("list_item", [interpreter.object_value(owner), index], kind, exits=True)
     return Number(kind, item)
 
@@ -346,10 +346,10 @@ def _is_read_now(interpreter: Interpreter, owner: Abstract, key: Any, index: Abs
 
 
 def _bound(interpreter: Interpreter, part: Abstract) -> Optional[int]:
-    known = interpreter.constant(part)
+    known: Optional[int] = interpreter.constant(part)
     if type(known) is not int and part != Const(None):
         raise Break("PJ205", index=describe(part))
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _position(owner: KnownContainer, key: Any) -> Optional[int]:

@@ -6,7 +6,7 @@ object. `AbstractInterpreter` binds these functions.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import Any, List, Optional, cast
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_to_loop import VALUE_BELOW_KEY
@@ -65,7 +65,7 @@ def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
         return held_method(interpreter, Method(value.owner, value.function.object.__name__))
     if not isinstance(value, Display) and not is_unmade(value):
         return value
-    made = interpreter.new_tuple(list(map(interpreter.as_object, value.items)))  # type: ignore[attr-defined]
+    made = interpreter.new_tuple(list(map(interpreter.as_object, cast(Sequence, value).items)))
     made.born = value.born
     return made
 

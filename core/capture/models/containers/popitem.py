@@ -5,7 +5,7 @@ Method calls are dispatched by `TAKING_METHODS`.
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple, cast
 
 from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.operators import describe
@@ -50,7 +50,7 @@ def _expected(interpreter: Interpreter, owner: Abstract) -> List[Type]:
     if len(kinds) != (1 if class_of(owner) is set else 2) or not all(
             isinstance(kind, (Scalar, Array)) or kind == Object(str) for kind in kinds):
         raise Break("PJ203", operand=describe(owner))
-    return kinds  # type: ignore[return-value]
+    return cast(List[Type], kinds)
 
 
 TAKING_METHODS: Dict[Tuple[type, str], Handler] = {(kind, "popitem"): _take("popitem") for kind in KEYED}

@@ -52,7 +52,8 @@ def range_length(interpreter: Interpreter, value: Abstract) -> Number:
 
 def range_item(interpreter: Interpreter, value: Abstract, index: Abstract) -> Abstract:
     """``value[index]`` of a range and an int; the kernel exits where the index is out of range."""
-    if number_type(index) is None or number_type(index).dtype.kind != "i":  # type: ignore[union-attr]
+    kind = number_type(index)
+    if kind is None or kind.dtype.kind != "i":
         raise Break("PJ205", index=describe(index))
     start, step, length = range_numbers(interpreter, value)
     place = interpreter.emit("same", [interpreter.word(index)], INT)

@@ -182,7 +182,7 @@ def item_of_list(interpreter: Interpreter, owner: Instance, index: Value) -> Abs
     """The item at a WORD index of a list that has an expected item type."""
     if isinstance(owner.type, ListOf):
         return interpreter.list_item(owner, index)
-    kind = owner.type.items  # type: ignore[attr-defined]
+    kind = cast(Holding, owner.type).items
     return interpreter.typed_item("load_item", interpreter.object_value(owner), index, kind)
 
 
@@ -211,29 +211,29 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
         pair = (kind, kind)
         if what == "items":
             is_pair = isinstance(kind, Holding) and kind.python is tuple and len(kind.items) == 2
-            pair = kind.items if is_pair else (None, None)  # type: ignore[union-attr]
+            pair = cast(Holding, kind).items if is_pair else (None, None)
         alike = [list_of(one) for one in pair]
     if any(kind is None and what in views for kind, views in zip(alike, VIEWS)):
         raise Break("PJ209", type=describe(value))
-    return Holding(class_of(value), tuple(kind.items if what in views else None  # type: ignore
-                                          for kind, views in zip(alike, VIEWS)))
+    return Holding(cast(type, class_of(value)), tuple(cast(Holding, kind).items if what in views else None
+                                                      for kind, views in zip(alike, VIEWS)))
 
 
 def members_expected(interpreter: Interpreter, value: Abstract) -> Optional[Object]:
     """Expected type of the members of a set that is iterated; None for other values."""
     kind = class_of(value)
-    if not is_among(kind, SETS):
+    if kind is None or not is_among(kind, SETS):
         return None
     if isinstance(value, (OpaqueObject, Const)):
         held = value.sample if isinstance(value, OpaqueObject) else value.object
-        known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))  # type: ignore[arg-type]
+        known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))
     else:  # what was stored into it, or what the loop's header pushed in earlier runs
         known = kinds_of_entries(value)
         seen = None if known else interpreter.facts.feedback.get(interpreter.instr.index + 1)
         known = known or (type_of(seen) if seen is not None else None,)
     if not known or known[0] is None:
         raise Break("PJ209", type=describe(value))
-    return Holding(kind, known)  # type: ignore[arg-type]
+    return Holding(kind, known)
 
 
 def typed_item(interpreter: Interpreter, name: str, owner: Value, index: Value, kind: Type) -> Abstract:

@@ -6,7 +6,7 @@ Calls are dispatched by `SORTING_CALLS`.
 from __future__ import annotations
 
 import builtins
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple, Union, cast
 
 from pijit.core.capture.models.containers.sets import items_of_set
 from pijit.core.capture.models.iteration.consumers import call_list, call_map, number_in
@@ -43,7 +43,8 @@ def call_sorted(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     order = _known_order(made) if kind is None else None
     backwards = keywords.get("reverse", Const(False))
     if order is not None and isinstance(backwards, Const) and type(backwards.object) is bool:
-        items = [made.items[position] for position in order]  # type: ignore[attr-defined]
+        found = cast(Union[KnownContainer, Sequence], made).items
+        items = [found[position] for position in order]
         return interpreter.new_list(items[::-1] if backwards.object else items)
     like = list_type(made)
     if not isinstance(like, Holding) or not _compares_plainly(like.items):
@@ -73,7 +74,7 @@ def _list_like(value: Abstract) -> Optional[Object]:
         return list_like_values(value.items) or Object(list)
     if isinstance(value, Instance) or class_of(value) is list:
         return list_type(value) if class_of(value) is list else Object(list)
-    sample = value.sample if isinstance(value, OpaqueObject) else value.object  # type: ignore[attr-defined]
+    sample = value.sample if isinstance(value, OpaqueObject) else cast(Const, value).object
     return list_like(sample[:LOOKED_AT]) or Object(list)
 
 

@@ -7,14 +7,14 @@ Formatting a number of Python or NumPy runs no user code. Formatting any other o
 from __future__ import annotations
 
 import builtins
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, cast
 
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, Handler, constants_of, only
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
@@ -28,7 +28,7 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.capture.values.provenance import Root
 from pijit.core.errors import Break
 from pijit.core.graph.library import resolve
-from pijit.core.graph.types import BOOL, Object, Type
+from pijit.core.graph.types import BOOL, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
 CONVERSIONS = {1: "builtins.str", 2: "builtins.repr", 3: "builtins.ascii"}
@@ -40,15 +40,16 @@ TEXT = Object(str)
 
 def made_text(interpreter: Interpreter, function: str, arguments: List[Abstract], kind: Type = TEXT) -> Abstract:
     """The result of a function of numbers and strings; a constant if all of them are known."""
-    if all(isinstance(argument, Const) for argument in arguments):
+    known = constants_of(arguments)
+    if known is not None:
         try:
-            return Const(resolve(function)(*[argument.object for argument in arguments]))  # type: ignore
+            return Const(resolve(function)(*known))
         except Exception as error:
             raise_asynchronous(error)
             raise Break("PJ216", operand=describe(arguments[0]))
     operands = [interpreter.stored_value(argument) for argument in arguments]
     made = interpreter.emit("invoke", operands, kind, {"function": function, "keywords": ()}, exits=True)
-    return Instance(kind, made) if isinstance(kind, Object) else Number(kind, made)  # type: ignore[arg-type]
+    return Instance(kind, made) if isinstance(kind, Object) else Number(cast(Scalar, kind), made)
 
 
 def require_plain(interpreter: Interpreter, value: Abstract) -> None:
@@ -88,8 +89,9 @@ def op_BUILD_STRING(interpreter: Interpreter, instr: Instr) -> None:
     parts = interpreter.pop_many(instr.arg or 0)
     if any(class_of(part) is not str for part in parts):
         raise Break("PJ216", opcode=instr.opname)
-    if all(isinstance(part, Const) for part in parts):
-        interpreter.push(Const("".join(part.object for part in parts)))  # type: ignore[attr-defined]
+    known = constants_of(parts)
+    if known is not None:
+        interpreter.push(Const("".join(known)))
         return
     interpreter.push(interpreter.made_text("builtins.str.join", [Const(""), interpreter.new_tuple(parts)]))
 

@@ -235,7 +235,7 @@ def _function_of(target: Any) -> Optional[types.FunctionType]:
     """The Python function that a call of an object runs."""
     kind = type(target)
     if kind is types.FunctionType:
-        return target  # type: ignore[no-any-return]
+        return cast(types.FunctionType, target)
     if kind is type:
         made = class_value(target, "__init__")
         return made if type(made) is types.FunctionType else None

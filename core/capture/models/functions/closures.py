@@ -102,11 +102,13 @@ def _cells(function: Function, facts: CaptureContext, index: int) -> Any:
 
 def made_method(function: Function, facts: CaptureContext, instr: Instr, owner: Abstract) -> Optional[OpaqueObject]:
     """The method that a LOAD_ATTR pushes for a Python function in the object's class; None for any other attribute."""
-    found = read_class_attribute(owner.sample, instr.value) if isinstance(owner, OpaqueObject) else None
-    # isinstance would read ``__class__`` of the object.
-    if type(found) is not types.FunctionType or issubclass(type(owner.sample), type):  # type: ignore[attr-defined]
+    if not isinstance(owner, OpaqueObject):
         return None
-    method = OpaqueObject(types.MethodType(found, owner.sample), None, instr.index)  # type: ignore[attr-defined]
+    found = read_class_attribute(owner.sample, instr.value)
+    # isinstance would read ``__class__`` of the object.
+    if type(found) is not types.FunctionType or issubclass(type(owner.sample), type):
+        return None
+    method = OpaqueObject(types.MethodType(found, owner.sample), None, instr.index)
     method.root = SOMEWHERE
     return method
 

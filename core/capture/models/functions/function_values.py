@@ -152,7 +152,7 @@ class ClosureContext(CalleeContext):
 
 def _new_cell() -> Any:
     content = None
-    return (lambda: content).__closure__[0]  # type: ignore[index]
+    return cast(Tuple[Any, ...], (lambda: content).__closure__)[0]
 
 
 def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:

@@ -41,13 +41,15 @@ def item_code(count: int) -> CodeType:
     names = ["k%d" % number for number in range(count)]
     items = ["item[%s]" % name for name in names]
     source = "lambda %s: lambda item: (%s)" % (", ".join(names), ", ".join(items))
-    return eval(source)(*names).__code__  # type: ignore[no-any-return]
+    made: CodeType = eval(source)(*names).__code__
+    return made
 
 
 @functools.lru_cache(maxsize=None)
 def attribute_code(names: Tuple[str, ...]) -> CodeType:
     """The code of ``lambda item: (item.a, item.b.c)``, or of one attribute."""
-    return eval("lambda item: (%s)" % ", ".join("item." + name for name in names)).__code__  # type: ignore
+    made: CodeType = eval("lambda item: (%s)" % ", ".join("item." + name for name in names)).__code__
+    return made
 
 
 def call_itemgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> UnescapedFunction:

@@ -110,8 +110,8 @@ def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: Lis
     """A call of a function value. If it is not inlined, bytecode makes the function,
     so that more can be done with it."""
     try:
-        return interpreter.facts.inliner.call_closure(interpreter, callee, arguments,  # type: ignore[no-any-return]
-                                                      keywords)
+        result: Abstract = interpreter.facts.inliner.call_closure(interpreter, callee, arguments, keywords)
+        return result
     except Break:
         if callee.facts is interpreter.facts and not interpreter.facts.depth:
             interpreter.facts.by_bytecode.add(callee.shape.code)
@@ -123,15 +123,16 @@ def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: Li
     """A call of a function that was made here; the body of a generator does not run yet."""
     if len(callee.free) < len(callee.code.co_freevars):
         try:
-            return interpreter.facts.inliner.call_closure(interpreter, named_function(callee),  # type: ignore
-                                                          arguments, keywords)
+            result: Abstract = interpreter.facts.inliner.call_closure(interpreter, named_function(callee), arguments,
+                                                                      keywords)
+            return result
         except Break as error:
             raise interpreter.not_inlined(callee, error)
     bound = bind(callee.code, arguments, keywords, _no_default)
     if not callee.code.co_flags & GENERATOR:
         try:
-            return interpreter.facts.inliner.run(interpreter,  # type: ignore[no-any-return]
-                                                 _as_called(interpreter, callee), bound)
+            result = interpreter.facts.inliner.run(interpreter, _as_called(interpreter, callee), bound)
+            return result
         except Break as error:
             raise interpreter.not_inlined(callee, error)
     if list(bound) != [".0"]:
@@ -149,8 +150,8 @@ def consume(interpreter: Interpreter, consumer: Consumer, value: Abstract,
         value = Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), iterator_over(interpreter, value))
     locals = {variable(name): item for name, item in (given or {}).items()}
     locals[".0"] = value.iterator
-    return interpreter.facts.inliner.run(  # type: ignore[no-any-return]
-        interpreter, _as_called(interpreter, value.made), locals, consumer)
+    result: Abstract = interpreter.facts.inliner.run(interpreter, _as_called(interpreter, value.made), locals, consumer)
+    return result
 
 
 def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:
@@ -179,8 +180,8 @@ def _no_default(position: int, name: str) -> Abstract:
 
 def may_be_object(value: Abstract) -> bool:
     """Whether a value is a function to be called on the spot that captured code can also make as an object."""
-    plain = isinstance(value, UnescapedFunction) and not value.code.co_flags & GENERATOR and value.name is not None
-    return plain and value.code.co_name not in COMPREHENSIONS  # type: ignore[attr-defined]
+    return (isinstance(value, UnescapedFunction) and not value.code.co_flags & GENERATOR and value.name is not None
+            and value.code.co_name not in COMPREHENSIONS)
 
 
 def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[types.CodeType]:

@@ -48,7 +48,7 @@ def step_generator(interpreter: Interpreter, value: Abstract) -> None:
     elif has_ended(result):
         interpreter.flow = "jump"
     else:
-        interpreter.state.stack += result.items  # type: ignore[attr-defined]
+        interpreter.state.stack += cast(Sequence, result).items
 
 
 def handed_out(interpreter: Interpreter, yields: Optional[Dict[int, int]]) -> Abstract:
@@ -74,16 +74,21 @@ def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
     if knows_nothing(value):
         raise Break("PJ209", type=describe(value))
     if isinstance(value, GeneratorFrame):
-        frame = cast(GeneratorFrame, changed_makers(value.like(tuple(map(interpreter.use, value.parts))),
-                                                    functools.partial(fresh, interpreter)))
-        return _each(interpreter.facts.inliner.resume(interpreter, frame), lambda one: _pair(interpreter, frame, one))
+        parts = tuple(map(interpreter.use, value.parts))
+        frame = cast(GeneratorFrame, changed_makers(value.like(parts), functools.partial(fresh, interpreter)))
+        return _each(interpreter.facts.inliner.resume(interpreter, frame),
+                     lambda one: _pair(interpreter, frame, cast(GeneratorFrame, one)))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
         raise Break("PJ209", type=describe(value))
     count = value.words[0]
     number = Number(INT, interpreter.emit("same", [count], INT))
     after = interpreter.emit("add", [count, interpreter.word(Const(1))], count.type)
-    return _each(_step(interpreter, value.parts[0]), lambda one: Sequence(
-        [value.stepped((after,), (one.items[0],)), Sequence([number, one.items[1]])]))  # type: ignore[attr-defined]
+
+    def counted(one: Abstract) -> Abstract:
+        following, item = cast(Sequence, one).items
+        return Sequence([value.stepped((after,), (following,)), Sequence([number, item])])
+
+    return _each(_step(interpreter, value.parts[0]), counted)
 
 
 def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
@@ -92,15 +97,15 @@ def _each(result: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
     return result.map(changed) if isinstance(result, CallOutcomes) else changed(result)
 
 
-def _pair(interpreter: Interpreter, before: GeneratorFrame, after: Abstract) -> Sequence:
+def _pair(interpreter: Interpreter, before: GeneratorFrame, after: GeneratorFrame) -> Sequence:
     """The state of generator ``before`` after its step, and the item."""
     maker = before.maker
     code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
-    if after.point in interpreter.facts.inliner.steps[code, before.point].in_try:  # type: ignore[attr-defined]
+    if after.point in interpreter.facts.inliner.steps[code, before.point].in_try:
         raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
-    parts, item = after.parts[:-1], after.parts[-1]  # type: ignore[attr-defined]
+    parts, item = after.parts[:-1], after.parts[-1]
     item.born = interpreter.instr.index
-    following = GeneratorFrame(before.maker, after.point, after.names, parts, False, before.born)  # type: ignore
+    following = GeneratorFrame(before.maker, after.point, after.names, parts, False, before.born)
     return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(interpreter, made) else made), item])
 
 

@@ -110,10 +110,10 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
         return LoopIterator("range", (_word(interpreter, 0),) + words)
     if isinstance(value, Tensor) and value.type.ndim:
         return LoopIterator("sequence", (_word(interpreter, 0),), (value,))
-    if is_among(class_of(value), TEXT_ITERATORS):
-        kind = class_of(value)
+    kind = class_of(value)
+    if kind is not None and is_among(kind, TEXT_ITERATORS):
         owner = Instance(Object(kind), interpreter.text_object(value))
-        return LoopIterator(TEXT_ITERATORS[kind], (_word(interpreter, 0),), (owner,))  # type: ignore[index]
+        return LoopIterator(TEXT_ITERATORS[kind], (_word(interpreter, 0),), (owner,))
     expected = interpreter.items_expected(value)
     if expected is not None:
         return LoopIterator("list", (_word(interpreter, 0),), (Instance(expected, interpreter.object_value(value)),))
@@ -151,11 +151,11 @@ def unrolled(interpreter: Interpreter, value: Abstract, what: str) -> Unrolled:
 
 def _is_named_tuple(interpreter: Interpreter, value: Abstract, what: str) -> bool:
     """Whether a value is of a subclass of tuple whose instances are iterated in this way as tuples are."""
-    kind = class_of(value)
-    plain = is_row(value) or is_container(value) and issubclass(kind, tuple)  # type: ignore[arg-type]
+    kind = cast(type, class_of(value))
+    plain = is_row(value) or is_container(value) and issubclass(kind, tuple)
     if plain and what == "backwards":
-        plain = class_value(kind, "__reversed__") is UNBOUND  # type: ignore[arg-type]
-        rely_on_class(interpreter, value, "__reversed__", class_value(kind, "__reversed__"))  # type: ignore[arg-type]
+        plain = class_value(kind, "__reversed__") is UNBOUND
+        rely_on_class(interpreter, value, "__reversed__", class_value(kind, "__reversed__"))
     return plain
 
 

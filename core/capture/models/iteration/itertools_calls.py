@@ -12,7 +12,7 @@ import builtins
 import itertools
 import sys
 from types import CodeType
-from typing import Any, Callable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Tuple, cast
 
 from pijit.core.bytecode.rewrite.generator_steps import START
 from pijit.core.capture.models.containers.ranges import range_numbers
@@ -24,13 +24,14 @@ from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_ov
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.scalars.math import call_len
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, Handler, constants_of, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
     Abstract,
     Const,
     Instance,
+    KnownContainer,
     Lazy,
     LoopIterator,
     Range,
@@ -75,9 +76,8 @@ def _one_by_one(interpreter: Interpreter, results: List[Tuple[Abstract, ...]]) -
 
 
 def _tuple_of(interpreter: Interpreter, items: List[Abstract]) -> Abstract:
-    if all(isinstance(item, Const) for item in items):
-        return Const(tuple(item.object for item in items))  # type: ignore[attr-defined]
-    return interpreter.new_tuple(items)
+    known = constants_of(items)
+    return Const(tuple(known)) if known is not None else interpreter.new_tuple(items)
 
 
 def _within(results: Iterator[Any], most: int) -> Optional[List[Any]]:
@@ -98,16 +98,17 @@ def _pool(interpreter: Interpreter, value: Abstract) -> Abstract:
     if is_short(interpreter, value):
         return Sequence([interpreter.use(item) for item in interpreter.items_of(value) or ()])
     made = call_list(interpreter, [value], {})
-    return (Sequence([interpreter.use(item) for item in made.items]) if is_short(interpreter, made)  # type: ignore
-            else made)
+    return (Sequence([interpreter.use(item) for item in cast(KnownContainer, made).items])
+            if is_short(interpreter, made) else made)
 
 
 def _known_items(interpreter: Interpreter, pool: Abstract) -> Optional[List[Abstract]]:
     """The items of a pool if they are few and known, else None."""
     if isinstance(pool, Sequence):
         return list(pool.items)
-    if isinstance(pool, Range) and all(isinstance(part, Const) for part in pool.parts):
-        numbers = range(*[part.object for part in pool.parts])  # type: ignore[attr-defined]
+    bounds = constants_of(pool.parts) if isinstance(pool, Range) else None
+    if bounds is not None:
+        numbers = range(*bounds)
         if len(numbers) <= interpreter.facts.unrolling:
             return list(map(Const, numbers))
     return None
@@ -129,7 +130,7 @@ def call_product(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     pools = [_pool(interpreter, value) for value in arguments]
     known = [_known_items(interpreter, pool) for pool in pools] * times
     if None not in known:
-        results = _within(itertools.product(*known), interpreter.facts.unrolling)  # type: ignore[arg-type]
+        results = _within(itertools.product(*cast(List[List[Abstract]], known)), interpreter.facts.unrolling)
         if results is not None:
             return _one_by_one(interpreter, results)
     given: List[Abstract] = [Const(builtins.range)]
@@ -282,11 +283,11 @@ def call_zip_with(interpreter: Interpreter, arguments: List[Abstract], keywords:
     kinds = tuple(map(_kind_in_zip, arguments))
     if keywords or "each" not in kinds or set(kinds) == {"each"}:
         return call_zip(interpreter, arguments, keywords)
-    held = [(value.iterator.parts[0], kind) for value, kind in zip(arguments, kinds)  # type: ignore[attr-defined]
-            if kind != "each"]
+    lazy = [(cast(Lazy, value).iterator, kind) for value, kind in zip(arguments, kinds) if kind != "each"]
+    held = [(cast(GeneratorFrame, iterator).parts[0], kind) for iterator, kind in lazy]
     given = [call_zip(interpreter, [value for value, kind in zip(arguments, kinds) if kind == "each"], {})]
     given += [_native(interpreter, part) if kind == "cycle" else part for part, kind in held]
-    given += [Const(len(part.items)) for part, kind in held if kind == "cycle"]
+    given += [Const(len(cast(Sequence, part).items)) for part, kind in held if kind == "cycle"]
     return stand_in(interpreter, "zip", code_of.zipped_with(kinds), given)
 
 

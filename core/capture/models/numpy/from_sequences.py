@@ -69,7 +69,7 @@ def _of_few(interpreter: Interpreter, value: Abstract, dtype: Optional[np.dtype[
         return None
     natural = result_types("array", interpreter.questions_of(FUNCTIONS["array"], [value], {}), ())
     chosen = _chosen(natural, len(shape), dtype)
-    if chosen is None or not all(kind.dtype == chosen or kind.dtype.kind + chosen.kind in FITTING  # type: ignore
+    if chosen is None or not all(kind is not None and (kind.dtype == chosen or kind.dtype.kind + chosen.kind in FITTING)
                                  for kind in kinds):
         return None
     result = Array(chosen, len(shape), "C")

@@ -125,14 +125,14 @@ def _by_loop(interpreter: Interpreter, row: LibraryFunction, values: List[Abstra
         attrs = dict(attrs, ufunc=loop.ufunc, loop=loop.index, types=loop.types, errors=loop.errors)
         if isinstance(kind, Array):
             kind = Array(kind.dtype, kind.ndim, "C")
-    operands = [value.value for value in values]  # type: ignore[attr-defined]
+    operands = list(map(interpreter.any_value, values))
     return typed(kind, interpreter.emit(name, operands, kind, attrs, exits=True))
 
 
 def _question(interpreter: Interpreter, value: Abstract, mark: str) -> Any:
     """The stand-in for an argument in a sample call: an Operand, or (tuple or list, stand-ins for the items)."""
     if mark == "*":
-        return Operand(None, interpreter.known(value), True)  # type: ignore[arg-type]
+        return Operand(None, interpreter.known(value), True)
     if isinstance(value, Slice):
         return (slice, tuple(_question(interpreter, part, "") for part in value.parts))
     kind = number_type(value)
@@ -141,7 +141,7 @@ def _question(interpreter: Interpreter, value: Abstract, mark: str) -> Any:
     if isinstance(value, Tensor) or kind is not None:
         return operand_of(value)
     if isinstance(value, Const) and _is_plain(value.object):
-        return Operand(None, value.object, True)  # type: ignore[arg-type]
+        return Operand(None, value.object, True)
     if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
         question = interpreter.list_question(value.type)
         # their types are only expected
@@ -263,7 +263,7 @@ def typed(kind: Type, value: Optional[Value]) -> Abstract:
     """A value of a type: an array, a list or named tuple, or a number."""
     if isinstance(kind, Object):
         return Instance(kind, value)
-    return Tensor(kind, value) if isinstance(kind, Array) else Number(kind, value)  # type: ignore[arg-type]
+    return Tensor(kind, value) if isinstance(kind, Array) else Number(cast(Scalar, kind), value)
 
 
 def _require_elements(interpreter: Interpreter, named: Dict[str, Abstract]) -> None:

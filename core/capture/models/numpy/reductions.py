@@ -130,7 +130,7 @@ def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdi
         divisor = Number(kind, interpreter.emit("cast", [count], kind, exits=True))
         return interpreter.ufunc_call(np.true_divide, [total, divisor])
     double = numpy_scalar(np.dtype(np.float64))
-    value, kind = total.value, total.type  # type: ignore[attr-defined]
+    value, kind = ssa_value(cast(Number, total)), cast(Number, total).type
     if kind != double:
         value = interpreter.emit("cast", [value], double)
     quotient = interpreter.emit("truediv", [value, interpreter.emit("cast", [count], double)], double, exits=True)

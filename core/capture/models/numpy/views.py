@@ -120,14 +120,13 @@ def call_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
 def call_ufunc_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.subtract.outer(x, y)`` and similar methods."""
     only(arguments, keywords, "outer", 3)
-    return _outer(interpreter, arguments[0].object, _array(arguments[1]),  # type: ignore[attr-defined]
-                  _array(arguments[2]))
+    return _outer(interpreter, cast(Const, arguments[0]).object, _array(arguments[1]), _array(arguments[2]))
 
 
 def _of_ufunc(method: str) -> Handler:
     """``np.add.reduce(x)`` and similar methods, which kernels call unchanged."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-        ufunc = arguments[0].object  # type: ignore[attr-defined]
+        ufunc = cast(np.ufunc, cast(Const, arguments[0]).object)
         row = FUNCTIONS.get("%s.%s" % (ufunc.__name__, method))
         if row is None or getattr(np, ufunc.__name__, None) is not ufunc:
             raise Break("PJ210", callee="%s.%s" % (ufunc.__name__, method))

@@ -63,9 +63,10 @@ def construct(interpreter: Interpreter, target: Const, arguments: List[Abstract]
     first = len(interpreter.state.stack) - count - len(keywords)
     given = interpreter.state.stack[first:]
     del interpreter.state.stack[first:]
-    if class_of(made) is None:
+    kind = class_of(made)
+    if kind is None:
         raise Break("PJ203", operand=describe(made))
-    if not issubclass(class_of(made), target.object):  # type: ignore[arg-type]
+    if not issubclass(kind, target.object):
         return made
     return _initialised(interpreter, made, True, given[:count], dict(zip(keywords, given[count:])))
 

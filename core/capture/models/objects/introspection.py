@@ -10,7 +10,7 @@ import builtins
 import itertools
 import sys
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -238,7 +238,7 @@ def _dict_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if isinstance(owner, KnownContainer):
         return joined_dicts(interpreter, [owner])
     rely_if_counter(interpreter, owner, "__init__", "update", "__new__", "__class__")
-    return copied_dict(interpreter, owner, class_of(owner))  # type: ignore[arg-type]
+    return copied_dict(interpreter, owner, cast(type, class_of(owner)))
 
 
 def _list_index(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:

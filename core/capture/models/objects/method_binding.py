@@ -88,7 +88,7 @@ def call_plain_init(interpreter: Interpreter, arguments: List[Abstract], keyword
     return Const(None)
 
 
-def class_object(interpreter: Interpreter, owner: Abstract) -> Abstract:
+def class_object(interpreter: Interpreter, owner: Abstract) -> Const:
     """``type(owner)`` of an object, with the place of the class."""
     if isinstance(owner, VirtualObject):
         return interpreter.use(owner.cls)
@@ -101,15 +101,15 @@ def class_object(interpreter: Interpreter, owner: Abstract) -> Abstract:
 def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstract:
     """``super().name``: what the classes after ``found.cls`` hold, for an object or for a class."""
     of_class = isinstance(found.owner, Const)
-    cls = found.owner if of_class else class_object(interpreter, found.owner)
-    mro = mro_of(cls.object)  # type: ignore[attr-defined]
+    cls = found.owner if isinstance(found.owner, Const) else class_object(interpreter, found.owner)
+    mro = mro_of(cls.object)
     interpreter.apart_from_classes(name, mro)
     position = next(k for k, one in enumerate(mro) if one is found.cls) + 1
     raw = next((held for held in (own_value(base, name) for base in mro[position:]) if held is not UNBOUND), UNBOUND)
     if raw is not read_class_attribute(mro[position], name):
         raise Break("PJ204", attribute=name, object="super")  # the next class finds another value by its own bases
     place = place_of(cls).then(Inner, "__mro__").then(Item, position).then(ClassAttr, name)
-    kind = None if of_class else cls.object  # type: ignore[attr-defined]
+    kind = None if of_class else cls.object
     bound = bind_attribute(interpreter, raw, place, found.owner, kind)
     if bound is None and raw is not UNBOUND and class_value(type(raw), "__get__") is UNBOUND:
         return interpreter.known_object(raw, *place)

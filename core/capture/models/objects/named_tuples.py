@@ -10,7 +10,7 @@ import collections
 import operator
 import sys
 from types import FunctionType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 from pijit.core.capture.context import Place
 from pijit.core.capture.models.objects.method_binding import class_object
@@ -155,7 +155,8 @@ def tuple_class(interpreter: Interpreter, value: Abstract) -> Optional[type]:
 
 def _closure(function: FunctionType, name: str) -> Any:
     names = function.__code__.co_freevars
-    return function.__closure__[names.index(name)].cell_contents if name in names else None  # type: ignore[index]
+    cells = function.__closure__ or ()
+    return cells[names.index(name)].cell_contents if name in names else None
 
 
 def _items_of_row(interpreter: Interpreter, value: Abstract, name: str, function: FunctionType,
@@ -163,7 +164,7 @@ def _items_of_row(interpreter: Interpreter, value: Abstract, name: str, function
     """The items of a tuple that has ``function`` as a method and no attributes besides those of its class."""
     found = is_row(value) or isinstance(value, OpaqueObject) and is_plain_tuple(value.sample) and not has_dict(
         type(value.sample))
-    if not found or class_value(class_of(value), name) is not function:  # type: ignore[arg-type]
+    if not found or class_value(cast(type, class_of(value)), name) is not function:
         raise Break("PJ203", operand=describe(value))
     rely_on_class(interpreter, value, name, function)
     items = _items(interpreter, value)
@@ -191,9 +192,9 @@ def _replace(interpreter: Interpreter, function: FunctionType, arguments: List[A
         raise Break("PJ211", callee="_replace")
     items = _items_of_row(interpreter, arguments[0], "_replace", function, len(fields))
     cls = class_object(interpreter, arguments[0])
-    _rely_on_maker(interpreter, cls)  # type: ignore[arg-type]
+    _rely_on_maker(interpreter, cls)
     changed = [keywords.get(name, item) for name, item in zip(fields, items)]
-    return new_row(interpreter, cls, changed)  # type: ignore[arg-type]
+    return new_row(interpreter, cls, changed)
 
 
 def _make(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -210,7 +211,7 @@ def _asdict(interpreter: Interpreter, function: FunctionType, arguments: List[Ab
             keywords: Arguments) -> Abstract:
     """``row._asdict()``."""
     only(arguments, keywords, "_asdict", 1)
-    fields = class_value(class_of(arguments[0]), "_fields")  # type: ignore[arg-type]
+    fields = class_value(cast(type, class_of(arguments[0])), "_fields")
     if sys.version_info < (3, 8) or type(fields) is not tuple:  # an OrderedDict
         raise Break("PJ216", method="_asdict")
     items = _items_of_row(interpreter, arguments[0], "_asdict", function, len(fields))

@@ -71,7 +71,7 @@ def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
 def operator_method(instr: Instr, value: Abstract) -> Any:
     """The Python function that an operator or a subscript calls on its first operand, or None."""
     kind = class_of(value) if isinstance(value, (OpaqueObject, Instance, VirtualObject)) else None
-    name = method_called(instr)[0]  # type: ignore[index]
+    name = cast(Tuple[str, int], method_called(instr))[0]
     found = _python_method(kind, name)
     return _python_method(kind, "__" + name[3:]) if found is None and instr.opname in INPLACE else found
 
@@ -175,7 +175,7 @@ def inplace_special(interpreter: Interpreter, symbol: str, left: Abstract, right
         found = _called(interpreter, "__i%s__" % name, left, right)
         return found if found is not DECLINED else None
     if special_method(left, "__%s__" % name) is not None:
-        if class_value(class_of(left), "__i%s__" % name) is not UNBOUND:  # type: ignore[arg-type]
+        if class_value(cast(type, class_of(left)), "__i%s__" % name) is not UNBOUND:
             raise Break("PJ203", operand=type_name(cast(type, class_of(left))))
         rely_on_class(interpreter, left, "__i%s__" % name, UNBOUND)
     return None
@@ -202,9 +202,9 @@ def _compared(interpreter: Interpreter, name: str, owner: Abstract, other: Abstr
     kinds = class_of(owner), class_of(other)
     if special_method(owner, name) is not None and kinds[1] is not None:
         return _called(interpreter, name, owner, other)
-    if is_among(kinds[0], PLAIN) and kinds[1] is not None and not issubclass(kinds[1], kinds[0]):  # type: ignore
+    if is_among(kinds[0], PLAIN) and kinds[1] is not None and not issubclass(kinds[1], cast(type, kinds[0])):
         return DECLINED
-    found = class_value(kinds[0], name) if is_object(owner) else UNBOUND  # type: ignore[arg-type]
+    found = class_value(cast(type, kinds[0]), name) if is_object(owner) else UNBOUND
     if kinds[1] is None or found is not getattr(object, name) or name == "__eq__" and kinds[0] is kinds[1]:
         raise Break("PJ203", operand=type_name(kinds[0]) if kinds[0] is not None else name)
     rely_on_class(interpreter, owner, name, found)
@@ -224,7 +224,7 @@ def _gives_way(interpreter: Interpreter, own: str, left: Abstract, right: Abstra
     kind = number_type(left)
     if kind is not None:
         ours = is_object(right)
-        return ours and kind.family == "py" and not issubclass(class_of(right), (int, float, complex))  # type: ignore
+        return ours and kind.family == "py" and not issubclass(cast(type, class_of(right)), (int, float, complex))
     left_class: Any = class_of(left) if is_object(left) else class_of(right)
     if left_class is class_of(right) or class_value(left_class, own) is not UNBOUND:
         return False
@@ -251,7 +251,7 @@ def truth_special(interpreter: Interpreter, value: Abstract) -> Abstract:
     """A bool or a length in place of an object whose class defines its truth in Python; any other value itself."""
     if not is_object(value):
         return value
-    if class_value(class_of(value), "__bool__") is UNBOUND:  # type: ignore[arg-type]
+    if class_value(cast(type, class_of(value)), "__bool__") is UNBOUND:
         length = length_special(interpreter, value)
         if length is not None:
             rely_on_class(interpreter, value, "__bool__", UNBOUND)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -104,12 +104,12 @@ def part_of(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[Ab
 def conjugated(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.conjugate()``; a real number is its own conjugate."""
     only(arguments, keywords, "conjugate", 1)
-    kind, value = number_type(arguments[0]), interpreter.number_value(arguments[0])
-    if kind.dtype.kind != "c":  # type: ignore[union-attr]
-        return Number(kind, value)  # type: ignore[arg-type]
-    half = half_of(kind)  # type: ignore[arg-type]
+    kind, value = cast(Scalar, number_type(arguments[0])), interpreter.number_value(arguments[0])
+    if kind.dtype.kind != "c":
+        return Number(kind, value)
+    half = half_of(kind)
     turned = interpreter.emit("neg", [interpreter.emit("imag", [value], half)], half)
-    return Number(kind, interpreter.emit(  # type: ignore[arg-type]
+    return Number(kind, interpreter.emit(
         "complex", [interpreter.emit("real", [value], half), turned], kind))
 
 
@@ -195,7 +195,7 @@ def power(interpreter: Interpreter, left: Abstract, kind: Scalar, right: Abstrac
     """``z ** n`` for a small known integer, multiplied out as CPython and NumPy do."""
     exponent = interpreter.constant(right)
     whole = _whole(exponent)
-    if whole is not None and number_type(right).family == "py":  # type: ignore[union-attr]
+    if whole is not None and cast(Scalar, number_type(right)).family == "py":
         if kind.family == "py" and abs(whole) <= LARGEST_POWER:
             require_plain_products(COMPLEX)
             return Number(COMPLEX, _python_power(interpreter, interpreter.convert(left, kind, COMPLEX), whole))

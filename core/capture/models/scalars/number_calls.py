@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Tuple, cast
 
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -17,6 +17,7 @@ from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, SliceDisplay, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.library import CLOCKS, FUNCTIONS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS
+from pijit.core.graph.types import Scalar
 
 BINARY: Dict[str, str] = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
                           "pow": "**", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
@@ -132,8 +133,8 @@ def _rows() -> List[Tuple[Any, Handler]]:
 def _item(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``item()`` of a NumPy scalar: the Python number."""
     only(arguments, keywords, "item", 1)
-    return CONVERSIONS[number_type(arguments[0]).dtype.kind](interpreter, arguments,  # type: ignore[union-attr]
-                                                             keywords)
+    kind = cast(Scalar, number_type(arguments[0])).dtype.kind
+    return CONVERSIONS[kind](interpreter, arguments, keywords)
 
 
 def _of_class(path: str) -> Handler:

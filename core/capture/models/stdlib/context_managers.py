@@ -22,7 +22,7 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter, Recorder
 from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready, refuse_loop
 from pijit.core.capture.state.return_kinds import CallOutcomes
-from pijit.core.capture.values.lattice import Abstract, Bound, Unknown
+from pijit.core.capture.values.lattice import Abstract, Bound, Const, Unknown
 from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
@@ -63,7 +63,7 @@ class Manager(Bound):
 
     def errors(self, around: "Errors") -> "Errors":
         """The error handling inside the manager's block, given the handling around it."""
-        known = [part.object for part in self.owner.items] if self.make is entered else []  # type: ignore[attr-defined]
+        known = [cast(Const, part).object for part in cast(Display, self.owner).items] if self.make is entered else []
         ignored, heeded = around
         for kind, how in zip(known[::2], known[1::2]):
             ignored, heeded = ignored & ~FLAGS[kind], heeded & ~FLAGS[kind]
@@ -86,8 +86,9 @@ def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
     value = interpreter.pop()
     known = ready(value)
     if known is not None:
-        owner, result = known.enter(interpreter, value.owner)  # type: ignore[attr-defined]
-        manager = Manager(value.function, owner, instr.index, _apart(interpreter))  # type: ignore[attr-defined]
+        method = cast(Bound, value)
+        owner, result = known.enter(interpreter, method.owner)
+        manager = Manager(method.function, owner, instr.index, _apart(interpreter))
         interpreter.state.stack += [manager, result]
         return
     function = special_method(value, "__exit__")

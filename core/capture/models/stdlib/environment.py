@@ -29,7 +29,7 @@ def call_get(interpreter: Interpreter, callee: Callee, arguments: List[Abstract]
     """``os.environ.get(name, default)`` for a known name.
     Whether the variable exists is taken from the capture; the kernel exits where that differs."""
     if not _is_environment(arguments):
-        return interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
+        return _by_inlining(interpreter, callee, arguments, keywords)
     named, count = dict(zip(PARAMETERS, arguments), **keywords), len(arguments)
     if count > len(PARAMETERS) or set(keywords) - set(PARAMETERS[count:]):
         raise Break("PJ201", callee="environ.get")
@@ -42,7 +42,7 @@ def call_get(interpreter: Interpreter, callee: Callee, arguments: List[Abstract]
 def call_item(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``os.environ[name]`` for a known name that exists."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
-        return interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
+        return _by_inlining(interpreter, callee, arguments, keywords)
     if not _is_there(interpreter, callee, *arguments):
         raise Break("PJ205", index=describe(arguments[1]))
     return _value(interpreter, *arguments)
@@ -51,10 +51,15 @@ def call_item(interpreter: Interpreter, callee: Callee, arguments: List[Abstract
 def call_contains(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``name in os.environ`` for a known name."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
-        return interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)  # type: ignore[no-any-return]
+        return _by_inlining(interpreter, callee, arguments, keywords)
     found = _is_there(interpreter, callee, *arguments)
     _require_there(interpreter, arguments[0], arguments[1], found)
     return Const(found)
+
+
+def _by_inlining(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    result: Abstract = interpreter.facts.inliner.call(interpreter, callee, arguments, keywords)
+    return result
 
 
 def _is_environment(arguments: List[Abstract]) -> bool:
