@@ -45,7 +45,7 @@ class CaptureContext:
     - ``inliner`` inlines calls of Python functions; ``depth`` is the number of inlined calls around this function.
     - ``unrolling``: loops over containers are unrolled up to this number of iterations.
     - ``said``: the hints of the program, see `hints`.
-    - ``seen``: objects that stand for the elements of long lists.
+    - ``samples``: objects that stand for the elements of long lists.
     - ``catches``: ids of the exception classes that the caller handles, see `exceptions`; None if it handles nothing.
     - ``within``: codes of the functions around a call made here, outermost first; ``around``: the inlined ones of
       them, as Callees.
@@ -74,12 +74,12 @@ class CaptureContext:
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
                  "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
-                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "seen", "catches",
+                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], steering: Specialisation = Specialisation(), inliner: Any = None,
-                 depth: int = 0, unrolling: int = 0, seen: Optional[TypeSamples] = None) -> None:
+                 depth: int = 0, unrolling: int = 0, samples: Optional[TypeSamples] = None) -> None:
         self.function = function
         self.globals = globals
         self.builtins = builtins
@@ -103,7 +103,7 @@ class CaptureContext:
         self.stepped: Dict[int, str] = {}
         self.objects: Set[Any] = set()
         self.by_bytecode: Set[CodeType] = set()
-        self.seen = seen if seen is not None else TypeSamples()
+        self.samples = samples if samples is not None else TypeSamples()
         self.catches: Optional[Tuple[int, ...]] = None
         self.within: Tuple[CodeType, ...] = ()
         self.around: Tuple[Any, ...] = ()

@@ -135,7 +135,7 @@ class Capture:
             self.analysis.facts.inliner.forget()
         self.analysis.entry = FrameState({}, [])
         self.analysis.facts.places.clear()
-        self.analysis.facts.seen.forget()
+        self.analysis.facts.samples.forget()
         self.analysis.facts.callees.clear()
 
     def observable(self) -> List[int]:
@@ -185,7 +185,7 @@ class _Attempt:
         self.inliner, self.unrolling = request.inliner, request.unrolling
         self.said = HintedTypes() if hints is None else hints.said(
             cfg.function, request.code, request.localsplus, request.globals)
-        self.seen, self.work = TypeSamples(), CaptureBudget()
+        self.samples, self.work = TypeSamples(), CaptureBudget()
         self.smaller = list(TRIES)
         self.given_up: Optional[Break] = None
 
@@ -200,7 +200,7 @@ class _Attempt:
 
     def forget(self) -> None:
         """Drop what the last attempt found."""
-        self.seen.forget()
+        self.samples.forget()
         if self.inliner is not None:
             self.inliner.forget()
 
@@ -261,7 +261,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     function = attempt.cfg.function
     facts = CaptureContext(function, request.globals, request.builtins, request.localsplus[len(function.varnames):],
                            request.feedback, request.steering, attempt.inliner, unrolling=attempt.unrolling,
-                           seen=attempt.seen)
+                           samples=attempt.samples)
     facts.find_written()
     facts.said, facts.within, facts.work = attempt.said, (request.code,), attempt.work
     return facts

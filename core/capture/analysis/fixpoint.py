@@ -17,7 +17,7 @@ from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.bytecode.instructions.opcodes import LOCAL_LOADS
 from pijit.core.capture.analysis.frame_readers import FrameReaders
 from pijit.core.capture.context import CaptureContext
-from pijit.core.capture.interpreter.exceptions import caught_edges, way_edges, without_raised
+from pijit.core.capture.interpreter.exceptions import caught_edges, handler_edges, without_raised
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
 from pijit.core.capture.models.functions.closures import MADE_KNOWN
 from pijit.core.capture.models.iteration.comprehensions import may_be_object
@@ -130,7 +130,7 @@ class Analysis:
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),
                 len(facts.changed), len(facts.places),
                 len(facts.base.texts), len(facts.base.objects), len(facts.base.by_bytecode), len(facts.looping),
-                len(facts.leaving), len(self.onlookers.shown), len(facts.base.seen.stored))
+                len(facts.leaving), len(self.onlookers.shown), len(facts.base.samples.stored))
 
     def forget(self) -> None:
         """Drop all versions and their states, so that no object of the user's is kept until the garbage collector runs.
@@ -227,7 +227,7 @@ class Analysis:
                 version.edges.clear()
                 return changed
             if not self.facts.depth:
-                self.facts.seen.reject(instr, interpreter.state.stack)
+                self.facts.samples.reject(instr, interpreter.state.stack)
             if broken.passing and not self.facts.depth:
                 self.facts.guessed.add(index)
             version.causes += causes_of(broken, instr, interpreter.state)
@@ -394,14 +394,14 @@ class Analysis:
                 state = FrameState(state.locals, state.stack[:level or 0])
             return {slot: (target, self._after_break(last, state, self.cfg.stack_depth[target] or 0))
                     for slot, target in enumerate(self.cfg.successors[last.index] or [])}
-        ways = way_edges(interpreter)
+        handled = handler_edges(interpreter)
         top = state.stack[-1] if state.stack else None
         if isinstance(top, CallOutcomes):
             self.parted[last.index] = top
-            return {**caught_edges(interpreter, outcome_edges(top, last, state)), **ways}
+            return {**caught_edges(interpreter, outcome_edges(top, last, state)), **handled}
         if last.opname == "BREAK_LOOP":
             return {1: (cast("List[int]", self.cfg.successors[last.index])[0], state)}
-        return {**edges_of(interpreter.flow, last, state), **ways}
+        return {**edges_of(interpreter.flow, last, state), **handled}
 
     def _is_handled(self, block: Block, instr: Instr, state: FrameState, handled: Optional[FrameState]) -> bool:
         """Whether an exception of an instruction needs no new edge to the handler.

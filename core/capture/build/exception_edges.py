@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.segment import Unhandled
-from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, way_edges
+from pijit.core.capture.interpreter.exceptions import FIRST_EDGE, handler_edges
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
 from pijit.core.capture.values.base import raised_in
@@ -54,11 +54,11 @@ def note_end(builder: Any, piece: Piece) -> None:
 
 def lead_to_handler(builder: Any, piece: Piece) -> None:
     """Add the edge to the handler where the last instruction of a piece raises."""
-    for slot, (target, after) in way_edges(builder).items():
-        here, way = builder.block, builder.ways[slot - FIRST_EDGE]
-        if way.again is None:
+    for slot, (target, after) in handler_edges(builder).items():
+        here, edge = builder.block, builder.exception_edges[slot - FIRST_EDGE]
+        if edge.again is None:
             _note_resumption(builder)
-        builder.block = way.block if way.block is not None else here
+        builder.block = edge.block if edge.block is not None else here
         builder.block.terminator = arm_alone(builder._arm(piece, slot, target, after))
         builder.block = here
 

@@ -16,7 +16,7 @@ from pijit.core.capture.models.numpy.arrays import METHODS
 from pijit.core.capture.models.numpy.library import named_items
 from pijit.core.capture.models.objects.instances import record_attribute
 from pijit.core.capture.models.objects.introspection import method_of
-from pijit.core.capture.models.objects.list_elements import as_thing, thing_attribute
+from pijit.core.capture.models.objects.list_elements import as_list_element, list_element_attribute
 from pijit.core.capture.models.objects.method_binding import (
     bound_attribute,
     class_object,
@@ -101,7 +101,7 @@ def attribute(interpreter: Interpreter, owner: Abstract, name: str) -> Abstract:
             rely_on_method(interpreter, owner, name)
         return Method(owner, name)
     if isinstance(owner, ListElement):
-        return thing_attribute(interpreter, owner, name)
+        return list_element_attribute(interpreter, owner, name)
     if isinstance(owner, VirtualObject):
         return record_attribute(interpreter, owner, name)
     fields = named_items(interpreter, owner)
@@ -215,9 +215,9 @@ def _object_attribute(interpreter: Interpreter, owner: Union[Const, OpaqueObject
         if position is not None:
             interpreter.rely(owner, ClassHolds(name, read_attribute(type(sample), name)))
             return interpreter.item(owner, position)
-    thing = as_thing(interpreter, owner, name)
-    if thing is not None:
-        return thing_attribute(interpreter, thing, name)
+    element = as_list_element(interpreter, owner, name)
+    if element is not None:
+        return list_element_attribute(interpreter, element, name)
     place = interpreter.attribute_place(owner, name)
     if place is not None:
         return interpreter.read_place(place)

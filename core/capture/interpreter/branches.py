@@ -68,7 +68,7 @@ def known_truth(interpreter: Interpreter, value: Abstract) -> Optional[bool]:
     if isinstance(value, Sequence):
         return bool(value.items)
     if (not (isinstance(value, KnownContainer) or is_object(value)) or interpreter.is_changing(value)
-            or interpreter.asks_anew(value)):
+            or interpreter.decides_loop_by(value)):
         return None
     return interpreter.is_true(value)
 

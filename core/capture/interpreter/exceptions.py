@@ -79,7 +79,7 @@ def raise_where(interpreter: Interpreter, flag: Callable[[], Value], cls: type) 
     if interpreter.leads_out():
         interpreter.throw(cls, block)
     else:
-        interpreter.ways.append(ExceptionEdge(cls, block))
+        interpreter.exception_edges.append(ExceptionEdge(cls, block))
 
 
 def end_block(interpreter: Interpreter) -> None:
@@ -132,7 +132,7 @@ def raise_rarely(interpreter: Interpreter, flag: Value, cls: type, never: Callab
     if interpreter.leads_out():
         interpreter.throw(cls, interpreter.block)
     else:
-        interpreter.ways.append(ExceptionEdge(cls, interpreter.block))
+        interpreter.exception_edges.append(ExceptionEdge(cls, interpreter.block))
     interpreter.block = on
 
 
@@ -173,7 +173,7 @@ def op_RAISE_VARARGS(interpreter: Interpreter, instr: Instr) -> None:
         interpreter.returned = Thrown(cls, instr.index)
         interpreter.flow = "return"
         return
-    interpreter.ways.append(ExceptionEdge(cls))
+    interpreter.exception_edges.append(ExceptionEdge(cls))
     interpreter.flow = "raise"
 
 
@@ -182,7 +182,7 @@ def op_RERAISE(interpreter: Interpreter, instr: Instr) -> None:
     raised, outer = interpreter.state.stack[-1], _innermost(interpreter.cfg, instr.index, True)
     if not isinstance(raised, Raised) or outer is None or outer.kind != "except":
         raise Break("PJ206", opcode=instr.opname)
-    interpreter.ways.append(ExceptionEdge(raised.cls, None, raised))
+    interpreter.exception_edges.append(ExceptionEdge(raised.cls, None, raised))
     interpreter.flow = "raise"
 
 
@@ -266,10 +266,10 @@ def thrown(interpreter: Interpreter, target: Const) -> Optional[Abstract]:
     return Thrown(target.object, interpreter.instr.index)
 
 
-def way_edges(interpreter: Interpreter) -> Dict[int, Tuple[int, FrameState]]:
+def handler_edges(interpreter: Interpreter) -> Dict[int, Tuple[int, FrameState]]:
     """The edges of an instruction that may raise: handler and state, by slot."""
-    return {FIRST_EDGE + number: handled_state(interpreter, interpreter.before, way.cls, way.again)
-            for number, way in enumerate(interpreter.ways)}
+    return {FIRST_EDGE + number: handled_state(interpreter, interpreter.before, edge.cls, edge.again)
+            for number, edge in enumerate(interpreter.exception_edges)}
 
 
 def caught_edges(interpreter: Interpreter,

@@ -121,7 +121,7 @@ class AbstractInterpreter:
     require_equal_to_itself = contents.require_equal_to_itself
     same_or_equal = contents.same_or_equal
 
-    asks_anew = reads.asks_anew
+    decides_loop_by = reads.decides_loop_by
     entries_expected = reads.entries_expected
     expect_like = reads.expect_like
     expected = reads.expected
@@ -251,7 +251,7 @@ class AbstractInterpreter:
         self.state = FrameState({}, [])
         self.instr: Instr = function.instructions[0]
         self.flow: Any = "fall"
-        self.ways: List[ExceptionEdge] = []
+        self.exception_edges: List[ExceptionEdge] = []
         self.before = self.state
         self.unhandled: Set[int] = set()
         self.derived = False
@@ -358,7 +358,7 @@ class AbstractInterpreter:
         """Interpret ``instr``. On Break the state is unchanged. Raises Exhausted if the budget is used up."""
         self.work.step()
         self.instr = instr
-        self.flow, self.ways = "fall", []
+        self.flow, self.exception_edges = "fall", []
         saved = self.before = self.state.copy()
         try:
             foresee(self, instr)

@@ -35,9 +35,9 @@ def next_of(interpreter: Interpreter, name: str) -> Abstract:
         raise Break("PJ209", type="iterator that has ended")
     if step.more is not True and interpreter.handler() is not None:
         interpreter.raise_where(lambda: interpreter.emit("not", [step.more], FLAG), StopIteration)
-        if interpreter.ways:
+        if interpreter.exception_edges:
             interpreter.end_block()
-    if step.more is not True and not interpreter.ways:
+    if step.more is not True and not interpreter.exception_edges:
         interpreter.emit("require", [step.more], None, exits=True)
     interpreter.facts.stepped[interpreter.instr.index] = name
     interpreter.state.locals[name] = step.following

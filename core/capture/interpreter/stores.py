@@ -15,11 +15,11 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.ranges import made_range
 from pijit.core.capture.models.functions.shared_cells import store_content
 from pijit.core.capture.models.objects.instances import shared, store_in_record
-from pijit.core.capture.models.objects.list_elements import as_thing, store_in_thing
+from pijit.core.capture.models.objects.list_elements import as_list_element, store_in_list_element
 from pijit.core.capture.models.objects.method_binding import set_by_property
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.class_attributes import as_owner, is_plain_value, searched_for, why_not_shared
 from pijit.core.capture.state.frame_state import expect_items, loosen
 from pijit.core.capture.state.heap_locations import AttributePlace, CellPlace, HeapPlace, ItemPlace, identity_of
@@ -98,7 +98,7 @@ def apart_from_stores(interpreter: Interpreter, place: Any, owner: Abstract) -> 
     """
     changed, kind = interpreter.facts.changed, type(owner.sample) if isinstance(owner, OpaqueObject) else None
     if (kind is not None
-            and (((VirtualObject, place), id(kind)) in changed or is_stored_in_things(changed, kind, place))):
+            and (((VirtualObject, place), id(kind)) in changed or is_stored_in_elements(changed, kind, place))):
         raise Break("PJ219", object=describe(owner))
     interpreter.apart_from_classes(place, searched_for(owner))
 
@@ -165,9 +165,9 @@ def store_attribute(interpreter: Interpreter, owner: Abstract, name: str, value:
     if isinstance(owner, Tensor):
         interpreter.store_part(owner, name, value)
         return
-    thing = as_thing(interpreter, owner, name)
-    if thing is not None:
-        store_in_thing(interpreter, thing, name, value)
+    element = as_list_element(interpreter, owner, name)
+    if element is not None:
+        store_in_list_element(interpreter, element, name, value)
         return
     place = interpreter.written_attribute(owner, name, "__setattr__")
     if isinstance(owner, Const) and not is_plain_value(value):

@@ -307,11 +307,11 @@ def _view_type(owner: Array, codes: List[str]) -> Array:
         raise Break("PJ205", index="zero-dimensional view")
     layout = "A"
     if owner.layout == "C":
-        kept = [code for code in codes]
-        while kept and kept[0] == "i":
-            kept = kept[1:]
-        if all(code in ("e", "n") for code in kept):
+        remaining = [code for code in codes]
+        while remaining and remaining[0] == "i":
+            remaining = remaining[1:]
+        if all(code in ("e", "n") for code in remaining):
             layout = "C"
-        elif kept and kept[0] in ("sv--", "s-v-", "svv-") and all(code == "e" for code in kept[1:]):
+        elif remaining and remaining[0] in ("sv--", "s-v-", "svv-") and all(code == "e" for code in remaining[1:]):
             layout = "C"
     return Array(owner.dtype, ndim, layout, owner.writeable, owner.turned)

@@ -23,9 +23,6 @@ class ContainerModels(Protocol):
     def as_object(self, value: Abstract) -> Abstract:
         """A value in the form in which more than the operand stack can hold it."""
 
-    def asks_anew(self, owner: Abstract) -> bool:
-        """Whether the truth of a container decides here if a loop continues; the loop may well change the container."""
-
     def changing_container(self, owner: Abstract, resized: bool = True) -> None:
         """Record a change of a container that is no store at a known position of a list."""
 
@@ -43,6 +40,9 @@ class ContainerModels(Protocol):
 
     def copied(self, owner: Abstract) -> Abstract:
         """A new list of all items of a list."""
+
+    def decides_loop_by(self, owner: Abstract) -> bool:
+        """Whether the truth of a container decides here if a loop continues; the loop may well change the container."""
 
     def effect(self, name: str, owner: Abstract, operands: List[Value], resized: bool = True) -> None:
         """An operation that changes a container and gives no value."""

@@ -195,7 +195,7 @@ def unary(interpreter: Interpreter, name: str, value: Abstract) -> Abstract:
 
 def truth(interpreter: Interpreter, value: Abstract) -> Value:
     """The FLAG of ``bool(value)``, of which `known_truth` does not know the answer."""
-    if interpreter.is_changing(value) or interpreter.asks_anew(value):
+    if interpreter.is_changing(value) or interpreter.decides_loop_by(value):
         value = interpreter.length_now(value)
     if not isinstance(value, Number):
         raise Break("PJ203", operand=describe(value))

@@ -72,7 +72,7 @@ def foresee(interpreter: Interpreter, instr: Instr) -> None:
     except Break:
         pass
     interpreter.state.stack = saved
-    if interpreter.ways:
+    if interpreter.exception_edges:
         interpreter.end_block()
 
 
@@ -153,7 +153,7 @@ def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, 
     flag = interpreter.emit("compare", [value, interpreter.number_value(absent)], FLAG, {"operator": "=="})
     interpreter.raise_rarely(flag, KeyError, lambda: interpreter.emit(
         "has_key", [interpreter.object_value(owner), interpreter.key_value(index)], FLAG, exits=True))
-    if interpreter.ways:
+    if interpreter.exception_edges:
         interpreter.end_block()
     return Number(kind, value)
 

@@ -67,7 +67,9 @@ class Interpreter(ContainerModels, Protocol):
         function, cfg, liveness: the function that is interpreted, its basic blocks, and its live variables.
         flow: how the instruction ends, see `AbstractInterpreter`.
         block: the block of the graph that operations are added to, if there is a graph.
-        wrote, ways, derived: effects, outcomes and results of the instruction so far.
+        wrote: an effect has preceded.
+        exception_edges: edges to handlers that the instruction has so far.
+        derived: a call is being made whose result is not that of the instruction.
         unhandled: instructions without an edge to their handler.
         version: the number of the block version that is interpreted.
         returned: the result, after an instruction that leaves an inlined callee.
@@ -83,7 +85,7 @@ class Interpreter(ContainerModels, Protocol):
     flow: Any
     block: Any
     wrote: bool
-    ways: List[ExceptionEdge]
+    exception_edges: List[ExceptionEdge]
     derived: bool
     unhandled: Set[int]
     version: int
@@ -96,9 +98,6 @@ class Interpreter(ContainerModels, Protocol):
     @overload
     def emit(self, name: str, args: List[Value], type: None, attrs: Optional[Dict[str, Any]] = None,
              exits: bool = False) -> None: ...
-
-    def jump_if(self, when: bool, keep: Optional[bool]) -> None:
-        """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
 
     def alone(self, value: Abstract) -> Abstract:
         """``value`` for a second use. Iterators have one user, because a second one would see the steps of the first.
@@ -214,6 +213,9 @@ class Interpreter(ContainerModels, Protocol):
 
     def item_place(self, owner: Abstract, key: Any) -> Optional[HeapPlace]:
         """The place of a list's item, if captured code of the function stores into the list at known positions only."""
+
+    def jump_if(self, when: bool, keep: Optional[bool]) -> None:
+        """Jump if the truth of the top is ``when``. ``keep``: the truth value for which the top stays on the stack."""
 
     def known(self, value: Abstract) -> Any:
         """The object of an argument that is specialised by value: a constant, or a tuple of constants."""

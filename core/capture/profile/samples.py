@@ -56,10 +56,10 @@ class TypeSamples:
         self.unlike: Set[Hashable] = set()
         self.stored: Dict[Tuple[int, str], Type] = {}
 
-    def things(self, samples: Sequence[Any], found_by: Hashable) -> Optional[SampledClass]:
+    def element_type(self, samples: Sequence[Any], found_by: Hashable) -> Optional[SampledClass]:
         """The type of list elements like these, or None."""
         some = list(samples[:LOOKED_AT])
-        if not some or found_by in self.unlike or not all(map(_is_thing, some)):
+        if not some or found_by in self.unlike or not all(map(_is_element, some)):
             return None
         kind, number = type(some[0]), len(self.some)
         self.some.append(Some(some[:ENOUGH], found_by))
@@ -115,9 +115,9 @@ class TypeSamples:
     def _kind_of(self, held: List[Any], found_by: Hashable) -> Optional[Type]:
         if any(one is UNBOUND for one in held):
             return None
-        kind: Optional[Type] = self.things(held, found_by)
+        kind: Optional[Type] = self.element_type(held, found_by)
         if kind is None and all(type(one) is list for one in held):
-            inner = self.things([item for one in held for item in one[:ENOUGH]], found_by)
+            inner = self.element_type([item for one in held for item in one[:ENOUGH]], found_by)
             kind = Holding(list, inner) if inner is not None else None
         if kind is not None:
             return kind
@@ -129,7 +129,7 @@ class TypeSamples:
         Unlike."""
         count = 0 if instr.opname in HANDING_ON else pops(instr)
         taken = stack[-count:] if count else stack if count is None else []
-        found = {self._found_by(kind) for value in taken for kind in _things_in(value)} - self.unlike
+        found = {self._found_by(kind) for value in taken for kind in _elements_in(value)} - self.unlike
         if found:
             self.unlike |= found
             raise Unlike
@@ -139,23 +139,23 @@ class TypeSamples:
         self.some, self.kinds = [], {}
 
 
-def _things_in(value: Abstract) -> Iterable[SampledClass]:
+def _elements_in(value: Abstract) -> Iterable[SampledClass]:
     if isinstance(value, ListElement):
         yield value.type
     for part in parts_of(value):
         kind = getattr(part, "type", None)
         if isinstance(value, LoopIterator) and isinstance(kind, Holding) and isinstance(kind.items, SampledClass):
             yield kind.items
-        yield from _things_in(part)
+        yield from _elements_in(part)
 
 
-def _is_thing(sample: Any) -> bool:
+def _is_element(sample: Any) -> bool:
     if attribute_rule(sample) != "instance":
         return False
     is_row = type(sample) is not tuple and is_plain_tuple(sample) and 0 < len(sample) <= LONGEST_ROW
     return is_row or not issubclass(type(sample), NO_THINGS)
 
 
-def is_stored_in_things(changed: Any, kind: type, name: Any) -> bool:
+def is_stored_in_elements(changed: Any, kind: type, name: Any) -> bool:
     """Whether captured code stores this attribute into list elements that may be of this very class."""
     return (ListElement, name) in changed or ((ListElement, name), id(kind)) in changed

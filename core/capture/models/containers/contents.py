@@ -16,7 +16,7 @@ from pijit.core.capture.models.containers.deques import item_of_deque
 from pijit.core.capture.models.containers.lexicographic_order import ORDERS, compare_in_order
 from pijit.core.capture.models.containers.ranges import range_contains, range_item
 from pijit.core.capture.models.numpy.library import named_items
-from pijit.core.capture.models.objects.list_elements import thing_items
+from pijit.core.capture.models.objects.list_elements import list_element_items
 from pijit.core.capture.models.objects.named_tuples import row_items, tuple_class
 from pijit.core.capture.models.objects.special_methods import PLAIN, contains_special, is_object, rely_on_class
 from pijit.core.capture.models.operators import describe
@@ -83,7 +83,7 @@ def items_of(interpreter: Interpreter, value: Abstract) -> Optional[List[Abstrac
     if is_container(value) and type(value.sample) is not dict:
         return [interpreter.item(value, position) for position in range(interpreter.length_of(value) or 0)]
     if isinstance(value, ListElement) and issubclass(class_of(value) or object, tuple):
-        return thing_items(interpreter, value)
+        return list_element_items(interpreter, value)
     return named_items(interpreter, value)
 
 

@@ -43,10 +43,10 @@ def _expected(interpreter: Interpreter, owner: Abstract) -> List[Type]:
     Break for objects that only bytecode keeps alive long enough."""
     kinds: List[Optional[Type]] = list(kinds_of_entries(Instance(expected_entries(owner))) or ())
     if not kinds:
-        seen = interpreter.facts.feedback.get(interpreter.instr.index)
-        if seen is None:
+        observed = interpreter.facts.feedback.get(interpreter.instr.index)
+        if observed is None:
             raise Break("PJ218")
-        kinds = [type_of(item) for item in (seen.items if isinstance(seen, Sequence) else [seen])]
+        kinds = [type_of(item) for item in (observed.items if isinstance(observed, Sequence) else [observed])]
     if len(kinds) != (1 if class_of(owner) is set else 2) or not all(
             isinstance(kind, (Scalar, Array)) or kind == Object(str) for kind in kinds):
         raise Break("PJ203", operand=describe(owner))

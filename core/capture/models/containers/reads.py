@@ -17,7 +17,7 @@ from typing import Any, List, Optional, Tuple, cast
 import numpy as np
 
 from pijit.core.capture.models.containers.counters import count_of, rely_if_counter, rely_on_counter
-from pijit.core.capture.models.objects.list_elements import checked_thing, things_of
+from pijit.core.capture.models.objects.list_elements import checked_list_element, list_of_elements
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import found_or_raised
 from pijit.core.capture.models.protocol import Interpreter
@@ -86,7 +86,7 @@ def is_resized(interpreter: Interpreter, owner: Abstract) -> bool:
     return not isinstance(owner, OpaqueObject) or (Keys, identity_of(owner)) in changed or (Keys, None) in changed
 
 
-def asks_anew(interpreter: Interpreter, owner: Abstract) -> bool:
+def decides_loop_by(interpreter: Interpreter, owner: Abstract) -> bool:
     """Whether the truth of a container decides here if a loop continues;
     the loop may well change the container."""
     return (isinstance(owner, OpaqueObject) and is_among(type(owner.sample), CHANGING)
@@ -99,9 +99,9 @@ def read_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> Abst
     if isinstance(owner, Instance) and isinstance(owner.type, Holding) and owner.type.python is list:
         return interpreter.item_of_list(owner, interpreter.word(index))
     if isinstance(owner, OpaqueObject) and type(owner.sample) is list and not isinstance(index, Const):
-        things = things_of(interpreter, owner.sample, owner.sample)
-        if things is not None:
-            return interpreter.item_of_list(Instance(things, interpreter.object_value(owner)), interpreter.word(index))
+        sampled = list_of_elements(interpreter, owner.sample, owner.sample)
+        if sampled is not None:
+            return interpreter.item_of_list(Instance(sampled, interpreter.object_value(owner)), interpreter.word(index))
     if is_among(class_of(owner), KEYED):
         if class_of(owner) is Counter:
             rely_on_counter(interpreter, "__getitem__", "__missing__")
@@ -163,16 +163,16 @@ def items_expected(interpreter: Interpreter, value: Abstract) -> Optional[Object
             return None
         kind = list_like(value.sample[:LOOKED_AT])
         if kind is None or isinstance(kind, Holding) and kind.items == Object(dict):
-            kind = things_of(interpreter, value.sample, value.sample)
+            kind = list_of_elements(interpreter, value.sample, value.sample)
     elif isinstance(value, Instance) and isinstance(value.type, (ListOf, Holding)):
         kind = value.type
-        if isinstance(kind.items, SampledClass) and not interpreter.facts.base.seen.allows(kind.items):
+        if isinstance(kind.items, SampledClass) and not interpreter.facts.base.samples.allows(kind.items):
             kind = None
     else:  # what the loop's header pushed in earlier runs
-        seen = interpreter.facts.feedback.get(interpreter.instr.index + 1)
-        kind = list_of(type_of(seen)) if seen is not None else None
-        if kind is None and isinstance(seen, OpaqueObject):
-            kind = things_of(interpreter, [seen.sample], None)
+        observed = interpreter.facts.feedback.get(interpreter.instr.index + 1)
+        kind = list_of(type_of(observed)) if observed is not None else None
+        if kind is None and isinstance(observed, OpaqueObject):
+            kind = list_of_elements(interpreter, [observed.sample], None)
     if kind is None:
         raise Break("PJ209", type=describe(value))
     return kind
@@ -199,15 +199,15 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
                 and not interpreter.is_resized(value)):
             return None
         views = [list(islice(view, LOOKED_AT)) for view in (value.sample, value.sample.values())]
-        alike = [list_like(views[0]), list_like(views[1]) or things_of(interpreter, views[1], value.sample)]
+        alike = [list_like(views[0]), list_like(views[1]) or list_of_elements(interpreter, views[1], value.sample)]
     else:  # what was stored into it, or what the loop's header pushed in earlier runs
         known = kinds_of_entries(value)
         if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
             return Holding(cast(type, class_of(value)), tuple(kind if what in views else None
                                                               for kind, views in zip(known, VIEWS)))
         header = interpreter.instr.index + (1 if interpreter.instr.opname == "GET_ITER" else 2)
-        seen = interpreter.facts.feedback.get(header)
-        kind = type_of(seen) if seen is not None else None
+        observed = interpreter.facts.feedback.get(header)
+        kind = type_of(observed) if observed is not None else None
         pair = (kind, kind)
         if what == "items":
             is_pair = isinstance(kind, Holding) and kind.python is tuple and len(kind.items) == 2
@@ -229,8 +229,8 @@ def members_expected(interpreter: Interpreter, value: Abstract) -> Optional[Obje
         known = kinds_of_entries(Instance(type_like(kind, islice(held, LOOKED_AT))))
     else:  # what was stored into it, or what the loop's header pushed in earlier runs
         known = kinds_of_entries(value)
-        seen = None if known else interpreter.facts.feedback.get(interpreter.instr.index + 1)
-        known = known or (type_of(seen) if seen is not None else None,)
+        observed = None if known else interpreter.facts.feedback.get(interpreter.instr.index + 1)
+        known = known or (type_of(observed) if observed is not None else None,)
     if not known or known[0] is None:
         raise Break("PJ209", type=describe(value))
     return Holding(kind, known)
@@ -244,7 +244,7 @@ def typed_item(interpreter: Interpreter, name: str, owner: Value, index: Value, 
     if isinstance(kind, Array):
         return Tensor(kind, found)
     if isinstance(kind, SampledClass):
-        return checked_thing(interpreter, kind, found)
+        return checked_list_element(interpreter, kind, found)
     if not isinstance(kind, Holding) or kind.python is not tuple:
         return Instance(kind, found)
     words = [interpreter.emit("const", [], WORD, {"value": k}) for k in range(len(kind.items) + 1)]
@@ -269,12 +269,12 @@ def found(interpreter: Interpreter, name: str, operands: List[Value], like: Abst
 
 def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
     """A value of the type that an item probably has; ``key`` is its key if that is known, else None."""
-    seen = interpreter.facts.feedback.get(interpreter.instr.index)
-    if seen is not None:
-        return seen
+    observed = interpreter.facts.feedback.get(interpreter.instr.index)
+    if observed is not None:
+        return observed
     interpreter.facts.guessed.add(interpreter.instr.index)
     if isinstance(owner, Instance) and isinstance(owner.type, Entries) and type(key) in KEYS:
-        items = list(map(abstract_of, interpreter.facts.base.seen.entries_like(owner.type.seen, key)))
+        items = list(map(abstract_of, interpreter.facts.base.samples.entries_like(owner.type.seen, key)))
     else:
         items = _items_like(owner, key)
     if not items:
@@ -306,8 +306,8 @@ def has_key_now(interpreter: Interpreter, owner: Abstract, index: Abstract) -> A
 
 def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default: Abstract) -> Abstract:
     """``owner.get(index, default)`` of a dict that changes: the item must be of the default's type."""
-    seen = interpreter.facts.feedback.get(interpreter.instr.index)
-    if default == Const(None) and (seen is None or number_type(seen) is not None):
+    observed = interpreter.facts.feedback.get(interpreter.instr.index)
+    if default == Const(None) and (observed is None or number_type(observed) is not None):
         like = interpreter.expected(owner, interpreter.constant(index))
         # it exits where the key is missing
         return interpreter.found(*interpreter.keyed("load_key", owner, index), like)
@@ -318,8 +318,8 @@ def get_now(interpreter: Interpreter, owner: Abstract, index: Abstract, default:
 
 def expect_like(interpreter: Interpreter, default: Abstract) -> None:
     """Expect an item of the default's type; Break where earlier runs had another type."""
-    seen = interpreter.facts.feedback.get(interpreter.instr.index)
-    if seen is not None and type_of(seen) != type_of(default):
+    observed = interpreter.facts.feedback.get(interpreter.instr.index)
+    if observed is not None and type_of(observed) != type_of(default):
         raise Break("PJ213")
     interpreter.facts.guessed.add(interpreter.instr.index)
 

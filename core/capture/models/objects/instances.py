@@ -15,7 +15,7 @@ from pijit.core.capture.models.objects.method_binding import FUNCTIONS, bind_att
 from pijit.core.capture.models.objects.named_tuples import field_of, new_record, require_holdable
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.heap_locations import AttributePlace
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, class_of
@@ -119,7 +119,7 @@ def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) 
 def _is_written_outside(interpreter: Interpreter, kind: type, name: str) -> bool:
     """Whether captured code stores into objects of a class that it has not made;
     one of these may have been made earlier."""
-    return is_stored_in_things(interpreter.facts.changed, kind, name) or any(
+    return is_stored_in_elements(interpreter.facts.changed, kind, name) or any(
         isinstance(place, AttributePlace) and place.family == name and type(place.owner.sample) is kind
         for place in interpreter.facts.places.values())
 

@@ -15,7 +15,7 @@ from pijit.core.capture.models.objects.method_binding import bind_attribute, cla
 from pijit.core.capture.models.objects.named_tuples import field_position
 from pijit.core.capture.models.objects.special_methods import class_place
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.profile.samples import is_stored_in_things
+from pijit.core.capture.profile.samples import is_stored_in_elements
 from pijit.core.capture.state.frame_state import forget_items, kind_of_attribute
 from pijit.core.capture.values.element_types import LOOKED_AT
 from pijit.core.capture.values.lattice import Abstract, Const, ListElement, OpaqueObject
@@ -28,46 +28,47 @@ from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, ClassAttr
 
 
-def things_of(interpreter: Interpreter, samples: Sequence[Any], owner: Any) -> Optional[Object]:
+def list_of_elements(interpreter: Interpreter, samples: Sequence[Any], owner: Any) -> Optional[Object]:
     """The type of a list of objects like these samples,
     which the instruction iterates or takes an item of; else None."""
     found_by = id(owner), interpreter.function.code, interpreter.instr.index
     if samples and all(type(one) is dict for one in samples[:LOOKED_AT]):
-        return Holding(list, interpreter.facts.base.seen.entries(samples, found_by))
-    kind = interpreter.facts.base.seen.things(samples, found_by)
+        return Holding(list, interpreter.facts.base.samples.entries(samples, found_by))
+    kind = interpreter.facts.base.samples.element_type(samples, found_by)
     return Holding(list, kind) if kind is not None else None
 
 
-def checked_thing(interpreter: Interpreter, kind: SampledClass, found: Any) -> ListElement:
+def checked_list_element(interpreter: Interpreter, kind: SampledClass, found: Any) -> ListElement:
     """A list element that was read, after a check of its class."""
-    thing = ListElement(kind, found)
+    element = ListElement(kind, found)
     if kind.python is not None:
-        flag = interpreter.emit("has_class", [found, interpreter.object_value(class_object(interpreter, thing))], FLAG)
+        cls = interpreter.object_value(class_object(interpreter, element))
+        flag = interpreter.emit("has_class", [found, cls], FLAG)
         interpreter.emit("require", [flag], None, exits=True)
-    return thing
+    return element
 
 
-def as_thing(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[ListElement]:
+def as_list_element(interpreter: Interpreter, owner: Abstract, name: str) -> Optional[ListElement]:
     """A list element, or an object from outside that may be one into which captured code stores; else None."""
     if isinstance(owner, ListElement):
         return owner
     sample = owner.sample if isinstance(owner, OpaqueObject) else None
-    if sample is None or not is_stored_in_things(interpreter.facts.changed, type(sample), name):
+    if sample is None or not is_stored_in_elements(interpreter.facts.changed, type(sample), name):
         return None
-    kind = interpreter.facts.base.seen.things([sample], (type(sample), name))
+    kind = interpreter.facts.base.samples.element_type([sample], (type(sample), name))
     return ListElement(kind, interpreter.object_value(owner)) if kind is not None else None
 
 
-def thing_attribute(interpreter: Interpreter, owner: ListElement, name: str) -> Abstract:
+def list_element_attribute(interpreter: Interpreter, owner: ListElement, name: str) -> Abstract:
     """``owner.name``."""
-    kind, python = interpreter.facts.base.seen.attribute(owner.type, name), owner.type.python
+    kind, python = interpreter.facts.base.samples.attribute(owner.type, name), owner.type.python
     owner = interpreter.use(owner)
     raw = class_value(python, name) if python is not None else UNBOUND
     position = field_position(raw)
     if position is not None:
         for relied in ("__getattribute__", name):
             interpreter.rely(class_place(interpreter, owner), Holds(relied, class_value(python, relied)))
-        return thing_items(interpreter, owner, position)[0]
+        return list_element_items(interpreter, owner, position)[0]
     if kind is not None:
         operands = interpreter.object_value(owner), interpreter.object_value(Const(name))
         return interpreter.typed_item("load_attr", *operands, kind)
@@ -85,9 +86,9 @@ def thing_attribute(interpreter: Interpreter, owner: ListElement, name: str) -> 
     return bound
 
 
-def thing_items(interpreter: Interpreter, owner: ListElement, only: Optional[int] = None) -> List[Abstract]:
+def list_element_items(interpreter: Interpreter, owner: ListElement, only: Optional[int] = None) -> List[Abstract]:
     """The items of a named tuple in a list, or one of them."""
-    kinds, python = interpreter.facts.base.seen.items(owner.type), owner.type.python
+    kinds, python = interpreter.facts.base.samples.items(owner.type), owner.type.python
     if kinds is None or only is not None and only >= len(kinds):
         raise Break("PJ213")
     for name in ("__getitem__", "__iter__"):
@@ -101,11 +102,11 @@ def thing_items(interpreter: Interpreter, owner: ListElement, only: Optional[int
     return [interpreter.typed_item("load_item", found, words[k], kinds[k]) for k in wanted]
 
 
-def store_in_thing(interpreter: Interpreter, owner: ListElement, name: str, value: Abstract) -> None:
+def store_in_list_element(interpreter: Interpreter, owner: ListElement, name: str, value: Abstract) -> None:
     """``owner.name = value``. It may be any object with this attribute,
     so the attribute must not be known of another one."""
     python = owner.type.python
-    interpreter.facts.base.seen.store(owner.type, name, kind_of_attribute(value))
+    interpreter.facts.base.samples.store(owner.type, name, kind_of_attribute(value))
     for known in list(interpreter.state.locals.values()) + interpreter.state.stack:
         for record in records_in(known):
             if name in record.names and not record.writable and python in (None, record.python):

@@ -108,9 +108,9 @@ def conjugated(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     if kind.dtype.kind != "c":
         return Number(kind, value)
     half = half_of(kind)
-    turned = interpreter.emit("neg", [interpreter.emit("imag", [value], half)], half)
+    negative = interpreter.emit("neg", [interpreter.emit("imag", [value], half)], half)
     return Number(kind, interpreter.emit(
-        "complex", [interpreter.emit("real", [value], half), turned], kind))
+        "complex", [interpreter.emit("real", [value], half), negative], kind))
 
 
 def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
