@@ -1,9 +1,10 @@
 """pijit.core._launcher: calls kernels from linked bytecode; the runtime functions that kernels call.
 
-The protocol between launcher and kernels, and every entry of the runtime table, is in core/native/launcher/abi.h.
+core/native/launcher/abi.h has the protocol between launcher and kernels, core/native/runtime/entries.inc every entry of
+the runtime table.
 """
 
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Optional, Tuple, Union
 
 import numpy as np
 
@@ -13,8 +14,8 @@ MISS: int
 ERROR: int
 """The kernel's result after a runtime function has set a Python exception (-2)."""
 
-RUNTIME: Dict[str, int]
-"""The runtime table's entries: name -> index."""
+RUNTIME_ENTRIES: str
+"""The runtime table's entries, one a line: name, result and names of the words; see core/kernel/runtime_entries.py."""
 
 RUNTIME_TABLE: int
 """The runtime table's address, which is in frame word 0."""

@@ -9,6 +9,7 @@ import pytest
 from pijit.core import _launcher
 from pijit.core.kernel.emit import exponent_bounds
 from pijit.core.kernel.llvm import codegen, intrinsics
+from pijit.core.kernel.runtime_entries import ENTRIES
 
 NUMBERS = [0.0, 5e-324, 1e-310, 0.3, 0.5, 1.0, -1.5, 2.0, 3e5, -2.0 ** 900, 1.7e308, math.inf, -math.inf, math.nan]
 
@@ -28,7 +29,7 @@ def test_bounds_of_arrays(code, least):
     """All are below 2 ** bound, which is at most a step too large; what is not finite has one that never counts."""
     names = {"all": exponent_bounds.below_all(np.dtype(code), least)}
     step, most = (16, 1023) if code == "d" else (2, 127)
-    runtime = "ld_i8(%d, 0), " % (_launcher.RUNTIME_TABLE + 8 * _launcher.RUNTIME["parallel"]) if least else ""
+    runtime = "ld_i8(%d, 0), " % (_launcher.RUNTIME_TABLE + ENTRIES["parallel"].offset) if least else ""
     for number in NUMBERS:
         for size, place in ((1, 0), (7, 6), (100, 50), (1000, 999)):
             x = np.linspace(-0.25, 0.25, size).astype(code)

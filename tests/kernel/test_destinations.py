@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_graphs import BACKENDS, Builder
 
-from pijit.core import _launcher
 from pijit.core.graph.types import FLAG, FLOAT, WORD, Array, numpy_scalar
 from pijit.core.kernel.emit import exponent_bounds, inplace_store
 from pijit.core.kernel.llvm.nest import delayed_store
+from pijit.core.kernel.runtime_entries import ENTRIES
 
 MADE = {}
 SLICE = "svv-"
@@ -185,7 +185,7 @@ def test_first_contents_wait_for_the_store():
     """new = x.copy(); new[1:-1] = x[1:-1] * 3 + x[1:-1]: only the two ends are copied."""
     kind = Array(np.dtype("d"), 1, "C")
     b = Builder("inner", kind, WORD, WORD)
-    x, exit, around = b.inputs[0], b.exit(1), 8 * _launcher.RUNTIME["copy_around"]
+    x, exit, around = b.inputs[0], b.exit(1), ENTRIES["copy_around"].offset
     new = b.op("alloc", kind, b.op("dim", WORD, x, axis=0), exit=exit, fill=None, order="C")
     b.op("assign", None, new, x, exit=exit)
     inner = b.op("view", kind, x, *b.inputs[1:3], exit=exit, index=(SLICE,))

@@ -11,6 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from pijit.core import _launcher
+from pijit.core.kernel.runtime_entries import ENTRIES
 
 SIGNATURE = types.int64(types.CPointer(types.int64))
 FRAME_WORDS = 200
@@ -74,7 +75,7 @@ def store_double(typing_context, address, value):
 
 def runtime(name):
     """A numba function (frame, arguments) that calls an entry of the runtime table."""
-    offset = 8 * _launcher.RUNTIME[name]
+    offset = ENTRIES[name].offset
 
     @numba.njit
     def call_entry(frame, arguments):
@@ -123,7 +124,7 @@ class Runtime:
 
     def call(self, name, *arguments):
         """The entry's result; arrays are passed by address, an exception that it set is raised."""
-        address = ctypes.c_int64.from_address(_launcher.RUNTIME_TABLE + 8 * _launcher.RUNTIME[name]).value
+        address = ctypes.c_int64.from_address(_launcher.RUNTIME_TABLE + ENTRIES[name].offset).value
         words = [each.ctypes.data if isinstance(each, np.ndarray) else int(each) for each in arguments]
         return ctypes.PYFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(words))(address)(*words)
 

@@ -21,6 +21,7 @@ from pijit.core.kernel.llvm import intrinsics
 from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
 from pijit.core.kernel.llvm.nest import nest as nests
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
+from pijit.core.kernel.runtime_entries import DECLINES, STATUS, check_call, entry
 
 PRIVATE = 1 << 16
 """Added to the type number of an array that never leaves the kernel: its memory may come from the buffer pool."""
@@ -238,14 +239,12 @@ class ArrayWriter:
 
     def runtime(self, name: str, *args: Any) -> str:
         """The source of a call of a runtime function."""
+        check_call(name, args)
         return "call(%s)" % ", ".join([self.runtime_address(name)] + [str(arg) for arg in args])
 
     def runtime_address(self, name: str) -> str:
         """The source of the address of a runtime function."""
-        index = _launcher.RUNTIME.get(name)
-        if index is None:
-            raise CompileError("the runtime has no function %r" % name)
-        return "ld_i8(ld_i8(frame, 0), %d)" % (8 * index)
+        return "ld_i8(ld_i8(frame, 0), %d)" % entry(name).offset
 
     def clear_flags(self, own: bool = False) -> None:
         """Clear floating-point flags before operations whose flags NumPy reports; ``own``: no called function
@@ -278,6 +277,9 @@ class ArrayWriter:
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
         """Call a runtime function. If it fails, leave by the operation's exit, which repeats it; without one, raise."""
+        allowed = (STATUS, DECLINES) if op is not None and op.exit is not None else (STATUS,)
+        if entry(name).result not in allowed:
+            raise CompileError("the runtime function %s may decline, but the operation has no exit" % name)
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1
         if op is not None and op.exit is not None:

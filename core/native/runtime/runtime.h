@@ -1,6 +1,6 @@
 /* What most functions of the runtime table need: element sizes, and the references that a call owns.
  *
- * Part of table.c, which defines the functions that abi.h declares. */
+ * Part of table.c, which defines the functions that entries.h declares. */
 #ifndef PIJIT_RUNTIME_H
 #define PIJIT_RUNTIME_H
 

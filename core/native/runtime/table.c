@@ -1,6 +1,6 @@
 /* The runtime table: functions that kernels call, and helpers that find addresses for them.
  *
- * abi.h documents every entry. All take and return int64_t, so that generated code needs one kind of call. The first
+ * entries.inc documents every entry. All take and return int64_t, so that generated code needs one kind of call. The first
  * argument of most is the frame, whose word 1 points to the references that this call owns. NumPy makes NumPy objects,
  * by its allocator, its rules for bases and its assignment.
  *
@@ -16,6 +16,7 @@
 #include "runtime/ufuncs/fp_flags.h"
 #include "runtime/objects/stores.h"
 #include <numpy/arrayscalars.h>
+#include "runtime/entries.h"
 #include "runtime/runtime.h"
 
 /* ---- scalars ---- */
@@ -115,14 +116,14 @@ scalar_box(PyTypeObject *type, int typenum, const int64_t *words)
     return scalar;
 }
 
-static int64_t
+int64_t
 runtime_store_scalar(int64_t address, int64_t typenum, int64_t word)
 {
     scalar_store((void *)address, (int)typenum, word);
     return OK;
 }
 
-static int64_t
+int64_t
 runtime_load_scalar(int64_t address, int64_t typenum)
 {
     return scalar_load((const void *)address, (int)typenum);
@@ -197,7 +198,7 @@ owned_clear(OwnedList *owned)
 #include "runtime/indexing/integer_arrays.h"
 #include "runtime/arrays/copy.h"
 
-static int64_t
+int64_t
 runtime_reduce(int64_t frame, int64_t spec)
 {
     const int64_t *words = (const int64_t *)spec;
@@ -232,14 +233,14 @@ runtime_reduce(int64_t frame, int64_t spec)
 
 /* ---- exceptions, and the eval breaker ---- */
 
-static int64_t
+int64_t
 runtime_clear_exception(void)
 {
     PyErr_Clear();
     return OK;
 }
 
-static int64_t
+int64_t
 runtime_asked(int64_t signals)
 {
     return breaker_polled(signals != 0);
@@ -247,7 +248,7 @@ runtime_asked(int64_t signals)
 
 /* ---- threads ---- */
 
-static int64_t
+int64_t
 runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, int64_t work, int64_t least)
 {
     pool_run((PoolBody)body, (int64_t *)arguments, count, align, work, least);
@@ -258,63 +259,16 @@ runtime_parallel(int64_t body, int64_t arguments, int64_t count, int64_t align, 
 
 /* ---- the table and the module's helpers ---- */
 
-/* One list that gives each entry its index, name and function. */
-/* clang-format off */
-#define RUNTIME_ENTRIES(X) \
-    X(alloc) X(alloc_like) X(layout_like) X(view) X(retain) X(release) X(flags_clear) X(flags_test) X(own_flags_clear) X(own_flags_test) X(flags_listened) X(ufunc) \
-    X(reduce) X(copy) X(overlap) X(same) X(store_scalar) X(load_scalar) X(append) X(store_item) X(store_key) \
-    X(store_attr) X(store_global) X(store_cell) X(new_instance) X(changed_instance) X(new_tuple) X(new_list) X(new_dict) X(tuple_of) X(list_item) X(listed) \
-    X(gufunc) X(product) X(scatter) X(rows) X(add_at) X(mask_count) X(mask_pick) X(mask_put) X(invoke) X(item) X(length) X(load_item) X(load_key) X(has_key) X(get_key) X(delete_item) X(pop_item) \
-    X(insert) X(extend) X(reverse) X(clear_list) X(delete_key) X(pop_key) X(pop_default) X(discard_key) X(setdefault) X(update) X(clear_dict) X(set_add) X(set_discard) X(set_remove) X(clear_set) X(list_take) \
-    X(box) X(own) X(copied) X(new_set) X(new_slice) X(bound_method) X(new_cell) X(new_function) X(new_object) X(delete_attr) X(delete_global) X(delete_cell) X(store_slice) X(delete_slice) X(find_item) X(count_items) X(sort) X(next_entry) X(entry_key) X(entry_value) \
-    X(load_int) X(get_int) X(store_int) X(load_attr) X(lacks_own) \
-    X(deque_item) X(deque_take) X(deque_drop) X(deque_append) X(deque_appendleft) X(hold) X(plain_items) X(taken_entry) X(take_entry) X(heap_push) X(heap_drop) X(draw) \
-    X(char_code) X(char_at) X(byte_at) X(store_byte) X(same_text) X(has_text) X(text_add) X(text_append) \
-    X(asked) X(clear_exception) \
-    X(parallel) X(copy_apart) X(copy_around) X(matmul)
-/* clang-format on */
+void *const runtime_table[] = {
+#define ENTRY(name, result, gil, count, words) (void *)runtime_##name,
+#include "runtime/entries.inc"
+};
 
-#define ENTRY_ADDRESS(name) (void *)runtime_##name,
-#define ENTRY_NAME(name) #name,
-#define ENTRY_NUMBER(name) NUMBER_##name,
-#define ENTRY_WITHOUT_GIL(name) [NUMBER_##name] = (void *)nogil_##name,
-
-enum { RUNTIME_ENTRIES(ENTRY_NUMBER) RUNTIME_COUNT };
-
-void *const runtime_table[] = {RUNTIME_ENTRIES(ENTRY_ADDRESS)};
-void *runtime_table_nogil[RUNTIME_COUNT] = {NOGIL_ENTRIES(ENTRY_WITHOUT_GIL)};
-static const char *const runtime_names[] = {RUNTIME_ENTRIES(ENTRY_NAME)};
-
-/* Adds RUNTIME, {name: index in the table}, and RUNTIME_TABLE, the table's address. */
-static int
-table_register(PyObject *module)
-{
-    PyObject *indices = PyDict_New();                              /* moved to the module */
-    PyObject *address = PyLong_FromVoidPtr((void *)runtime_table); /* moved to the module */
-    if (indices == NULL || address == NULL) {
-        goto error;
-    }
-    for (size_t i = 0; i < sizeof(runtime_names) / sizeof(runtime_names[0]); i++) {
-        PyObject *index = PyLong_FromSize_t(i); /* owned */
-        if (index == NULL || PyDict_SetItemString(indices, runtime_names[i], index) < 0) {
-            Py_XDECREF(index);
-            goto error;
-        }
-        Py_DECREF(index);
-    }
-    if (PyModule_AddObject(module, "RUNTIME", indices) < 0) {
-        goto error;
-    }
-    indices = NULL;
-    if (PyModule_AddObject(module, "RUNTIME_TABLE", address) < 0) {
-        goto error;
-    }
-    return 0;
-error:
-    Py_XDECREF(indices);
-    Py_XDECREF(address);
-    return -1;
-}
+/* One line for each entry: its name, its result and its words, as in entries.inc. */
+static const char entry_lines[] =
+#define ENTRY(name, result, gil, count, words) #name " " #result " " #words "\n"
+#include "runtime/entries.inc"
+    ;
 
 static int
 umath_import(void)
@@ -333,8 +287,8 @@ runtime_register(PyObject *module)
         || PyModule_AddFunctions(module, product_functions) < 0) {
         return -1;
     }
-    for (int i = 0; i < RUNTIME_COUNT; i++) {
-        runtime_table_nogil[i] = runtime_table_nogil[i] != NULL ? runtime_table_nogil[i] : (void *)nogil_missing;
-    }
-    return table_register(module);
+    PyObject *address = PyLong_FromVoidPtr((void *)runtime_table); /* owned */
+    int status = address == NULL ? -1 : PyObject_SetAttrString(module, "RUNTIME_TABLE", address);
+    Py_XDECREF(address);
+    return status < 0 ? -1 : PyModule_AddStringConstant(module, "RUNTIME_ENTRIES", entry_lines);
 }

@@ -80,7 +80,7 @@ array_alloc(int64_t frame, int64_t *desc, int typenum, int ndim, npy_intp *strid
     return OK;
 }
 
-static int64_t
+int64_t
 runtime_alloc(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t order)
 {
     return array_alloc(frame, (int64_t *)desc, (int)typenum, (int)ndim, NULL, order != 0);
@@ -88,7 +88,7 @@ runtime_alloc(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_
 
 /* The array itself, or a copy of it if it is on a block of the buffer pool. Owned by the frame. 0 with an exception set
  * on failure. */
-static int64_t
+int64_t
 runtime_own(int64_t frame, int64_t object)
 {
     PyArrayObject *array = (PyArrayObject *)object;
@@ -106,7 +106,7 @@ runtime_own(int64_t frame, int64_t object)
 }
 
 /* Makes an array object for desc: a copy of a contiguous array that has no object. Owned by the frame. */
-static int64_t
+int64_t
 runtime_copied(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum)
 {
     int64_t *words = (int64_t *)desc, made[DESC_SHAPE + 2 * NPY_MAXDIMS];
@@ -137,7 +137,7 @@ operands_read(Operand *operands, const int64_t *words, int64_t nops)
     }
 }
 
-static int64_t
+int64_t
 runtime_layout_like(int64_t desc, int64_t ndim, int64_t itemsize, int64_t nops, int64_t ops)
 {
     Operand operands[NEST_MAXOPS];
@@ -147,7 +147,7 @@ runtime_layout_like(int64_t desc, int64_t ndim, int64_t itemsize, int64_t nops, 
     return strides_elided((int64_t *)desc, (int)ndim, itemsize, operands, (int)nops, &taken);
 }
 
-static int64_t
+int64_t
 runtime_alloc_like(int64_t frame, int64_t desc, int64_t typenum, int64_t ndim, int64_t nops, int64_t ops)
 {
     Operand operands[NEST_MAXOPS];

@@ -94,7 +94,7 @@ copy_axis_around(const Copy *copy, const int64_t *begin, const int64_t *box, int
     copy_axis(copy, axis, dst, src, end, copy->shape[axis]);
 }
 
-static int64_t
+int64_t
 runtime_copy_around(int64_t dst, int64_t src, int64_t inner, int64_t ndim, int64_t itemsize)
 {
     const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src, *part = (const int64_t *)inner;
@@ -119,7 +119,7 @@ runtime_copy_around(int64_t dst, int64_t src, int64_t inner, int64_t ndim, int64
     return OK;
 }
 
-static int64_t
+int64_t
 runtime_copy_apart(int64_t dst, int64_t src, int64_t ndim, int64_t itemsize, int64_t least)
 {
     const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src;
@@ -176,7 +176,7 @@ copy_small(const int64_t *dst, const int64_t *src, int64_t ndim, int64_t src_ndi
     return 1;
 }
 
-static int64_t
+int64_t
 runtime_copy(int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim)
 {
     if (copy_small((const int64_t *)dst, (const int64_t *)src, dst_ndim, src_ndim, value_size((int)typenum))) {

@@ -88,7 +88,7 @@ enum { MOST_KINDS = 8 };
 
 /* Stores the items of a list, or of the rows in it, into an array. Returns DECLINED if an item is not the expected
  * one. */
-static int64_t
+int64_t
 runtime_listed(int64_t spec)
 {
     const Listed *listed = (const Listed *)spec;

@@ -9,7 +9,7 @@
 #include "runtime/objects/strings.h"
 #include "runtime/runtime.h"
 
-static int64_t
+int64_t
 runtime_release(int64_t frame, int64_t object)
 {
     if (owned_take(frame_owned(frame), (PyObject *)object)) {
@@ -53,7 +53,7 @@ array_wrap(const int64_t *desc, int ndim, int typenum, PyArrayObject *base)
     return view;
 }
 
-static int64_t
+int64_t
 runtime_view(int64_t frame, int64_t desc, int64_t ndim, int64_t typenum, int64_t base)
 {
     int64_t *words = (int64_t *)desc;
@@ -82,7 +82,7 @@ desc_extent(const int64_t *desc, int64_t ndim, int64_t itemsize, int64_t *low, i
     }
 }
 
-static int64_t
+int64_t
 runtime_overlap(int64_t a, int64_t a_ndim, int64_t a_size, int64_t b, int64_t b_ndim, int64_t b_size)
 {
     int64_t a_low, a_high, b_low, b_high;
@@ -91,7 +91,7 @@ runtime_overlap(int64_t a, int64_t a_ndim, int64_t a_size, int64_t b, int64_t b_
     return a_low < a_high && b_low < b_high && a_low < b_high && b_low < a_high;
 }
 
-static int64_t
+int64_t
 runtime_same(int64_t a, int64_t b, int64_t ndim)
 {
     const int64_t *x = (const int64_t *)a, *y = (const int64_t *)b;

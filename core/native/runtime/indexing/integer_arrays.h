@@ -42,7 +42,7 @@ indices_fit(const int64_t *indices, int64_t count, int64_t size)
 }
 
 /* Copies rows of `bytes` each, which are contiguous. Returns DECLINED if an index is out of range. */
-static int64_t
+int64_t
 runtime_rows(int64_t out, int64_t data, int64_t size, int64_t bytes, int64_t indices, int64_t count)
 {
     const int64_t *index = (const int64_t *)indices;
@@ -67,7 +67,7 @@ scatter_place(const Scatter *scatter, int64_t i)
         *(type *)scatter_place(scatter, i) = *(const type *)(scatter->values + i * scatter->step); \
     }
 
-static int64_t
+int64_t
 runtime_scatter(int64_t spec)
 {
     const Scatter *scatter = (const Scatter *)spec;
@@ -167,7 +167,7 @@ add_floats(const Scatter *scatter)
     return status;
 }
 
-static int64_t
+int64_t
 runtime_add_at(int64_t spec, int64_t floating)
 {
     const Scatter *scatter = (const Scatter *)spec;

@@ -100,7 +100,7 @@ WIDE_FUNCTIONS(uint32_t, __mmask16, 16, epi32)
 
 /* ---- masks ---- */
 
-static int64_t
+int64_t
 runtime_mask_count(int64_t mask, int64_t size)
 {
     const uint8_t *bytes = (const uint8_t *)mask;
@@ -191,7 +191,7 @@ has_few(uint64_t bits, int most)
     }
 
 /* Compacts the elements that a mask selects into `out`. They are `count`, unless another thread writes to the mask. */
-static int64_t
+int64_t
 runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count)
 {
     int64_t done = 0;
@@ -230,7 +230,7 @@ runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t
     }
 
 /* Stores values where a mask is set: one for each set element, or the same for all if `step` is 0. */
-static int64_t
+int64_t
 runtime_mask_put(int64_t data, int64_t mask, int64_t size, int64_t itemsize, int64_t count, int64_t values, int64_t step)
 {
     int64_t done = 0;

@@ -294,7 +294,7 @@ nogil_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int
     return answer == 0 && mask ? runtime_flags_test(mask) : answer;
 }
 
-static int64_t
+int64_t
 runtime_matmul(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t size,
                int64_t mask)
 {

@@ -28,7 +28,7 @@ attribute_find(PyObject *object, PyObject *name)
 }
 
 /* True if an object certainly has no attribute of this name in its own dict or values. */
-static int64_t
+int64_t
 runtime_lacks_own(int64_t owner, int64_t name)
 {
     PyObject *object = (PyObject *)owner, *dict = instance_dict(object), *value; /* borrowed */
@@ -36,7 +36,7 @@ runtime_lacks_own(int64_t owner, int64_t name)
            && instance_find_in(object, dict, (PyObject *)name, &value) == LOOKUP_ABSENT;
 }
 
-static int64_t
+int64_t
 runtime_load_attr(int64_t frame, int64_t owner, int64_t name, int64_t spec)
 {
     PyObject *found = attribute_find((PyObject *)owner, (PyObject *)name); /* borrowed */

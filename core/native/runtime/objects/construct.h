@@ -43,28 +43,28 @@ items_fill(int64_t frame, int64_t address, int64_t count, PyObject *made, PyObje
     return spec_answer(frame, spec, made);
 }
 
-static int64_t
+int64_t
 runtime_new_list(int64_t frame, int64_t count, int64_t address)
 {
     PyObject *list = PyList_New(count); /* owned, moved to the frame */
     return items_fill(frame, address, count, list, list == NULL ? NULL : ((PyListObject *)list)->ob_item);
 }
 
-static int64_t
+int64_t
 runtime_new_tuple(int64_t frame, int64_t count, int64_t address)
 {
     PyObject *tuple = PyTuple_New(count); /* owned, moved to the frame */
     return items_fill(frame, address, count, tuple, tuple == NULL ? NULL : ((PyTupleObject *)tuple)->ob_item);
 }
 
-static int64_t
+int64_t
 runtime_tuple_of(int64_t frame, int64_t list, int64_t address)
 {
     return spec_answer(frame, (int64_t *)address, PyList_AsTuple((PyObject *)list));
 }
 
 /* The values are `count` pairs of a key and a value. */
-static int64_t
+int64_t
 runtime_new_dict(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -82,7 +82,7 @@ runtime_new_dict(int64_t frame, int64_t count, int64_t address)
 }
 
 /* The values must be numbers or strings. */
-static int64_t
+int64_t
 runtime_new_set(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -98,7 +98,7 @@ runtime_new_set(int64_t frame, int64_t count, int64_t address)
 }
 
 /* The values are start, stop and step. */
-static int64_t
+int64_t
 runtime_new_slice(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -114,7 +114,7 @@ runtime_new_slice(int64_t frame, int64_t count, int64_t address)
 }
 
 /* The values are a container of a builtin class and the name of one of its methods. */
-static int64_t
+int64_t
 runtime_bound_method(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -124,7 +124,7 @@ runtime_bound_method(int64_t frame, int64_t count, int64_t address)
 #define FEW_VALUES 16
 
 /* The values are the address of an object or 0, a class, a tuple of names, and one value for each name. */
-static int64_t
+int64_t
 runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -152,7 +152,7 @@ runtime_changed_instance(int64_t frame, int64_t count, int64_t address)
     return spec_answer(frame, spec, made);
 }
 
-static int64_t
+int64_t
 runtime_new_instance(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -165,7 +165,7 @@ runtime_new_instance(int64_t frame, int64_t count, int64_t address)
 }
 
 /* The values are the one to box. */
-static int64_t
+int64_t
 runtime_box(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;

@@ -104,14 +104,14 @@ object_read(int64_t frame, PyObject *object, int64_t *spec)
 
 /* ---- reads ---- */
 
-static int64_t
+int64_t
 runtime_length(int64_t container)
 {
     PyObject *object = (PyObject *)container;
     return PyDict_Check(object) ? PyDict_GET_SIZE(object) : PyAnySet_Check(object) ? PySet_GET_SIZE(object) : Py_SIZE(object);
 }
 
-static int64_t
+int64_t
 runtime_load_item(int64_t frame, int64_t owner, int64_t index, int64_t spec)
 {
     PyObject *object = (PyObject *)owner;
@@ -120,7 +120,7 @@ runtime_load_item(int64_t frame, int64_t owner, int64_t index, int64_t spec)
     return index < 0 || index >= Py_SIZE(object) ? DECLINED : object_read(frame, items[index], (int64_t *)spec);
 }
 
-static int64_t
+int64_t
 runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
     PyObject *found; /* borrowed */
@@ -129,7 +129,7 @@ runtime_load_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 }
 
 /* Stores in the first word of `spec` whether a dict or set has the key. */
-static int64_t
+int64_t
 runtime_has_key(int64_t owner, int64_t key, int64_t spec)
 {
     PyObject *object = (PyObject *)owner;
@@ -139,7 +139,7 @@ runtime_has_key(int64_t owner, int64_t key, int64_t spec)
     return found < 0 ? DECLINED : 0;
 }
 
-static int64_t
+int64_t
 runtime_get_key(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
     PyObject *found; /* owned from here on */
@@ -163,7 +163,7 @@ item_remove(PyObject *list, Py_ssize_t index)
     return PyList_SetSlice(list, index, index + 1, NULL) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_delete_item(int64_t list, int64_t index)
 {
     PyObject **place = item_place(list, index);
@@ -173,7 +173,7 @@ runtime_delete_item(int64_t list, int64_t index)
     return item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
 }
 
-static int64_t
+int64_t
 runtime_taken_entry(int64_t owner)
 {
     return entry_to_take((PyObject *)owner);
@@ -182,7 +182,7 @@ runtime_taken_entry(int64_t owner)
 static PyObject *popitem; /* owned: dict.popitem */
 
 /* Removes an entry that exists and whose end runs no code. */
-static int64_t
+int64_t
 runtime_take_entry(int64_t owner)
 {
     PyObject *object = (PyObject *)owner; /* borrowed */
@@ -201,14 +201,14 @@ runtime_take_entry(int64_t owner)
 }
 
 /* Removes an item that exists and whose end runs no code. */
-static int64_t
+int64_t
 runtime_list_take(int64_t list, int64_t index)
 {
     PyObject **place = item_place(list, index);
     return place == NULL ? DECLINED : item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
 }
 
-static int64_t
+int64_t
 runtime_pop_item(int64_t frame, int64_t list, int64_t index, int64_t spec)
 {
     PyObject **place = item_place(list, index);
@@ -216,7 +216,7 @@ runtime_pop_item(int64_t frame, int64_t list, int64_t index, int64_t spec)
     return status != 0 ? status : item_remove((PyObject *)list, place - ((PyListObject *)list)->ob_item);
 }
 
-static int64_t
+int64_t
 runtime_insert(int64_t list, int64_t index, int64_t kind, int64_t address)
 {
     PyObject *value = value_box(kind, address); /* owned */
@@ -226,7 +226,7 @@ runtime_insert(int64_t list, int64_t index, int64_t kind, int64_t address)
 }
 
 /* `items` must be an exact list or tuple. */
-static int64_t
+int64_t
 runtime_extend(int64_t list, int64_t items)
 {
 #if PY_VERSION_HEX < 0x030D0000
@@ -238,13 +238,13 @@ runtime_extend(int64_t list, int64_t items)
 #endif
 }
 
-static int64_t
+int64_t
 runtime_reverse(int64_t list)
 {
     return PyList_Reverse((PyObject *)list) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_clear_list(int64_t list)
 {
     Py_ssize_t size = PyList_GET_SIZE((PyObject *)list);
@@ -273,21 +273,21 @@ key_remove(int64_t dict, int64_t key)
     return PyDict_DelItem((PyObject *)dict, (PyObject *)key) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_delete_key(int64_t dict, int64_t key)
 {
     PyObject *owner = (PyObject *)dict; /* borrowed */
     return removable(owner, (PyObject *)key) == NULL || is_namespace(owner) ? DECLINED : key_remove(dict, key);
 }
 
-static int64_t
+int64_t
 runtime_pop_key(int64_t frame, int64_t dict, int64_t key, int64_t spec)
 {
     int64_t status = is_namespace((PyObject *)dict) ? DECLINED : runtime_load_key(frame, dict, key, spec);
     return status != 0 ? status : key_remove(dict, key);
 }
 
-static int64_t
+int64_t
 runtime_discard_key(int64_t dict, int64_t key)
 {
     PyObject *found; /* borrowed */
@@ -298,7 +298,7 @@ runtime_discard_key(int64_t dict, int64_t key)
     }
 }
 
-static int64_t
+int64_t
 runtime_pop_default(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
     PyObject *found; /* borrowed */
@@ -309,7 +309,7 @@ runtime_pop_default(int64_t frame, int64_t dict, int64_t key, int64_t kind, int6
     return key_remove(dict, key);
 }
 
-static int64_t
+int64_t
 runtime_setdefault(int64_t frame, int64_t dict, int64_t key, int64_t kind, int64_t address, int64_t spec)
 {
     PyObject *found; /* borrowed */
@@ -350,7 +350,7 @@ updates_quietly(PyObject *dict, PyObject *more)
     return 1;
 }
 
-static int64_t
+int64_t
 runtime_update(int64_t dict, int64_t more)
 {
     if (!updates_quietly((PyObject *)dict, (PyObject *)more)) {
@@ -359,7 +359,7 @@ runtime_update(int64_t dict, int64_t more)
     return PyDict_Update((PyObject *)dict, (PyObject *)more) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_clear_dict(int64_t dict)
 {
     PyObject *key, *value; /* borrowed */
@@ -384,7 +384,7 @@ runtime_clear_dict(int64_t dict)
 #include "cpython/int_keys_311.h"
 #endif
 
-static int64_t
+int64_t
 runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
 {
     PyObject *key = lookup_int(number); /* owned */
@@ -396,7 +396,7 @@ runtime_load_int(int64_t frame, int64_t dict, int64_t number, int64_t spec)
     return status;
 }
 
-static int64_t
+int64_t
 runtime_get_int(int64_t frame, int64_t dict, int64_t number, int64_t kind, int64_t address, int64_t spec)
 {
     PyObject *key = lookup_int(number); /* owned */
@@ -409,7 +409,7 @@ runtime_get_int(int64_t frame, int64_t dict, int64_t number, int64_t kind, int64
 }
 
 /* Stores a value under an int. A dict that has the key keeps its key object; otherwise the key is a new int. */
-static int64_t
+int64_t
 runtime_store_int(int64_t dict, int64_t number, int64_t kind, int64_t address)
 {
     PyObject *key = lookup_int(number); /* owned */
@@ -444,7 +444,7 @@ entry_next(PyObject *owner, Py_ssize_t *position, PyObject **key, PyObject **val
 
 /* The position after the next entry from a position on, or 0 after the last one. Positions are those of the containers'
  * iterators. */
-static int64_t
+int64_t
 runtime_next_entry(int64_t owner, int64_t position)
 {
     PyObject *key, *value; /* borrowed */
@@ -453,7 +453,7 @@ runtime_next_entry(int64_t owner, int64_t position)
 }
 
 /* `behind` is a result of next_entry. */
-static int64_t
+int64_t
 runtime_entry_key(int64_t frame, int64_t owner, int64_t behind, int64_t spec)
 {
     PyObject *key, *value; /* borrowed */
@@ -461,7 +461,7 @@ runtime_entry_key(int64_t frame, int64_t owner, int64_t behind, int64_t spec)
     return entry_next((PyObject *)owner, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : DECLINED;
 }
 
-static int64_t
+int64_t
 runtime_entry_value(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
 {
     PyObject *key, *value; /* borrowed */

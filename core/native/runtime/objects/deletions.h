@@ -7,7 +7,7 @@
 
 #include "runtime/objects/containers.h"
 
-static int64_t
+int64_t
 runtime_delete_attr(int64_t owner, int64_t name)
 {
     PyObject *object = (PyObject *)owner, *key = (PyObject *)name, *old = NULL; /* borrowed */
@@ -31,7 +31,7 @@ runtime_delete_attr(int64_t owner, int64_t name)
     return PyObject_GenericSetAttr(object, key, NULL) < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_delete_global(int64_t name)
 {
     PyObject *globals = PyEval_GetGlobals(); /* borrowed: of the frame that runs the linked code */
@@ -41,7 +41,7 @@ runtime_delete_global(int64_t name)
     return key_remove((int64_t)globals, name);
 }
 
-static int64_t
+int64_t
 runtime_delete_cell(int64_t cell)
 {
     PyObject **place = &((PyCellObject *)cell)->ob_ref;
@@ -87,13 +87,13 @@ part_assign(int64_t list, int64_t slice, PyObject *items)
     return 0;
 }
 
-static int64_t
+int64_t
 runtime_store_slice(int64_t list, int64_t slice, int64_t items)
 {
     return part_assign(list, slice, (PyObject *)items);
 }
 
-static int64_t
+int64_t
 runtime_delete_slice(int64_t list, int64_t slice)
 {
     return part_assign(list, slice, NULL);

@@ -24,7 +24,7 @@ static PyTypeObject *deque_type; /* owned */
 static PyCFunction deque_append, deque_appendleft, deque_pop, deque_popleft;
 
 /* Reads the item at an index. A negative index counts from the end. */
-static int64_t
+int64_t
 runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
 {
     PyObject *object = (PyObject *)deque;
@@ -42,7 +42,7 @@ runtime_deque_item(int64_t frame, int64_t deque, int64_t index, int64_t spec)
 
 /* Makes the frame hold an object that is about to be removed from a container. The types of a list's items are only
  * expected, so their ends are checked here. */
-static int64_t
+int64_t
 runtime_hold(int64_t frame, int64_t object)
 {
     PyObject *held = (PyObject *)object; /* borrowed */
@@ -56,7 +56,7 @@ runtime_hold(int64_t frame, int64_t object)
 }
 
 /* Removes the first (0) or last (-1) item, which must exist. */
-static int64_t
+int64_t
 runtime_deque_take(int64_t deque, int64_t index)
 {
     PyObject *item = (index == 0 ? deque_popleft : deque_pop)((PyObject *)deque, NULL); /* owned */
@@ -80,7 +80,7 @@ item_may_go(PyObject *item)
 }
 
 /* Removes the first or last item, which the kernel has not read. So it checks here that the item may be dropped. */
-static int64_t
+int64_t
 runtime_deque_drop(int64_t deque, int64_t index)
 {
     PyObject *object = (PyObject *)deque;
@@ -123,13 +123,13 @@ deque_put(PyCFunction put, int64_t deque, Py_ssize_t other, int64_t kind, int64_
     return none == NULL ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_deque_append(int64_t deque, int64_t kind, int64_t address)
 {
     return deque_put(deque_append, deque, 0, kind, address);
 }
 
-static int64_t
+int64_t
 runtime_deque_appendleft(int64_t deque, int64_t kind, int64_t address)
 {
     return deque_put(deque_appendleft, deque, -1, kind, address);

@@ -6,7 +6,7 @@
 
 #include "runtime/objects/construct.h"
 
-static int64_t
+int64_t
 runtime_new_cell(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -69,7 +69,7 @@ function_fill(PyObject *function, const int64_t *spec, int64_t count)
     return status;
 }
 
-static int64_t
+int64_t
 runtime_new_function(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;
@@ -82,7 +82,7 @@ runtime_new_function(int64_t frame, int64_t count, int64_t address)
 }
 
 /* The values are a callable, a tuple of names, and arguments. The names are those of the last arguments. */
-static int64_t
+int64_t
 runtime_new_object(int64_t frame, int64_t count, int64_t address)
 {
     int64_t *spec = (int64_t *)address;

@@ -66,7 +66,7 @@ heap_relation(PyObject *one, PyObject *other)
 }
 
 /* heapq.heappush */
-static int64_t
+int64_t
 runtime_heap_push(int64_t owner, int64_t kind, int64_t address)
 {
     PyObject *list = (PyObject *)owner, *value = value_box(kind, address); /* value: owned */
@@ -113,7 +113,7 @@ heap_path(PyObject **items, Py_ssize_t size, Py_ssize_t *path)
 }
 
 /* heapq.heappop without its result. */
-static int64_t
+int64_t
 runtime_heap_drop(int64_t owner)
 {
     PyObject *list = (PyObject *)owner;

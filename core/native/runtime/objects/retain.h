@@ -4,7 +4,7 @@
 
 #include "runtime/runtime.h"
 
-static int64_t
+int64_t
 runtime_retain(int64_t frame, int64_t object)
 {
     Py_INCREF((PyObject *)object);

@@ -71,20 +71,20 @@ items_search(int64_t owner, int64_t kind, int64_t address, int64_t *out, int all
     return status;
 }
 
-static int64_t
+int64_t
 runtime_find_item(int64_t owner, int64_t kind, int64_t address, int64_t out)
 {
     return items_search(owner, kind, address, (int64_t *)out, 0);
 }
 
-static int64_t
+int64_t
 runtime_count_items(int64_t owner, int64_t kind, int64_t address, int64_t out)
 {
     return items_search(owner, kind, address, (int64_t *)out, 1);
 }
 
 /* list.sort(reverse=backwards), for numbers of one class or for strings. */
-static int64_t
+int64_t
 runtime_sort(int64_t owner, int64_t backwards)
 {
     PyObject *list = (PyObject *)owner;

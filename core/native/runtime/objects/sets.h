@@ -38,25 +38,25 @@ value_remove(PyObject *set, PyObject *value, int found)
     return found == LOOKUP_FOUND ? value_discard(set, value, found) : DECLINED;
 }
 
-static int64_t
+int64_t
 runtime_set_add(int64_t set, int64_t kind, int64_t address)
 {
     return set_change(set, kind, address, value_add);
 }
 
-static int64_t
+int64_t
 runtime_set_discard(int64_t set, int64_t kind, int64_t address)
 {
     return set_change(set, kind, address, value_discard);
 }
 
-static int64_t
+int64_t
 runtime_set_remove(int64_t set, int64_t kind, int64_t address)
 {
     return set_change(set, kind, address, value_remove);
 }
 
-static int64_t
+int64_t
 runtime_clear_set(int64_t set)
 {
     PyObject *value; /* borrowed */

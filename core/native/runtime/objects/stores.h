@@ -139,7 +139,7 @@ value_put(int (*put)(PyObject *, PyObject *), int64_t container, int64_t kind, i
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_append(int64_t list, int64_t kind, int64_t address)
 {
     return value_put(PyList_Append, list, kind, address);
@@ -173,14 +173,14 @@ item_place(int64_t list, int64_t index)
     return index < 0 || index >= size ? NULL : &((PyListObject *)list)->ob_item[index];
 }
 
-static int64_t
+int64_t
 runtime_store_item(int64_t list, int64_t index, int64_t kind, int64_t address)
 {
     PyObject **place = item_place(list, index);
     return place == NULL ? DECLINED : place_store(place, kind, address);
 }
 
-static int64_t
+int64_t
 runtime_store_cell(int64_t cell, int64_t kind, int64_t address)
 {
     return place_store(&((PyCellObject *)cell)->ob_ref, kind, address);
@@ -234,7 +234,7 @@ dict_store(PyObject *dict, PyObject *key, int64_t kind, int64_t address, PyObjec
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_store_key(int64_t dict, int64_t key, int64_t kind, int64_t address)
 {
     int named = PyUnicode_CheckExact((PyObject *)key);
@@ -248,7 +248,7 @@ runtime_store_key(int64_t dict, int64_t key, int64_t kind, int64_t address)
     return status;
 }
 
-static int64_t
+int64_t
 runtime_store_global(int64_t name, int64_t kind, int64_t address)
 {
     PyObject *globals = PyEval_GetGlobals(); /* borrowed: of the frame that runs the linked code */
@@ -311,7 +311,7 @@ class_store(PyTypeObject *cls, PyObject *name, int64_t kind, int64_t address)
     return status < 0 ? LAUNCHER_ERROR : 0;
 }
 
-static int64_t
+int64_t
 runtime_store_attr(int64_t owner, int64_t name, int64_t kind, int64_t address)
 {
     PyObject *object = (PyObject *)owner, *key = (PyObject *)name; /* borrowed */

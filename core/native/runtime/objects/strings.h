@@ -7,14 +7,14 @@
 #include "runtime/objects/construct.h"
 
 /* The position must be inside the string. */
-static int64_t
+int64_t
 runtime_char_code(int64_t text, int64_t index)
 {
     return (int64_t)PyUnicode_READ_CHAR((PyObject *)text, index);
 }
 
 /* Stores the string of one character in the first word of `spec`. The frame owns it. */
-static int64_t
+int64_t
 runtime_char_at(int64_t frame, int64_t text, int64_t index, int64_t spec)
 {
     return spec_answer(frame, (int64_t *)spec, PyUnicode_FromOrdinal((int)PyUnicode_READ_CHAR((PyObject *)text, index)));
@@ -34,14 +34,14 @@ byte_place(int64_t owner, int64_t index)
 }
 
 /* The byte, or -1 if the position is outside. */
-static int64_t
+int64_t
 runtime_byte_at(int64_t owner, int64_t index)
 {
     const unsigned char *place = byte_place(owner, index);
     return place == NULL ? -1 : *place;
 }
 
-static int64_t
+int64_t
 runtime_store_byte(int64_t owner, int64_t index, int64_t value)
 {
     unsigned char *place = byte_place(owner, index);
@@ -52,7 +52,7 @@ runtime_store_byte(int64_t owner, int64_t index, int64_t value)
     return 0;
 }
 
-static int64_t
+int64_t
 runtime_same_text(int64_t one, int64_t other)
 {
     PyObject *left = (PyObject *)one, *right = (PyObject *)other;
@@ -66,7 +66,7 @@ runtime_same_text(int64_t one, int64_t other)
 }
 
 /* Stores the concatenation of two strings in the first word of `spec`. The frame owns it. */
-static int64_t
+int64_t
 runtime_text_add(int64_t frame, int64_t left, int64_t right, int64_t spec)
 {
     return spec_answer(frame, (int64_t *)spec, PyUnicode_Concat((PyObject *)left, (PyObject *)right));
@@ -88,7 +88,7 @@ owned_take(OwnedList *owned, PyObject *object)
 
 /* Like text_add, but the frame releases the left string. The string may then grow in place, like that of a variable in
  * bytecode. */
-static int64_t
+int64_t
 runtime_text_append(int64_t frame, int64_t left, int64_t right, int64_t spec)
 {
     PyObject *text = (PyObject *)left; /* owned from here on */
@@ -100,7 +100,7 @@ runtime_text_append(int64_t frame, int64_t left, int64_t right, int64_t spec)
 }
 
 /* Stores 0 or 1 in the first word of `spec`: whether one string contains the other. */
-static int64_t
+int64_t
 runtime_has_text(int64_t text, int64_t part, int64_t spec)
 {
     int found = PyUnicode_Contains((PyObject *)text, (PyObject *)part);

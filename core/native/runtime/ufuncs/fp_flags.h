@@ -9,7 +9,7 @@
 #include "launcher/abi.h"
 #include <numpy/ufuncobject.h>
 
-static int64_t
+int64_t
 runtime_flags_clear(void)
 {
     /* Clearing loads the x87 environment, which costs ten times as much as reading the flags. */
@@ -19,7 +19,7 @@ runtime_flags_clear(void)
     return 0;
 }
 
-static int64_t
+int64_t
 runtime_own_flags_clear(void)
 {
     if (own_status() != 0) {
@@ -87,7 +87,7 @@ flags_listened(void)
 #define HEEDED_SHIFT 4
 
 /* The flags of a mask that np.errstate does not ignore. */
-static int64_t
+int64_t
 runtime_flags_listened(int64_t mask)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
@@ -106,14 +106,14 @@ flags_reported(int raised, int64_t mask)
     return flags != 0 ? runtime_flags_listened(flags | (mask & ~(int64_t)ALL_LISTENED)) : 0;
 }
 
-static int64_t
+int64_t
 runtime_flags_test(int64_t mask)
 {
     int raised = whole_status();
     return raised != 0 ? flags_reported(raised, mask) : 0;
 }
 
-static int64_t
+int64_t
 runtime_own_flags_test(int64_t mask)
 {
     int raised = own_status();

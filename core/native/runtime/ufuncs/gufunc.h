@@ -33,7 +33,7 @@ nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int
     return fatal && fetestexcept(FE_INVALID) ? DECLINED : 0;
 }
 
-static int64_t
+int64_t
 runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t fatal)
 {
     int64_t answer;
@@ -48,7 +48,7 @@ runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, i
     return answer;
 }
 
-static int64_t
+int64_t
 runtime_product(int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t strict, int64_t out)
 {
     ErrorState saved = {NULL};

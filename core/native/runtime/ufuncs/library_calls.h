@@ -53,7 +53,7 @@ items_are_plain(PyObject **items, Py_ssize_t count, int depth)
     return 1;
 }
 
-static int64_t
+int64_t
 runtime_plain_items(int64_t owner)
 {
     PyObject *key, *value; /* borrowed */
@@ -217,7 +217,7 @@ exception_answer(void)
     return DECLINED;
 }
 
-static int64_t
+int64_t
 runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count, int64_t spec, int64_t wanted, int64_t strict,
                int64_t out)
 {
@@ -243,7 +243,7 @@ runtime_invoke(int64_t frame, int64_t function, int64_t keywords, int64_t count,
 }
 
 /* Item `index` of a tuple that a call has returned. */
-static int64_t
+int64_t
 runtime_item(int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_t out)
 {
     if (index >= PyTuple_GET_SIZE((PyObject *)tuple)) {
@@ -255,7 +255,7 @@ runtime_item(int64_t frame, int64_t tuple, int64_t index, int64_t wanted, int64_
 }
 
 /* Item `index` of a list. A negative index counts from the end. */
-static int64_t
+int64_t
 runtime_list_item(int64_t frame, int64_t list, int64_t index, int64_t wanted, int64_t out)
 {
     PyObject **place = item_place(list, index);

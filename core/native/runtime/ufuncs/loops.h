@@ -387,7 +387,7 @@ done:
     return status;
 }
 
-static int64_t
+int64_t
 runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
 {
     const int64_t *words = (const int64_t *)spec;

@@ -132,7 +132,7 @@ draw_of_python(PyObject *generator, int64_t method, int64_t address)
 }
 
 /* draw(generator, method, words): the words are the method's arguments. The result replaces the first one. */
-static int64_t
+int64_t
 runtime_draw(int64_t owner, int64_t method, int64_t address)
 {
     double *numbers = (double *)address;
