@@ -23,6 +23,13 @@ FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310
 
 HOOK = ["hook/hook.c", "hook/dispatch.c"]
 HIDDEN = ["hidden/run.c", "hidden/dispatch.c"]
+RUNTIME = [os.path.relpath(path, os.path.join("core", "native")).replace(os.sep, "/")
+           for path in sorted(glob.glob("core/native/runtime/**/*.c", recursive=True))]
+"""The C files of the runtime: all of their folder."""
+
+COMPARE = "guards/native/compare_keys.c"
+"""Part of each module that searches dicts."""
+
 CALLS = {"37_38": HOOK + ["cpython/frame_37_38.c"], "39_310": HOOK + ["cpython/frame_39_310.c"],
          "311": HIDDEN + ["cpython/eval_breaker/monitoring_311.c"],
          "312": HIDDEN + ["cpython/eval_breaker/monitoring_312.c"],
@@ -102,15 +109,14 @@ def extensions():
                   extra_link_args=sanitizers),
         Extension("pijit.core._launcher",
                   native("launcher/launcher.c", "launcher/launch.c", "launcher/hand_over.c", "launcher/loop_timing.c",
-                         "runtime/table.c", "runtime/thread_pool.c",
-                         "cpython/eval_breaker/eval_breaker_%s.c" % family),
+                         *RUNTIME, "cpython/eval_breaker/eval_breaker_%s.c" % family) + [COMPARE],
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers,
                   extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"] + sanitizers),
         Extension("pijit.core._signals", native("signals/deferral.c"), extra_compile_args=flags,
                   extra_link_args=sanitizers),
         Extension("pijit.guards._evaluate",
-                  ["guards/native/evaluate.c"],
+                  ["guards/native/evaluate.c", COMPARE],
                   depends=headers,
                   include_dirs=["guards/native"] + numpy_headers, extra_compile_args=flags,
                   extra_link_args=sanitizers),

@@ -5,7 +5,7 @@
 #ifndef PIJIT_DICT_KEYS_311_313_H
 #define PIJIT_DICT_KEYS_311_313_H
 
-#include "compare_keys.h"
+#include "compare_keys_inl.h"
 
 #ifdef Py_GIL_DISABLED
 #error "the keys of dicts have a lock where there is no GIL"
@@ -129,19 +129,13 @@ dict_set(PyObject *dict, PyObject *key, PyObject *value, Py_hash_t hash)
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated from 3.12 on; both exist up to 3.13 */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated from 3.12 on; it exists up to 3.13 */
 
 /* A number that changes with each change of the dict, and from 3.12 on when a watcher is added or removed. */
 static inline uint64_t
 dict_version(PyObject *dict)
 {
     return ((PyDictObject *)dict)->ma_version_tag;
-}
-
-static inline int
-bytes_are_quiet(void)
-{
-    return !Py_BytesWarningFlag;
 }
 
 #pragma GCC diagnostic pop

@@ -2,7 +2,7 @@
 #ifndef PIJIT_DICT_KEYS_37_310_H
 #define PIJIT_DICT_KEYS_37_310_H
 
-#include "compare_keys.h"
+#include "compare_keys_inl.h"
 
 /* struct _dictkeysobject, which no header of Python declares. */
 typedef struct {
@@ -84,12 +84,6 @@ static inline int
 dict_set(PyObject *dict, PyObject *key, PyObject *value, Py_hash_t hash)
 {
     return _PyDict_SetItem_KnownHash(dict, key, value, hash);
-}
-
-static inline int
-bytes_are_quiet(void)
-{
-    return !Py_BytesWarningFlag;
 }
 
 #endif

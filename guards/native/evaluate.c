@@ -13,6 +13,7 @@
  * Mirror mode is for tests. The Python twin (GuardProgram.compare_with_twin) repeats each evaluation, from Python or
  * through the C API. A disagreement is an AssertionError. The C API never raises: there it is reported as unraisable,
  * counted in mirror_disagreements(), and the guards count as failed. */
+#define NUMPY_API_MAIN
 #include "numpy_api.h"
 #include "evaluate.h"
 #include "program.h"

@@ -6,7 +6,7 @@
 #ifndef PIJIT_GUARDS_LOOKUP_H
 #define PIJIT_GUARDS_LOOKUP_H
 
-#include "compare_keys.h"
+#include "compare_keys_inl.h"
 
 /* The layout of dicts, for one family of versions. */
 #if PY_VERSION_HEX < 0x030B0000

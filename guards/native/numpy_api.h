@@ -1,6 +1,7 @@
 /* NumPy's C API without its deprecated part.
  *
- * A module of several files defines PY_ARRAY_UNIQUE_SYMBOL before it includes this (launcher/abi.h). */
+ * The C files of an extension module share NumPy's tables of functions. One file defines NUMPY_API_MAIN before its
+ * first include; it imports the tables. */
 #ifndef PIJIT_GUARDS_NUMPY_API_H
 #define PIJIT_GUARDS_NUMPY_API_H
 
@@ -8,6 +9,12 @@
 #include <Python.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL pijit_array_api
+#define PY_UFUNC_UNIQUE_SYMBOL pijit_ufunc_api
+#ifndef NUMPY_API_MAIN
+#define NO_IMPORT_ARRAY
+#define NO_IMPORT_UFUNC
+#endif
 #include <numpy/arrayobject.h>
 
 #endif

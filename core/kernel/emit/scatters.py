@@ -1,6 +1,6 @@
 """Scatters in kernel source: stores at indices and under masks, elements picked by masks, and arrays made of lists.
 
-The runtime does most of the work: native/runtime/indexing/integer_arrays.h, masks.h and from_lists.h.
+The runtime does most of the work: native/runtime/indexing/integer_arrays.c, masks.h and from_lists.h.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, coun
     emitter.depth += 1
     for variable in (beyond, at):
         emitter.line("%s = 0" % variable)
-    # The sign tells whether an index is out of range, as in indices_fit (native/runtime/indexing/integer_arrays.h).
+    # The sign tells whether an index is out of range, as in indices_fit (native/runtime/indexing/integer_arrays.c).
     emitter.indented("while %s < %s:" % (at, count), "%s = ior(%s, ior(iadd(%s, %s), isub(isub(%s, 1), %s)))" % (
         beyond, beyond, index, size, size, index), more)
     emitter.line("if %s >= 0:" % beyond)

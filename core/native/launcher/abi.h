@@ -22,13 +22,7 @@
 #include <stdint.h>
 
 #include "cpython/eval_breaker/eval_breaker.h"
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define PY_ARRAY_UNIQUE_SYMBOL pijit_launcher_array_api
-#ifndef LAUNCHER_MAIN
-#define NO_IMPORT_ARRAY
-#endif
-#include <numpy/arrayobject.h>
+#include "numpy_api.h"
 
 #define LAUNCHER_MISS (-1)
 #define LAUNCHER_ERROR (-2)
@@ -43,7 +37,7 @@ enum { DESC_DATA = 0, DESC_OBJECT = 1, DESC_SHAPE = 2 };
 /* The references that one launcher call holds for its kernel. It is on the C stack of the call. */
 #define OWNED_INLINE 16
 #define OWNED_KEPT 8
-/* A dead array that is kept for reuse (free_lists.h). */
+/* A dead array that is kept for reuse (free_lists_inl.h). */
 typedef struct {
     PyObject *array; /* owned, or NULL; the other fields describe it */
     size_t bytes;
@@ -63,7 +57,7 @@ typedef struct {
 } OwnedList;
 
 /* The functions that kernels call; runtime/entries.inc lists them. Kernels without the GIL have a table of their
- * own. Its functions take the GIL if they need it, or fail (nogil.h). */
+ * own. Its functions take the GIL if they need it, or fail (nogil.c). */
 extern void *const runtime_table[];
 extern void *const runtime_table_nogil[];
 

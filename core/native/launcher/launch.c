@@ -2,11 +2,12 @@
  *
  * Calls come from linked code, or from a JitFunction whose function has no frame yet (launch_api.h). */
 #include "launcher/abi.h"
+#include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/codes.h"
 #include "launcher/launcher.h"
 #include "launcher/marshal.h"
 #include "runtime/thread_pool.h"
-#include "cpython/caller.h"
 
 /* Recursion levels that are reserved for a Python kernel. It treats each exception as an exit, and up to CPython 3.8 a
  * RecursionError that is caught lets the next one abort the process. */

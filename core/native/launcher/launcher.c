@@ -13,17 +13,19 @@
  * keeps no namespace alive: the garbage collector does not see into code objects. The state of a call is on the C
  * stack unless the frame is large, so calls may nest and recurse. The frame words after the inputs are zero when the
  * kernel starts. abi.h defines the protocol with kernels. */
-#define LAUNCHER_MAIN
+#define NUMPY_API_MAIN
+#include "launcher/launcher.h"
 #include "launcher/abi.h"
+#include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/codes.h"
 #include "launcher/exit_codes.h"
 #include "launcher/input_codes.h"
-#include "launcher/python_entries.h"
-#include "launcher/launcher.h"
 #include "launcher/polls.h"
+#include "launcher/python_entries.h"
 #include "runtime/thread_pool.h"
-#include "cpython/caller.h"
 #include <structmember.h>
+#include <numpy/ufuncobject.h>
 
 static PyMethodDef callable_method = {
     "launch",
@@ -444,6 +446,7 @@ MODULE_INIT
 PyInit__launcher(void)
 {
     import_array();
+    import_umath();
     if (launch_ready() < 0) {
         return NULL;
     }

@@ -4,6 +4,7 @@
 #ifndef PIJIT_MARSHAL_H
 #define PIJIT_MARSHAL_H
 
+#include "launcher/abi.h"
 #include "launcher/codes.h"
 #include "launcher/generators.h"
 #include "launcher/iterators.h"

@@ -1,9 +1,10 @@
 /* Thread pool: threads that share the iterations of one loop; see thread_pool.h. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include "cpython/eval_breaker/eval_breaker.h"
-#include "runtime/ufuncs/fp_status.h"
 #include "runtime/thread_pool.h"
+#include "cpython/eval_breaker/eval_breaker.h"
+#include "runtime/ufuncs/fp_status_inl.h"
+#include "runtime/ufuncs/library_calls.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -1,167 +1,19 @@
-/* Large results: arrays that look like NumPy's own, with memory that is reused after their end.
- *
- * Part of table.c, in a file of its own. The C library returns large blocks to the system, and clearing the pages of
- * new blocks can take longer than the computation. So the arrays name a handler (NEP 49) that takes memory from the
- * buffer pool. It has the name of NumPy's own handler. A probe verifies which field of an array contains the handler.
- * If the program has set another handler, or NumPy has no handlers, results are on NumPy's memory. */
-#ifndef PIJIT_RESULTS_H
-#define PIJIT_RESULTS_H
+/* Large results: arrays that look like NumPy's own, with memory that is reused after their end. */
+#ifndef PIJIT_RUNTIME_ARRAYS_LARGE_RESULTS_H
+#define PIJIT_RUNTIME_ARRAYS_LARGE_RESULTS_H
 
-#include "runtime/arrays/buffer_pool.h"
-
-#define RESULT_SMALLEST (1024 * 1024) /* bytes; the C library keeps the pages of smaller blocks after first use */
-
-#ifdef NPY_1_22_API_VERSION
-
-#define HANDLERS_SINCE 0x0000000f /* first C API version with handlers; the indices are those of its functions */
-#define TRACED_AS 389047          /* numpy.lib.tracemalloc_domain */
-#define GET_HANDLER ((PyObject * (*)(void)) PyArray_API[305])
-#define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])
-
-/* The fields of an array. NumPy's headers hide some of them from modules that older NumPy versions can load. */
-typedef struct {
-    PyArrayObject_fields known;
-#if NPY_FEATURE_VERSION < NPY_1_20_API_VERSION
-    void *buffer_info;
-#endif
-#if NPY_FEATURE_VERSION < NPY_1_22_API_VERSION
-    PyObject *mem_handler;
-#endif
-} HandledArray;
-
-#if NPY_FEATURE_VERSION < NPY_1_22_API_VERSION
-#define HANDLER_OF(array) (((HandledArray *)(array))->mem_handler)
-#else
-#define HANDLER_OF(array) (((HandledArray *)(array))->known.mem_handler)
-#endif
-
-static void *
-result_malloc(void *context, size_t size)
-{
-    return spare_new(size);
-}
-
-static void *
-result_calloc(void *context, size_t count, size_t size)
-{
-    return calloc(count, size);
-}
-
-static void *
-result_realloc(void *context, void *data, size_t size)
-{
-    return realloc(data, size);
-}
-
-static void
-result_free(void *context, void *data, size_t size)
-{
-    spare_give(data, size);
-}
-
-static PyDataMem_Handler result_handler = {
-    "default_allocator",
-    1,
-    {NULL, result_malloc, result_calloc, result_realloc, result_free},
-};
-static PyObject *result_capsule = NULL; /* owned; NULL: results are on NumPy's memory */
+#include "launcher/abi.h"
 
 /* Makes the capsule if arrays have their handlers in the expected field. */
-static int
-results_probe(void)
-{
-    npy_intp one = 1;
-    if (PyArray_GetNDArrayCFeatureVersion() < HANDLERS_SINCE) {
-        return 0;
-    }
-    PyObject *array = PyArray_SimpleNew(1, &one, NPY_DOUBLE); /* owned */
-    PyObject *handler = GET_HANDLER();                        /* owned */
-    int known = array != NULL && handler != NULL && PyArray_Type.tp_basicsize >= (Py_ssize_t)sizeof(HandledArray)
-                && HANDLER_OF(array) == handler;
-    if (array != NULL && handler != NULL && known) {
-        result_capsule = PyCapsule_New(&result_handler, "mem_handler", NULL);
-    }
-    Py_XDECREF(array);
-    Py_XDECREF(handler);
-    return PyErr_Occurred() ? -1 : 0;
-}
+int results_probe(void);
 
 /* True if a new array of this size would be on NumPy's own memory, which this file's memory can replace. */
-static int
-result_is_ours(size_t bytes)
-{
-    if (bytes < RESULT_SMALLEST || result_capsule == NULL) {
-        return 0;
-    }
-    PyObject *handler = GET_HANDLER(); /* owned */
-    if (handler == NULL) {
-        PyErr_Clear();
-        return 0;
-    }
-    Py_DECREF(handler);
-    return handler == DEFAULT_HANDLER;
-}
-
-/* Takes a block of exactly this size. A larger block's real size would be unknown when NumPy frees it. */
-static char *
-result_take(size_t size)
-{
-    spare_count_taken();
-    for (int place = spare_count - 1; place >= 0; place--) {
-        if (spare[place].size == size) {
-            char *data = spare[place].data;
-            spare_remove(place);
-            return data;
-        }
-    }
-    return spare_new(size);
-}
+int result_is_ours(size_t bytes);
 
 /* A new array that owns its memory: a block of the same size that was used before, if there is one. Steals descr. */
-static PyObject *
-result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t bytes)
-{
-    char *data = result_take(bytes);
-    if (data == NULL) {
-        Py_DECREF(descr);
-        return PyErr_NoMemory();
-    }
-    PyObject *array = array_on(descr, ndim, shape, strides, fortran, data);
-    if (array == NULL) {
-        spare_give(data, bytes);
-        return NULL;
-    }
-    PyTraceMalloc_Track(TRACED_AS, (uintptr_t)data, bytes); /* NumPy untracks it */
-    Py_INCREF(result_capsule);
-    HANDLER_OF(array) = result_capsule;
-    PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
-    return array;
-}
+PyObject *result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t bytes);
 
-#define RESULTS_COME_BACK (result_capsule != NULL)
+/* True if results are on the memory of a handler of this module. */
+int results_come_back(void);
 
-#else
-
-#define RESULTS_COME_BACK 0
-
-static int
-results_probe(void)
-{
-    return 0;
-}
-
-static int
-result_is_ours(size_t bytes)
-{
-    return 0;
-}
-
-static PyObject *
-result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t bytes)
-{
-    Py_DECREF(descr);
-    return NULL;
-}
-
-#endif
 #endif

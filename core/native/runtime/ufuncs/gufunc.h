@@ -1,70 +1,17 @@
-/* Calls of a generalised ufunc's inner loop, and products by NumPy's dot.
- *
- * Part of table.c, in a file of its own. A call has one matrix or vector per operand. Where the operands are aligned
- * and have the loop's types, NumPy calls the loop with the operands' own strides. An axis of length 1 has stride 0.
- * Kernels do the same, without NumPy's iterator. */
-#ifndef PIJIT_GUFUNC_H
-#define PIJIT_GUFUNC_H
+/* Calls of a generalised ufunc's inner loop, and products by NumPy's dot. */
+#ifndef PIJIT_RUNTIME_UFUNCS_GUFUNC_H
+#define PIJIT_RUNTIME_UFUNCS_GUFUNC_H
 
-#include "runtime/ufuncs/fp_flags.h"
-#include "runtime/gil.h"
-#include "runtime/ufuncs/library_calls.h"
+#include "launcher/abi.h"
 
 #define LONG_WORK (1 << 20) /* multiplications; from here on the GIL is released, so other threads may run */
 
 /* Called after work without the GIL. Other threads may have changed the state that loops wait for, so loops must leave
  * at their next safepoint. */
-static void
-switches_heed(unsigned long before)
-{
-    if (gil_switches() != before) {
-        Py_AddPendingCall(nothing, NULL);
-    }
-}
+void switches_heed(unsigned long before);
 
 /* May be called without the GIL. */
-static int64_t
-nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t fatal)
-{
-    ((PyUFuncGenericFunction)function)((char **)pointers, (npy_intp *)dims, (npy_intp *)steps, (void *)data);
-    if (error_is_set()) {
-        return LAUNCHER_ERROR;
-    }
-    return fatal && fetestexcept(FE_INVALID) ? DECLINED : 0;
-}
-
-int64_t
-runtime_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work, int64_t fatal)
-{
-    int64_t answer;
-    if (work <= LONG_WORK) {
-        return nogil_gufunc(function, data, pointers, dims, steps, work, fatal);
-    }
-    unsigned long switches = gil_switches();
-    Py_BEGIN_ALLOW_THREADS
-    answer = nogil_gufunc(function, data, pointers, dims, steps, work, fatal);
-    Py_END_ALLOW_THREADS
-    switches_heed(switches);
-    return answer;
-}
-
-int64_t
-runtime_product(int64_t frame, int64_t left, int64_t right, int64_t wanted, int64_t strict, int64_t out)
-{
-    ErrorState saved = {NULL};
-    unsigned long switches = gil_switches();
-    PyObject *result = NULL; /* owned, given away */
-    if (!strict || errors_raise(&saved) == 0) {
-        result = PyArray_MatrixProduct2((PyObject *)left, (PyObject *)right, NULL);
-    }
-    errors_restore(&saved);
-    switches_heed(switches);
-    if (PyErr_Occurred()) {
-        Py_XDECREF(result);
-        return exception_answer();
-    }
-    result = PyArray_Return((PyArrayObject *)result);
-    return result == NULL ? exception_answer() : result_read(frame, (const Wanted *)wanted, result, (int64_t *)out);
-}
+int64_t nogil_gufunc(int64_t function, int64_t data, int64_t pointers, int64_t dims, int64_t steps, int64_t work,
+                     int64_t fatal);
 
 #endif

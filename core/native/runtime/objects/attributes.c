@@ -1,11 +1,13 @@
 /* Attribute reads in kernels, from objects of any class.
  *
- * Part of table.c, in a file of its own. A read looks up the attribute as CPython does. It bails out if the lookup
- * would run code, or if it finds another type; see containers.h. */
-#ifndef PIJIT_ATTRIBUTES_H
-#define PIJIT_ATTRIBUTES_H
-
+ * A read looks up the attribute as CPython does. It bails out if the lookup would run code, or if it finds another
+ * type; see containers.h. */
+#include "launcher/abi.h"
+#include "instance.h"
+#include "lookup.h"
+#include "runtime/entries.h"
 #include "runtime/objects/containers.h"
+#include "runtime/objects/stores.h"
 
 /* The attribute of an object, BORROWED. NULL if the object has none or reading it runs code. */
 static PyObject *
@@ -42,5 +44,3 @@ runtime_load_attr(int64_t frame, int64_t owner, int64_t name, int64_t spec)
     PyObject *found = attribute_find((PyObject *)owner, (PyObject *)name); /* borrowed */
     return found == NULL ? DECLINED : object_read(frame, found, (int64_t *)spec);
 }
-
-#endif

@@ -1,21 +1,22 @@
 /* Free list: arrays that a kernel has released, kept for arrays that it makes later.
  *
- * Part of table.c, in a file of its own. A loop makes the same arrays in each iteration. Nothing else refers to a kept
- * array, so a program cannot tell it from a new one. It keeps its memory, and NumPy must find the same number of bytes
- * when it frees it. An array on a block of the buffer pool never leaves the kernel, so only such an array may become a
- * smaller one. The launcher releases all kept arrays when it returns. */
-#ifndef PIJIT_KEPT_H
-#define PIJIT_KEPT_H
+ * A loop makes the same arrays in each iteration. Nothing else refers to a kept array, so a program cannot tell it from
+ * a new one. It keeps its memory, and NumPy must find the same number of bytes when it frees it. An array on a block of
+ * the buffer pool never leaves the kernel, so only such an array may become a smaller one. The launcher releases all
+ * kept arrays when it returns. */
+#ifndef PIJIT_RUNTIME_ARRAYS_FREE_LISTS_INL_H
+#define PIJIT_RUNTIME_ARRAYS_FREE_LISTS_INL_H
 
+#include "launcher/abi.h"
 #include "runtime/arrays/buffer_pool.h"
-#include "runtime/runtime.h"
+#include "runtime/runtime_inl.h"
 
 #if PY_VERSION_HEX >= 0x030E0000
 #error "the references to an array: nobody has looked at this version of CPython"
 #endif
 
 /* True if an array owns its memory and has the flags of a new NumPy array, apart from its order. */
-static int
+static inline int
 array_is_plain(PyArrayObject *array)
 {
     int flags = PyArray_FLAGS(array) & ~(NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
@@ -27,7 +28,7 @@ array_is_plain(PyArrayObject *array)
 }
 
 /* The size of an array's memory in bytes. Its type must be one that kernels compute with. */
-static size_t
+static inline size_t
 array_bytes(PyArrayObject *array)
 {
     PyObject *base = PyArray_BASE(array); /* borrowed */
@@ -42,7 +43,7 @@ array_bytes(PyArrayObject *array)
 }
 
 /* True if a dtype object is the only one that NumPy has for a type of numbers. */
-static int
+static inline int
 dtype_is_numpys(const PyArray_Descr *descr)
 {
     static const PyArray_Descr *known[NPY_CDOUBLE + 1]; /* never released */
@@ -57,7 +58,7 @@ dtype_is_numpys(const PyArray_Descr *descr)
 }
 
 /* Releases a reference. If it is the last one to an array that can be reused, the array goes to the free list. */
-static void
+static inline void
 owned_drop(OwnedList *owned, PyObject *object)
 {
     PyArrayObject *array = (PyArrayObject *)object;
@@ -84,7 +85,7 @@ owned_drop(OwnedList *owned, PyObject *object)
 }
 
 /* Sets the shape and strides of a kept array. If `strides` is NULL, they are those of C or Fortran order. */
-static void
+static inline void
 array_reshape(PyArrayObject *array, const npy_intp *shape, const npy_intp *strides, int fortran)
 {
     int ndim = PyArray_NDIM(array), changed = 0;
@@ -104,7 +105,7 @@ array_reshape(PyArrayObject *array, const npy_intp *shape, const npy_intp *strid
 
 /* A kept array of a type and number of axes with memory for `bytes`: a new reference, or NULL. *varies is set if one
  * differs in size only. */
-static PyObject *
+static inline PyObject *
 owned_reuse(OwnedList *owned, int typenum, int ndim, size_t bytes, int is_private, int *varies)
 {
     for (int place = 0; place < OWNED_KEPT; place++) {

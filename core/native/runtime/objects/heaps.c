@@ -1,12 +1,12 @@
 /* heapq in kernels: heaps in lists, by the algorithms of CPython's _heapq.
  *
- * Part of table.c. The algorithms are the same so that the items are in the same order. An operation first finds which
+ * The algorithms are the same so that the items are in the same order. An operation first finds which
  * items to compare, without moving any. It bails out if a comparison may run user code, warn or raise. */
-#ifndef PIJIT_HEAPS_H
-#define PIJIT_HEAPS_H
-
+#include "launcher/abi.h"
+#include "runtime/entries.h"
 #include "runtime/objects/deques.h"
 #include "runtime/objects/search_sort.h"
+#include "runtime/objects/stores.h"
 #include <numpy/arrayscalars.h>
 
 typedef enum { RELATION_UNKNOWN = -1, RELATION_EQUAL, RELATION_LESS, RELATION_OTHER } Relation;
@@ -145,5 +145,3 @@ runtime_heap_drop(int64_t owner)
     items[size] = top;
     return PyList_SetSlice(list, size, size + 1, NULL) < 0 ? LAUNCHER_ERROR : 0;
 }
-
-#endif

@@ -1,11 +1,12 @@
 /* Sums of short rows of floats: many rows at a time.
  *
- * Part of reduce.h. NumPy's loop sums such a row one element after the other. Here adjacent rows are summed by blocks,
+ * NumPy's loop sums such a row one element after the other. Here adjacent rows are summed by blocks,
  * each row in a vector lane of its own. NumPy's loop determines which of several NaNs is the result, so it repeats a
  * block with a sum that is NaN. */
-#ifndef PIJIT_SHORT_ROWS_H
-#define PIJIT_SHORT_ROWS_H
+#ifndef PIJIT_RUNTIME_REDUCTIONS_SHORT_ROWS_INL_H
+#define PIJIT_RUNTIME_REDUCTIONS_SHORT_ROWS_INL_H
 
+#include "launcher/abi.h"
 #include "runtime/reductions/pairwise_sum.h"
 
 #define ROWS_BLOCK 64

@@ -1,11 +1,13 @@
 /* Deletion of attributes, globals and cells; stores to and deletion of slices of lists.
  *
- * Part of table.c, in a file of its own. As in stores.h, a function that returns DECLINED has had no effect. It also
- * returns DECLINED where Python would raise. */
-#ifndef PIJIT_REMOVALS_H
-#define PIJIT_REMOVALS_H
-
+ * As in stores.h, a function that returns DECLINED has had no effect. It also returns DECLINED where Python would
+ * raise. */
+#include "launcher/abi.h"
+#include "instance.h"
+#include "runtime/entries.h"
 #include "runtime/objects/containers.h"
+#include "runtime/objects/stores.h"
+#include "runtime/objects/stores_inl.h"
 
 int64_t
 runtime_delete_attr(int64_t owner, int64_t name)
@@ -98,5 +100,3 @@ runtime_delete_slice(int64_t list, int64_t slice)
 {
     return part_assign(list, slice, NULL);
 }
-
-#endif

@@ -1,14 +1,13 @@
 /* Indexing by integer vectors: rows, stores, additions.
  *
- * Part of table.c, in a file of its own; for masks see masks.h. If an index is out of range, nothing is written, or the
- * writes are undone. No function here needs the GIL. */
-#ifndef PIJIT_SCATTER_H
-#define PIJIT_SCATTER_H
-
-#include "runtime/ufuncs/fp_flags.h"
-#include "runtime/gil.h"
-#include "runtime/ufuncs/library_calls.h"
+ * For masks see masks.c. If an index is out of range, nothing is written, or the writes are undone. No function here
+ * needs the GIL. */
+#include "launcher/abi.h"
+#include "runtime/entries.h"
 #include "runtime/indexing/masks.h"
+#include "runtime/objects/stores.h"
+#include <string.h>
+#include <numpy/ufuncobject.h>
 
 /* ---- vectors of integers ---- */
 
@@ -185,5 +184,3 @@ runtime_add_at(int64_t spec, int64_t floating)
     }
     return 0;
 }
-
-#endif

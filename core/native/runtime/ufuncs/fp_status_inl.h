@@ -3,8 +3,8 @@
  * x86 has two sets of flags. Arithmetic on float and double raises those of MXCSR. Long doubles and feraiseexcept, by
  * which NumPy's loops report errors, may raise those of the x87 unit alone. Reading one register takes a third of the
  * time of fetestexcept. */
-#ifndef PIJIT_FLOAT_STATUS_H
-#define PIJIT_FLOAT_STATUS_H
+#ifndef PIJIT_RUNTIME_UFUNCS_FP_STATUS_INL_H
+#define PIJIT_RUNTIME_UFUNCS_FP_STATUS_INL_H
 
 #include <Python.h> /* before system headers: it chooses what they declare */
 #include <fenv.h>

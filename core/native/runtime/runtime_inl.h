@@ -1,8 +1,6 @@
-/* What most functions of the runtime table need: element sizes, and the references that a call owns.
- *
- * Part of table.c, which defines the functions that entries.h declares. */
-#ifndef PIJIT_RUNTIME_H
-#define PIJIT_RUNTIME_H
+/* What most functions of the runtime table need: element sizes, and the references that a call owns. */
+#ifndef PIJIT_RUNTIME_RUNTIME_INL_H
+#define PIJIT_RUNTIME_RUNTIME_INL_H
 
 #include "launcher/abi.h"
 #include <string.h>
@@ -10,13 +8,13 @@
 static const int64_t OK = 0;
 
 /* Size of an element in bytes. */
-static int
+static inline int
 value_size(int typenum)
 {
     return scalar_size(typenum) << scalar_is_complex(typenum);
 }
 
-static OwnedList *
+static inline OwnedList *
 frame_owned(int64_t frame)
 {
     return (OwnedList *)((int64_t *)frame)[1];

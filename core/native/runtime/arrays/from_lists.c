@@ -1,10 +1,10 @@
 /* Construction of arrays from lists: kernels store the lists' items into the elements.
  *
- * Part of table.c, in a file of its own. Items must have the exact expected classes, so no user code runs. */
-#ifndef PIJIT_LISTED_H
-#define PIJIT_LISTED_H
-
+ * Items must have the exact expected classes, so no user code runs. */
+#include "launcher/abi.h"
+#include "runtime/entries.h"
 #include "runtime/objects/containers.h"
+#include "runtime/objects/stores.h"
 #include "runtime/ufuncs/library_calls.h"
 
 typedef struct {
@@ -113,5 +113,3 @@ runtime_listed(int64_t spec)
     }
     return status;
 }
-
-#endif

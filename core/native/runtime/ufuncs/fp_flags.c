@@ -1,12 +1,9 @@
-/* Floating-point exception flags: kernels clear them before array operations and test them afterwards.
- *
- * Part of table.c, in a file of its own. */
-#ifndef PIJIT_FLAGS_H
-#define PIJIT_FLAGS_H
-
-#include "runtime/ufuncs/error_state.h"
-#include "runtime/ufuncs/fp_status.h"
+/* Floating-point exception flags: kernels clear them before array operations and test them afterwards. */
 #include "launcher/abi.h"
+#include "runtime/entries.h"
+#include "runtime/ufuncs/error_state.h"
+#include "runtime/ufuncs/fp_status_inl.h"
+#include <fenv.h>
 #include <numpy/ufuncobject.h>
 
 int64_t
@@ -119,5 +116,3 @@ runtime_own_flags_test(int64_t mask)
     int raised = own_status();
     return raised != 0 ? flags_reported(raised, mask) : 0;
 }
-
-#endif

@@ -1,14 +1,14 @@
 /* Copies of array elements between buffers.
  *
- * Part of table.c, in a file of its own. NumPy does the copies that are large or may overlap. */
-#ifndef PIJIT_COPIES_H
-#define PIJIT_COPIES_H
-
-#include "runtime/ufuncs/iteration_order.h"
+ * NumPy does the copies that are large or may overlap. */
+#include "launcher/abi.h"
 #include "runtime/arrays/views.h"
-#include "runtime/runtime.h"
+#include "runtime/entries.h"
+#include "runtime/runtime_inl.h"
 #include "runtime/thread_pool.h"
+#include "runtime/ufuncs/iteration_order.h"
 #include "runtime/ufuncs/pieces.h"
+#include <string.h>
 
 typedef struct {
     const int64_t *shape, *dst_strides, *src_strides;
@@ -192,5 +192,3 @@ runtime_copy(int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int6
     Py_XDECREF(source);
     return status;
 }
-
-#endif

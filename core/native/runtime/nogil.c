@@ -1,28 +1,18 @@
 /* Runtime functions for kernels that run without the GIL.
  *
- * Part of table.c, in a file of its own. Functions that make or release objects take the GIL for that time. Functions
- * that compute do not. Functions on objects that the program may reach from elsewhere are missing here. Kernels that
- * call these keep the GIL. */
-#ifndef PIJIT_NOGIL_H
-#define PIJIT_NOGIL_H
-
+ * Functions that make or release objects take the GIL for that time. Functions that compute do not. Functions on
+ * objects that the program may reach from elsewhere are missing here. Kernels that call these keep the GIL. */
+#include "launcher/abi.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "runtime/entries.h"
 #include "runtime/gil.h"
-#include "launcher/abi.h"
-#include "runtime/arrays/allocate.h"
-#include "runtime/arrays/copy.h"
-#include "runtime/arrays/views.h"
 #include "runtime/linalg/small_matmul.h"
-#include "runtime/objects/construct.h"
-#include "runtime/objects/containers.h"
-#include "runtime/objects/functions.h"
-#include "runtime/runtime.h"
-#include "runtime/ufuncs/library_calls.h"
+#include "runtime/ufuncs/gufunc.h"
 
 #define WITHOUT_GIL_SAME(name, count, words)
 #define WITHOUT_GIL_OWN(name, count, words)
 #define WITHOUT_GIL_NEVER(name, count, words)
+
 #define WITHOUT_GIL_TAKES(name, count, words) \
     static int64_t nogil_##name(WORDS_##count words) \
     { \
@@ -31,8 +21,8 @@
         PyGILState_Release(gil); \
         return answer; \
     }
-
 #define ENTRY(name, result, gil, count, words) WITHOUT_GIL_##gil(name, count, words)
+
 #include "runtime/entries.inc"
 
 static int64_t
@@ -58,5 +48,3 @@ void *const runtime_table_nogil[] = {
 #define ENTRY(name, result, gil, count, words) ADDRESS_##gil(name),
 #include "runtime/entries.inc"
 };
-
-#endif

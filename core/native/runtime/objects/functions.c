@@ -1,9 +1,8 @@
 /* Construction of functions, cells and objects of C classes in kernels.
  *
- * Part of table.c, in a file of its own; see construct.h. */
-#ifndef PIJIT_FUNCTIONS_H
-#define PIJIT_FUNCTIONS_H
-
+ * For other objects see construct.c. */
+#include "launcher/abi.h"
+#include "runtime/entries.h"
 #include "runtime/objects/construct.h"
 
 int64_t
@@ -107,5 +106,3 @@ runtime_new_object(int64_t frame, int64_t count, int64_t address)
     Py_XDECREF(keywords);
     return spec_answer(frame, spec, made);
 }
-
-#endif

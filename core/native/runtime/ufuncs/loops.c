@@ -1,25 +1,30 @@
 /* Execution of a ufunc's inner loop over operands of any layout.
  *
- * Part of table.c, in a file of its own. Loops of transcendental functions have vector and scalar paths with different
+ * Loops of transcendental functions have vector and scalar paths with different
  * rounding, and choose by the strides of the call. So these are called as NumPy calls them:
  *   - once for all elements, with the operands' own strides, where NumPy needs no iterator;
  *   - otherwise in the pieces of NumPy's iterator (pieces.h), which reverses axes unless it allocates the output.
  * Loops whose bits do not depend on strides are called along axis 0, without buffers. Large calls of these, and large
  * calls for all elements, are split among threads. */
-#ifndef PIJIT_UFUNC_H
-#define PIJIT_UFUNC_H
-
+#include "launcher/abi.h"
 #include "runtime/arrays/allocate.h"
 #include "runtime/arrays/views.h"
+#include "runtime/entries.h"
+#include "runtime/gil.h"
+#include "runtime/gil_inl.h"
 #include "runtime/thread_pool.h"
+#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/ufuncs/iteration_order_inl.h"
 #include "runtime/ufuncs/pieces.h"
+#include <numpy/ufuncobject.h>
+#include <string.h>
+
+#define TILE 512 /* elements of a row that are done before those of the next rows */
 
 #define LOOP_UNITS 16         /* work per element of transcendental functions (thread_pool.h) */
 #define NUMPY_1_21 0x0000000e /* C API version; up to it, a 0-d out= operand gets stride 0 */
 
 /* ---- loops whose bits do not depend on strides ---- */
-
-#define TILE 512 /* elements of a row that are done before those of the next rows */
 
 /* Calls the loop on `count` elements of each row, starting at element `first`. */
 static void
@@ -426,5 +431,3 @@ runtime_ufunc(int64_t frame, int64_t spec, int64_t shape, int64_t ndim)
     }
     return status < 0 || error_is_set() ? LAUNCHER_ERROR : 0;
 }
-
-#endif

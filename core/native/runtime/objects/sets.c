@@ -1,11 +1,11 @@
 /* Effects on sets.
  *
- * Part of table.c, in a file of its own. Values are numbers, strings or tuples of these, so their comparison runs no
- * user code. */
-#ifndef PIJIT_SETS_H
-#define PIJIT_SETS_H
-
+ * Values are numbers, strings or tuples of these, so their comparison runs no user code. */
+#include "launcher/abi.h"
+#include "lookup.h"
+#include "runtime/entries.h"
 #include "runtime/objects/stores.h"
+#include "runtime/objects/stores_inl.h"
 
 /* The effect of a method on a set that has the value (`found`) or lacks it. Returns 0, DECLINED or LAUNCHER_ERROR. */
 typedef int64_t (*SetChange)(PyObject *set, PyObject *value, int found);
@@ -68,5 +68,3 @@ runtime_clear_set(int64_t set)
     }
     return PySet_Clear((PyObject *)set) < 0 ? LAUNCHER_ERROR : 0;
 }
-
-#endif
