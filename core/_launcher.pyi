@@ -90,7 +90,7 @@ class Launcher:
         rounds: per exit id the index of the value that counts the loop iterations of the kernel, or None.
         gate: whether it is a re-entry that bytecode may reach. Such a launcher is an iterator, which bytecode asks for
             an item at the loop's header: an item means that the launcher is to be called
-            (core/native/launcher/reentry_gate.h).
+            (core/native/launcher/reentry_gate_inl.h).
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry to which the segment belongs. The
     entry is retired if the guards of this launcher fail again and again.

@@ -1,4 +1,4 @@
-"""Reads of values without running user code: the Python twin of `native/fetch.h`.
+"""Reads of values without running user code: the Python twin of `native/fetch_inl.h`.
 
 Results are UNBOUND where C has NULL. No metaclass code runs: attributes of classes are read by type's own descriptors.
 """

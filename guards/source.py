@@ -2,7 +2,7 @@
 
 A source is a path from a root - a local, a cell, a global - through attributes, items and types. Sources are
 immutable and hashable, so two uses of `L['self'].w` are one source and are fetched once. A printed source is the
-notation of guards, logs and reports. `fetch` is the Python twin of `native/fetch.h` and follows its rules.
+notation of guards, logs and reports. `fetch` is the Python twin of `native/fetch_inl.h` and follows its rules.
 
 Fetching must not run user code. A value that only code could read counts as absent: `fetch` raises SourceError, and a
 guard on it fails. Examples are a property, a `__getattr__` of a module or class, a function read from an instance (each

@@ -1,4 +1,4 @@
-/* Comparison of a wanted key with a key of a table, without running user code. Part of lookup.h. */
+/* Comparison of a wanted key with a key of a table, without running user code. Part of lookup_inl.h. */
 #ifndef PIJIT_GUARDS_COMPARE_KEYS_H
 #define PIJIT_GUARDS_COMPARE_KEYS_H
 

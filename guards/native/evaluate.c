@@ -1,7 +1,7 @@
 /* pijit.guards._evaluate: guard programs and entry caches, evaluated without running user code.
  *
- *   fetch.h     how each kind of source reads its value
- *   check.h     the conditions
+ *   fetch_inl.h     how each kind of source reads its value
+ *   check_inl.h     the conditions
  *   program.h   the step list, the type Program, one evaluation
  *   cache.h     the type EntryCache
  *   this file   Python's interface to programs, the Python twin in mirror mode, the C API, the module

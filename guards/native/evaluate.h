@@ -16,7 +16,7 @@
 #define PIJIT_GUARDS_EVALUATE_H
 
 #include <Python.h>
-#include "capsule.h"
+#include "capsule_inl.h"
 
 #define GUARDS_API_VERSION 4
 #define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"

@@ -3,7 +3,7 @@
 #define PIJIT_GUARDS_MIRROR_H
 
 #include "unbound.h"
-#include "walk.h"
+#include "walk_inl.h"
 
 static Count mirror_disagreements = 0;
 

@@ -1,4 +1,4 @@
-/* Guard programs: the type Program, its construction from checked tuples, and one evaluation (walk.h).
+/* Guard programs: the type Program, its construction from checked tuples, and one evaluation (walk_inl.h).
  *
  * Part of evaluate.c. A program is a list of steps over registers. A fetch step reads a root or a register and fills
  * the next register. A check step tests one or two registers. Borrowed registers come first (locals and constants,
@@ -17,8 +17,8 @@
 #ifndef PIJIT_GUARDS_PROGRAM_H
 #define PIJIT_GUARDS_PROGRAM_H
 
-#include "check.h"
-#include "fetch.h"
+#include "check_inl.h"
+#include "fetch_inl.h"
 #include <structmember.h>
 
 enum {
@@ -317,6 +317,6 @@ program_is_dead(const ProgramObject *self)
     return 0;
 }
 
-#include "walk.h"
+#include "walk_inl.h"
 
 #endif

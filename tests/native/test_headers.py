@@ -18,8 +18,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FOLDERS = [os.path.join("core", "native"), os.path.join("guards", "native")]
 """The folders that setup.py passes to the compiler, in this order."""
 
-SOME_VERSIONS = {"cpython/builtins.h": (7, 10), "cpython/frame.h": (7, 10), "cpython/untraced_call.h": (7, 10),
-                 "cpython/eval_breaker/monitoring_tools.h": (12, 13), "cpython/eval_breaker/per_thread.h": (13, 13)}
+SOME_VERSIONS = {"cpython/builtins_inl.h": (7, 10), "cpython/frame_inl.h": (7, 10),
+                 "cpython/untraced_call_inl.h": (7, 10), "cpython/eval_breaker/monitoring_tools_inl.h": (12, 13),
+                 "cpython/eval_breaker/per_thread_inl.h": (13, 13)}
 """The first and the last minor version of CPython for headers whose names do not tell it."""
 
 UNDEFINED = ("never defined", "has internal linkage but is not defined")
@@ -46,7 +47,7 @@ def versions(header):
         return 7, 10
     if header.startswith("hidden/"):
         return 11, 13
-    suffix = re.search(r"_3(\d+)(?:_3(\d+))?\.h$", header)
+    suffix = re.search(r"_3(\d+)(?:_3(\d+))?(?:_inl)?\.h$", header)
     if suffix is None:
         return 7, 13
     return int(suffix.group(1)), int(suffix.group(2) or 13)

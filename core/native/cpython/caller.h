@@ -8,9 +8,9 @@
 #include "cpython/eval_breaker/eval_breaker.h"
 
 #if PY_VERSION_HEX < 0x030B0000
-#include "cpython/caller_37_310.h"
+#include "cpython/caller_37_310_inl.h"
 #elif PY_VERSION_HEX < 0x030E0000
-#include "cpython/caller_311_313.h"
+#include "cpython/caller_311_313_inl.h"
 #else
 #error "the state of threads: nobody has looked at this version of CPython"
 #endif

@@ -1,6 +1,6 @@
 /* Frames on CPython 3.7 and 3.8: the evaluator is a plain field of the interpreter state. It takes no thread state. */
-#include "cpython/frame.h"
-#include "cpython/builtins.h"
+#include "cpython/frame_inl.h"
+#include "cpython/builtins_inl.h"
 
 /* 3.8 moved the field into an internal header, which defines a macro of the public headers again. */
 #if PY_VERSION_HEX >= 0x03080000

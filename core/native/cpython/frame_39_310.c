@@ -1,7 +1,7 @@
 /* Frames on CPython 3.9 and 3.10: the evaluator has accessors. It takes a thread state, which may be NULL. */
-#include "cpython/frame.h"
+#include "cpython/frame_inl.h"
 #if PY_VERSION_HEX < 0x030a0000
-#include "cpython/builtins.h"
+#include "cpython/builtins_inl.h"
 #endif
 
 static PyObject *

@@ -2,7 +2,7 @@
 #ifndef PIJIT_CORE_CODE_EXTRA_H
 #define PIJIT_CORE_CODE_EXTRA_H
 
-#include "function/marks.h"
+#include "function/marks_inl.h"
 
 #if PY_VERSION_HEX >= 0x030b0000
 #include "hidden/family_extra.h"

@@ -9,7 +9,7 @@
 
 #include "function/code_extra.h"
 #include "function/dispatch.h"
-#include "function/marks.h"
+#include "function/marks_inl.h"
 
 /* Make `*slot` own `value`, which may be NULL. */
 static void

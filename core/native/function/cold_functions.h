@@ -7,7 +7,7 @@
 #ifndef PIJIT_CORE_HEAT_H
 #define PIJIT_CORE_HEAT_H
 
-#include "launcher/clock.h"
+#include "launcher/clock_inl.h"
 #include "function/dispatch.h"
 
 #define HEAT_EARLY 32    /* the number of first calls that are timed one by one */

@@ -31,7 +31,7 @@ typedef struct {
     int doublings; /* the number of times that the interval has doubled */
 } Pace;
 
-/* serve.h: whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a
+/* serve_inl.h: whether the entry that serves a call, and all other entries of its cache, say that nothing is worth a
  * kernel. */
 int dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload);
 
@@ -60,14 +60,14 @@ pace_note(Pace *pace, Asked asked)
 /* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
 int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
 
-/* entrance.h: set by launch_ready, which imports pijit.core._launcher: 0, or -1 with an exception set. */
+/* entrance_inl.h: set by launch_ready, which imports pijit.core._launcher: 0, or -1 with an exception set. */
 extern const LaunchAPI *launch_api;
 int launch_ready(void);
 
-/* entrance.h: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
+/* entrance_inl.h: the code object in a payload of an entry cache, borrowed; other payloads are returned as they are. */
 PyObject *payload_code(PyObject *payload);
 
-/* entrance.h: the payload of an entry cache for linked code. */
+/* entrance_inl.h: the payload of an entry cache for linked code. */
 extern PyTypeObject Entrance_Type;
 
 /* A call whose arguments are bound. */

@@ -9,7 +9,7 @@
  *   LOST       the original function runs. After LONGER_RUNS runs in a row that take far longer than those measured,
  *              the measurement starts again, at most NEW_STARTS times: for larger arrays the result may differ */
 #include "function/dispatch.h"
-#include "launcher/ab_timing.h"
+#include "launcher/ab_timing_inl.h"
 #include "function/entry_timing.h"
 #include <string.h>
 

@@ -8,10 +8,10 @@
  * CPython binds the arguments of the hidden function again; the values bound for the guards are released before. So no
  * kernel runs first if it would see objects that binding makes: a tuple or a dict of arguments, and cells. */
 #include "hidden/hidden.h"
-#include "hidden/ways.h"
-#include "function/bind_arguments.h"
-#include "function/entrance.h"
-#include "function/serve.h"
+#include "hidden/ways_inl.h"
+#include "function/bind_arguments_inl.h"
+#include "function/entrance_inl.h"
+#include "function/serve_inl.h"
 
 PyFunctionObject **
 entrance_spare(PyObject *entrance)

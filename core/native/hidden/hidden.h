@@ -7,7 +7,7 @@
 #ifndef PIJIT_CORE_HIDDEN_H
 #define PIJIT_CORE_HIDDEN_H
 
-#include "cpython/thread_311.h"
+#include "cpython/thread_311_inl.h"
 #include "function/dispatch.h"
 
 typedef enum {

@@ -3,7 +3,7 @@
 #define PIJIT_CORE_HIDDEN_FUNCTIONS_H
 
 #include "hidden/hidden.h"
-#include "hidden/make_function.h"
+#include "hidden/make_function_inl.h"
 
 /* The number of hidden functions that a JitFunction keeps. */
 #define MOST_HIDDEN 4

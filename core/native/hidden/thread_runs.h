@@ -2,7 +2,7 @@
 #ifndef PIJIT_CORE_THREAD_RUNS_H
 #define PIJIT_CORE_THREAD_RUNS_H
 
-#include "cpython/stack_end.h"
+#include "cpython/stack_end_inl.h"
 #include "hidden/hidden.h"
 
 static __thread struct {

@@ -7,7 +7,7 @@
 #define PIJIT_CORE_REST_H
 
 #include "hook/call_site.h"
-#include "hook/shadow_frame.h"
+#include "hook/shadow_frame_inl.h"
 #include <stddef.h>
 
 typedef struct {

@@ -10,9 +10,9 @@
  * so the sources are read once. All unusual calls are left to CPython and the hook: star arguments, arguments that
  * are cells, arguments that do not fit, tracing, the end of the stack. */
 #include "hook/exit_landings.h"
-#include "function/bind_arguments.h"
-#include "function/entrance.h"
-#include "function/serve.h"
+#include "function/bind_arguments_inl.h"
+#include "function/entrance_inl.h"
+#include "function/serve_inl.h"
 
 /* Flags of functions that are not served here: star arguments. hook_mark_of excludes generators. */
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)

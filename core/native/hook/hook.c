@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include "hook/family_extra.h"
 #include "function/code_marks.h"
-#include "hook/shadow_frame.h"
+#include "hook/shadow_frame_inl.h"
 #include "hook/install.h"
 #include "hook/call_site.h"
 #include "hook/select_code.h"

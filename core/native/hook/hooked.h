@@ -2,7 +2,7 @@
 #ifndef PIJIT_CORE_HOOKED_H
 #define PIJIT_CORE_HOOKED_H
 
-#include "cpython/frame.h"
+#include "cpython/frame_inl.h"
 #include "function/dispatch.h"
 
 typedef enum {

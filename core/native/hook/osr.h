@@ -12,7 +12,7 @@
 #define PIJIT_MOVER_H
 
 #include "hook/select_code.h"
-#include "hook/shadow_frame.h"
+#include "hook/shadow_frame_inl.h"
 
 #define MAX_MOVES 3
 #define LONGEST_STRIDE 4096

@@ -2,7 +2,7 @@
  *
  * An Input tells how a fetched object becomes frame words. An Output tells how a result object is made, from frame
  * words (native kernels) or from the next object of the kernel's answer (Python kernels). input_codes.h and
- * exit_codes.h parse them once, from tuples, and check every index and word. So marshal.h, which runs them, does not
+ * exit_codes.h parse them once, from tuples, and check every index and word. So marshal_inl.h, which runs them, does not
  * check again. */
 #ifndef PIJIT_CODES_H
 #define PIJIT_CODES_H

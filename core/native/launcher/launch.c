@@ -6,7 +6,7 @@
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/codes.h"
 #include "launcher/launcher.h"
-#include "launcher/marshal.h"
+#include "launcher/marshal_inl.h"
 #include "runtime/thread_pool.h"
 
 /* Recursion levels that are reserved for a Python kernel. It treats each exception as an exit, and up to CPython 3.8 a

@@ -6,7 +6,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include "capsule.h"
+#include "capsule_inl.h"
 
 #define LAUNCH_API_VERSION 5
 #define MOST_LEFT 16

@@ -4,7 +4,7 @@
 
 #include "launcher/codes.h"
 #include "evaluate.h"
-#include "launcher/reentry_gate.h"
+#include "launcher/reentry_gate_inl.h"
 #include "launcher/launch_api.h"
 #include "launcher/loop_timing.h"
 

@@ -5,14 +5,14 @@
  * windows of bytecode all launchers of the loop return MISS.
  *
  *   WAITING    until the clock has been called often enough
- *   MEASURING  windows of kernels and of bytecode, in random order; see ab_timing.h
+ *   MEASURING  windows of kernels and of bytecode, in random order; see ab_timing_inl.h
  *   KEPT, LOST on_verdict(lost, ns of kernels, ns of bytecode) is called; both times are per call of the clock */
 #ifndef PIJIT_LOOP_TRIAL_H
 #define PIJIT_LOOP_TRIAL_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include "launcher/ab_timing.h"
+#include "launcher/ab_timing_inl.h"
 
 typedef enum { LOOP_WAITING, LOOP_MEASURING, LOOP_KEPT, LOOP_LOST } LoopState;
 

@@ -3,7 +3,7 @@
 #define PIJIT_ENTRIES_H
 
 #include "launcher/abi.h"
-#include "cpython/dict_iterator.h"
+#include "cpython/dict_iterator_inl.h"
 
 /* (owner, position, left, used) of an iterator over a dict or set, which Python code cannot read otherwise. */
 static PyObject *

@@ -15,9 +15,9 @@
 
 /* Up to CPython 3.12 all threads share one word, which is not 0 when there is work to do. */
 #if PY_VERSION_HEX < 0x030D0000
-#include "cpython/eval_breaker/shared.h"
+#include "cpython/eval_breaker/shared_inl.h"
 #else
-#include "cpython/eval_breaker/per_thread.h"
+#include "cpython/eval_breaker/per_thread_inl.h"
 #endif
 
 /* Set the word again if any request that sets it is still pending. The GIL is held. */
@@ -33,7 +33,7 @@ int thread_runs_handlers(void);
 /* The number of times that the GIL has gone from one thread to another. The GIL is held. */
 unsigned long gil_switches(void);
 
-/* no_monitoring.h, monitoring_tools.h; the GIL is held. Whether a tool of sys.monitoring (CPython 3.12) listens to
+/* no_monitoring.h, monitoring_tools_inl.h; the GIL is held. Whether a tool of sys.monitoring (CPython 3.12) listens to
  * events of all code; whether any tool is in use; whether one listens to events of a code object, or of one nested in
  * it. */
 int monitoring_listens(void);

@@ -7,7 +7,7 @@
 #include <internal/pycore_interp.h>
 #include <internal/pycore_runtime.h>
 #include "cpython/eval_breaker/eval_breaker.h"
-#include "cpython/eval_breaker/monitoring_tools.h"
+#include "cpython/eval_breaker/monitoring_tools_inl.h"
 
 static PyInterpreterState *
 main_interpreter(void)

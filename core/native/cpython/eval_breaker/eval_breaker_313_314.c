@@ -1,13 +1,13 @@
-/* The eval breaker of CPython 3.13: one per thread. See per_thread.h. */
+/* The eval breaker of CPython 3.13: one per thread. See per_thread_inl.h. */
 #define Py_BUILD_CORE
 #include <Python.h>
 #include <internal/pycore_ceval.h>
 #include <internal/pycore_interp.h>
 #include <internal/pycore_runtime.h>
 #include "cpython/eval_breaker/eval_breaker.h"
-#include "cpython/eval_breaker/monitoring_tools.h"
+#include "cpython/eval_breaker/monitoring_tools_inl.h"
 
-/* Does not compile if CPython's bits differ from those of per_thread.h. */
+/* Does not compile if CPython's bits differ from those of per_thread_inl.h. */
 typedef char bits_are_known[BREAKER_GIL == _PY_GIL_DROP_REQUEST_BIT && BREAKER_SIGNALS == _PY_SIGNALS_PENDING_BIT
                                     && BREAKER_CALLS == _PY_CALLS_TO_DO_BIT && BREAKER_EXCEPTION == _PY_ASYNC_EXCEPTION_BIT
                                     && BREAKER_STOP == _PY_EVAL_PLEASE_STOP_BIT && BREAKER_ALL == _PY_EVAL_EVENTS_MASK

@@ -1,8 +1,8 @@
 /* sys.monitoring on CPython 3.13: whether a code object is monitored.
  *
  * The version of the events is in the interpreter state, which only internal headers declare. */
-#include "cpython/eval_breaker/monitoring_tools.h"
-#include "cpython/thread_311.h"
+#include "cpython/eval_breaker/monitoring_tools_inl.h"
+#include "cpython/thread_311_inl.h"
 
 int
 code_is_monitored(PyThreadState *tstate, PyCodeObject *code)

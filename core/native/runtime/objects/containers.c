@@ -6,9 +6,9 @@
  * be dropped with their entries, so the frame holds a key tuple where that can happen. */
 #include "runtime/objects/containers.h"
 #include "launcher/abi.h"
-#include "cpython/dict_iterator.h"
-#include "instance.h"
-#include "lookup.h"
+#include "cpython/dict_iterator_inl.h"
+#include "instance_inl.h"
+#include "lookup_inl.h"
 #include "runtime/entries.h"
 #include "runtime/objects/stores.h"
 #include "runtime/objects/stores_inl.h"
@@ -368,9 +368,9 @@ runtime_clear_dict(int64_t dict)
 /* ---- dicts with an int key that is a word ---- */
 
 #if PY_VERSION_HEX < 0x030B0000
-#include "cpython/int_keys_37_310.h"
+#include "cpython/int_keys_37_310_inl.h"
 #else
-#include "cpython/int_keys_311.h"
+#include "cpython/int_keys_311_inl.h"
 #endif
 
 int64_t

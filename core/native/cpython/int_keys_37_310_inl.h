@@ -1,0 +1,41 @@
+/* Ints as lookup keys, in CPython 3.7 to 3.10: one int object is reused in place. Part of containers.h. */
+#ifndef PIJIT_CPYTHON_INT_KEYS_37_310_INL_H
+#define PIJIT_CPYTHON_INT_KEYS_37_310_INL_H
+
+#include <Python.h>
+#include <longintrepr.h>
+
+#define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
+
+static PyObject *spare_int; /* owned, or NULL: an int without other references */
+
+/* An int to use as a lookup key, which must not be stored: a new reference, or NULL with MemoryError set. */
+static PyObject *
+lookup_int(int64_t number)
+{
+    PyLongObject *key = (PyLongObject *)spare_int; /* owned, given away */
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    Py_ssize_t digits = 0;
+    spare_int = NULL;
+    if (key == NULL && (key = _PyLong_New(INT_DIGITS)) == NULL) {
+        return NULL;
+    }
+    for (; rest != 0; rest >>= PyLong_SHIFT) {
+        key->ob_digit[digits++] = (digit)(rest & PyLong_MASK);
+    }
+    ((PyVarObject *)key)->ob_size = number < 0 ? -digits : digits;
+    return (PyObject *)key;
+}
+
+/* Release a lookup key. It is reused unless a key of the program has kept a reference during a comparison. */
+static void
+lookup_done(PyObject *key)
+{
+    if (spare_int == NULL && Py_REFCNT(key) == 1) {
+        spare_int = key;
+        return;
+    }
+    Py_DECREF(key);
+}
+
+#endif

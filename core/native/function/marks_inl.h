@@ -1,0 +1,47 @@
+/* The state of all marks, and of threads that do not use them. Part of code_marks.h.
+ *
+ * All state belongs to the process and is guarded by the GIL, except `paused`, which belongs to the thread. */
+#ifndef PIJIT_FUNCTION_MARKS_INL_H
+#define PIJIT_FUNCTION_MARKS_INL_H
+
+#include "function/dispatch.h"
+
+#define GENERATOR_FLAGS (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
+
+static struct {
+    Py_ssize_t extra_index;
+    unsigned long long last_serial;
+    const GuardsAPI *guards; /* NULL until the first mark with a cache */
+    PyObject *error_handler; /* owned; NULL: sys.unraisablehook */
+    int plain;               /* all threads run all code unchanged */
+    Py_ssize_t pauses;       /* the sum of all threads' `disabled`; while it is 0, `paused` is not read */
+    Py_ssize_t shadow_frames, hits, misses;
+} marks;
+
+static __thread struct {
+    Py_ssize_t disabled; /* nesting depth of disable() */
+} paused;
+
+/* Run all code on this thread as if nothing were marked, until pause_end. */
+static void
+pause_begin(void)
+{
+    paused.disabled++;
+    marks.pauses++;
+}
+
+static void
+pause_end(void)
+{
+    paused.disabled--;
+    marks.pauses--;
+}
+
+/* Whether this thread runs all code as if nothing were marked. */
+static inline int
+thread_is_off(void)
+{
+    return marks.plain || (marks.pauses > 0 && paused.disabled > 0);
+}
+
+#endif

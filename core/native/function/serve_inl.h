@@ -1,0 +1,49 @@
+/* Cache lookup for a call of a marked code object, on all versions: part of hook/dispatch.c and hidden/dispatch.c. */
+#ifndef PIJIT_FUNCTION_SERVE_INL_H
+#define PIJIT_FUNCTION_SERVE_INL_H
+
+#include "function/dispatch.h"
+
+#define MOST_SLOTS 64
+#define MOST_INPUTS 32
+
+static void
+fetched_release(Fetched *fetched)
+{
+    while (fetched->count > 0) {
+        Py_DECREF(fetched->items[--fetched->count]);
+    }
+}
+
+int
+dispatch_in_vain(const GuardsAPI *guards, PyObject *cache, PyObject *payload)
+{
+    int in_vain = payload != NULL && trial_payload(payload) == Py_None;
+    PyObject *other; /* borrowed */
+    for (Py_ssize_t i = 0; in_vain && (other = guards->cache_payload(cache, i)) != NULL; i++) {
+        in_vain = trial_payload(other) == Py_None;
+    }
+    return in_vain;
+}
+
+/* The payload for a call, from the cache or on_miss: a NEW reference, or NULL with the exception of on_miss set. */
+static PyObject *
+payload_of_call(const Mark *mark, Pace *pace, const BoundCall *call, Fetched *fetched)
+{
+    PyObject *globals = call->function->func_globals; /* borrowed */
+    PyObject *payload = NULL;                         /* owned */
+    if (mark->cache != NULL) {
+        payload = mark->guards->cache_lookup(mark->cache, call->slots, call->nslots, globals, call->builtins, fetched);
+    }
+    marks_count(payload != NULL);
+    if (payload != NULL) {
+        pace_note(pace, dispatch_in_vain(mark->guards, mark->cache, payload) ? ASKED_IN_VAIN : ASKED_WELL);
+        return payload;
+    }
+    Asked asked;
+    payload = marks_ask(mark->on_miss, call->code, call->slots, call->nslots, globals, call->builtins, &asked);
+    pace_note(pace, asked);
+    return payload;
+}
+
+#endif
