@@ -23,10 +23,6 @@ FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310
 
 HOOK = ["hook/hook.c", "hook/dispatch.c"]
 HIDDEN = ["hidden/run.c", "hidden/dispatch.c"]
-RUNTIME = [os.path.relpath(path, os.path.join("core", "native")).replace(os.sep, "/")
-           for path in sorted(glob.glob("core/native/runtime/**/*.c", recursive=True))]
-"""The C files of the runtime: all of their folder."""
-
 COMPARE = "guards/native/compare_keys.c"
 """Part of each module that searches dicts."""
 
@@ -83,6 +79,11 @@ def native(*names):
     return [os.path.join("core", "native", *name.split("/")) for name in names]
 
 
+def folder(name):
+    """Paths of all C files of a folder of the compiler."""
+    return sorted(glob.glob(os.path.join("core", "native", name, "**", "*.c"), recursive=True))
+
+
 def extensions():
     """The extension modules for the running CPython; none on other versions, or if there is no GIL."""
     family = FAMILIES.get(sys.version_info[:2])
@@ -108,8 +109,8 @@ def extensions():
                   depends=headers, include_dirs=["core/native", "guards/native"], extra_compile_args=flags,
                   extra_link_args=sanitizers),
         Extension("pijit.core._launcher",
-                  native("launcher/launcher.c", "launcher/launch.c", "launcher/hand_over.c", "launcher/loop_timing.c",
-                         *RUNTIME, "cpython/eval_breaker/eval_breaker_%s.c" % family) + [COMPARE],
+                  folder("launcher") + folder("runtime") + native("cpython/eval_breaker/eval_breaker_%s.c" % family)
+                  + [COMPARE],
                   depends=headers,
                   include_dirs=["core/native", "guards/native"] + numpy_headers,
                   extra_compile_args=flags + ["-pthread"], extra_link_args=["-pthread"] + sanitizers),

@@ -64,18 +64,6 @@ extern void *const runtime_table_nogil[];
 /* Adds RUNTIME_TABLE, RUNTIME_ENTRIES and the helpers of the runtime to the module; 0, or -1 with an exception set. */
 int runtime_register(PyObject *module);
 
-static inline void
-owned_init(OwnedList *owned)
-{
-    owned->count = 0;
-    owned->capacity = OWNED_INLINE;
-    owned->items = owned->inline_items;
-    for (int place = 0; place < OWNED_KEPT; place++) {
-        owned->kept[place].array = NULL;
-    }
-    owned->kept_next = 0;
-}
-
 /* Takes over the caller's reference, also on failure; 0, or -1 with MemoryError set. */
 int owned_push(OwnedList *owned, PyObject *object);
 

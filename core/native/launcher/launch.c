@@ -9,6 +9,18 @@
 #include "launcher/marshal_inl.h"
 #include "runtime/thread_pool.h"
 
+static inline void
+owned_init(OwnedList *owned)
+{
+    owned->count = 0;
+    owned->capacity = OWNED_INLINE;
+    owned->items = owned->inline_items;
+    for (int place = 0; place < OWNED_KEPT; place++) {
+        owned->kept[place].array = NULL;
+    }
+    owned->kept_next = 0;
+}
+
 /* Recursion levels that are reserved for a Python kernel. It treats each exception as an exit, and up to CPython 3.8 a
  * RecursionError that is caught lets the next one abort the process. */
 #define PYTHON_KERNEL_DEPTH 60
