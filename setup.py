@@ -21,16 +21,14 @@ FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310
             (3, 11): "311", (3, 12): "312", (3, 13): "313_314"}
 """Suffixes of C files that are specific to versions of CPython, by version."""
 
-HOOK = ["hook/hook.c", "hook/dispatch.c"]
-HIDDEN = ["hidden/run.c", "hidden/dispatch.c"]
 COMPARE = "guards/native/compare_keys.c"
 """Part of each module that searches dicts."""
 
-CALLS = {"37_38": HOOK + ["cpython/frame_37_38.c"], "39_310": HOOK + ["cpython/frame_39_310.c"],
-         "311": HIDDEN + ["cpython/eval_breaker/monitoring_311.c"],
-         "312": HIDDEN + ["cpython/eval_breaker/monitoring_312.c"],
-         "313_314": HIDDEN + ["cpython/eval_breaker/monitoring_313_314.c"]}
-"""By suffix: the C files of pijit.core._hook that are specific to these versions."""
+CALLS = {"37_38": ("hook", "cpython/frame_37_38.c"), "39_310": ("hook", "cpython/frame_39_310.c"),
+         "311": ("hidden", "cpython/eval_breaker/monitoring_311.c"),
+         "312": ("hidden", "cpython/eval_breaker/monitoring_312.c"),
+         "313_314": ("hidden", "cpython/eval_breaker/monitoring_313_314.c")}
+"""By suffix: the folder and the C file of pijit.core._hook that are specific to these versions."""
 
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
 """Compiler flags under PIJIT_BUILD_SANITIZE; they detect invalid memory accesses and undefined behaviour.
@@ -105,7 +103,7 @@ def extensions():
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
-                  native("function/entry_timing.c", "function/jit_function.c", *CALLS[family]),
+                  folder("function") + folder(CALLS[family][0]) + native(CALLS[family][1]),
                   depends=headers, include_dirs=["core/native", "guards/native"], extra_compile_args=flags,
                   extra_link_args=sanitizers),
         Extension("pijit.core._launcher",

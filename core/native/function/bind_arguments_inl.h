@@ -1,4 +1,4 @@
-/* Binding of arguments to the slots of a call, on all versions. Part of hook/dispatch.c and hidden/dispatch.c.
+/* Binding of arguments to the slots of a call, on all versions.
  *
  * `varnames` are the names of the code object's locals. */
 #ifndef PIJIT_FUNCTION_BIND_ARGUMENTS_INL_H

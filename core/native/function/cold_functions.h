@@ -1,18 +1,8 @@
-/* Cold functions: the time of their calls is added up, and `ask` decides when they are worth compiling.
- *
- * While a function is cold, its calls run the original. If it has loops, they run the code in its cache, which asks
- * at loop headers. The first calls are timed one by one, later ones by samples. Recursive calls count as a part of
- * the outermost call. `ask` gets the nanoseconds so far. It returns the time at which to ask again, or None when the
- * function is no longer cold. */
-#ifndef PIJIT_CORE_HEAT_H
-#define PIJIT_CORE_HEAT_H
+/* Cold functions: the time of their calls is added up, and `ask` decides when they are worth compiling. */
+#ifndef PIJIT_FUNCTION_COLD_FUNCTIONS_H
+#define PIJIT_FUNCTION_COLD_FUNCTIONS_H
 
-#include "launcher/clock_inl.h"
 #include "function/dispatch.h"
-
-#define HEAT_EARLY 32    /* the number of first calls that are timed one by one */
-#define HEAT_STRIDE 16   /* of later calls, every 16th is timed */
-#define HEAT_NESTED 1024 /* of recursive calls, every 1024th reads the clock */
 
 typedef struct {
     PyObject *ask;       /* owned; NULL: the function is not cold */
@@ -23,39 +13,6 @@ typedef struct {
     char looping; /* the cache has code that asks at loop headers */
 } Heat;
 
-/* The nanoseconds in calls of a function so far, including the current one. */
-static inline int64_t
-heat_so_far(const Heat *heat)
-{
-    return heat->spent + (heat->start != 0 ? now_ns() - heat->start : 0);
-}
-
-/* Ask whether the function is still cold; errors are reported as those of `code`. */
-static void
-heat_ask(Heat *heat, PyObject *code)
-{
-    PyObject *type, *value, *traceback; /* owned: the call may have raised */
-    PyErr_Fetch(&type, &value, &traceback);
-    PyObject *ask = heat->ask; /* owned: the call may replace it */
-    Py_INCREF(ask);
-    heat->next = INT64_MAX; /* on an error it stays cold */
-    PyObject *answer = paused_call(ask, Py_BuildValue("(L)", (long long)heat_so_far(heat)), code); /* owned */
-    Py_DECREF(ask);
-    if (answer == Py_None) {
-        Py_CLEAR(heat->ask);
-    }
-    else if (answer != NULL) {
-        long long next = PyLong_AsLongLong(answer);
-        if (next == -1 && PyErr_Occurred()) {
-            PyErr_Clear();
-            next = INT64_MAX;
-        }
-        heat->next = next;
-    }
-    Py_XDECREF(answer);
-    PyErr_Restore(type, value, traceback);
-}
-
 /* A call of a cold function; heat_end releases its references. */
 typedef struct {
     PyObject *function; /* owned: the JitFunction, which has the Heat */
@@ -63,71 +20,12 @@ typedef struct {
     int64_t weight;     /* the number of calls that its time stands for; 0: not timed */
 } ColdCall;
 
-static void
-heat_begin(ColdCall *call, PyObject *function, Heat *heat, PyObject *py_func)
-{
-    call->function = function;
-    call->code = PyFunction_GET_CODE(py_func);
-    call->weight = 0;
-    Py_INCREF(call->function);
-    Py_INCREF(call->code);
-    if (heat->depth++ > 0) {
-        if ((++heat->nested & (HEAT_NESTED - 1)) == 0 && heat->start != 0 && heat_so_far(heat) >= heat->next) {
-            heat_ask(heat, call->code);
-        }
-        return;
-    }
-    if (heat->calls++ == 0) {
-        heat_ask(heat, call->code);
-    }
-    if (heat->looping || heat->calls <= HEAT_EARLY) {
-        call->weight = 1;
-    }
-    else if (heat->calls % HEAT_STRIDE == 0) {
-        call->weight = HEAT_STRIDE;
-    }
-    heat->start = call->weight > 0 ? now_ns() : 0;
-}
-
-/* Whether calls run the original function. */
-static inline int
-heat_is_plain(const Heat *heat)
-{
-    return heat->ask != NULL && !heat->looping;
-}
+void heat_begin(ColdCall *call, PyObject *function, Heat *heat, PyObject *py_func);
 
 /* After that call, with or without a result. */
-static void
-heat_end(ColdCall *call, Heat *heat)
-{
-    heat->depth--;
-    if (call->weight > 0) {
-        heat->spent += (now_ns() - heat->start) * call->weight;
-        heat->start = 0;
-        if (heat->ask != NULL && heat->spent >= heat->next) {
-            heat_ask(heat, call->code);
-        }
-    }
-    Py_DECREF(call->code);
-    Py_DECREF(call->function);
-}
+void heat_end(ColdCall *call, Heat *heat);
 
 /* Make a function cold, or with None no longer: 0, or -1 with an exception set if `ask` is not callable. */
-static int
-heat_set(Heat *heat, PyObject *ask, int looping)
-{
-    if (ask != Py_None && !PyCallable_Check(ask)) {
-        PyErr_Format(PyExc_TypeError, "chill: ask must be callable or None, not %.200s", Py_TYPE(ask)->tp_name);
-        return -1;
-    }
-    Py_INCREF(ask);
-    Py_XSETREF(heat->ask, ask);
-    if (ask == Py_None) {
-        Py_CLEAR(heat->ask);
-    }
-    heat->looping = (char)looping;
-    heat->next = 0;
-    return 0;
-}
+int heat_set(Heat *heat, PyObject *ask, int looping);
 
 #endif

@@ -5,9 +5,8 @@
 #define PIJIT_CORE_DISPATCH_H
 
 #include "cpython/family.h"
-#include "launcher/launch_api.h"
-#include "function/entry_timing.h"
 #include "evaluate.h"
+#include "launcher/launch_api.h"
 
 /* The arguments of a call, all borrowed from the caller. */
 typedef struct {

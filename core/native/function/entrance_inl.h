@@ -1,16 +1,15 @@
-/* Entrance: the payload of an entry cache for linked code, on all versions.
- *
- * Part of hook/dispatch.c and hidden/dispatch.c. */
+/* Entrance: the payload of an entry cache for linked code, on all versions. */
 #ifndef PIJIT_FUNCTION_ENTRANCE_INL_H
 #define PIJIT_FUNCTION_ENTRANCE_INL_H
 
 #include "function/dispatch.h"
+#include "launcher/launch_api.h"
 #include <structmember.h>
 
 #if PY_VERSION_HEX >= 0x030b0000
 #include "hidden/ways_inl.h"
 #else
-#include "hook/exit_landings.h"
+#include "hook/exit_landings_inl.h"
 #endif
 
 typedef struct {

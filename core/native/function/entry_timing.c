@@ -8,9 +8,11 @@
  *   KEPT       the payload runs; on_verdict must take the Trial out of the cache
  *   LOST       the original function runs. After LONGER_RUNS runs in a row that take far longer than those measured,
  *              the measurement starts again, at most NEW_STARTS times: for larger arrays the result may differ */
+#include "function/entry_timing.h"
 #include "function/dispatch.h"
 #include "launcher/ab_timing_inl.h"
-#include "function/entry_timing.h"
+#include "launcher/clock_inl.h"
+#include "launcher/launch_api.h"
 #include <string.h>
 
 #define WARM_RUNS 16

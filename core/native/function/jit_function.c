@@ -1,7 +1,7 @@
 /* JitFunction: the type of the objects that `jit` returns.
  *
- * It is a callable around a Python function. Its calls run linked code if there is some (hook/calls.h,
- * hidden/calls.h). In every other respect it looks like the function.
+ * It is a callable around a Python function. Its calls run linked code if there is some (hook/calls_inl.h,
+ * hidden/calls_inl.h). In every other respect it looks like the function.
  *
  * The attributes in `delegated` are read from and written to the function itself. This also holds for Python
  * subclasses, whose class dict has a __module__ and __doc__ of its own. All other attributes are in the object's own
@@ -13,12 +13,18 @@
  * So the first object of such a class sets them, unless the class has its own __call__ or __get__, which must then be
  * used. */
 #include "function/jit_function.h"
+#include "function/jit_function_inl.h"
+#include "function/call_checks.h"
+#include "function/cold_functions.h"
+#include "function/cold_functions_inl.h"
+#include "function/copies.h"
+#include "function/dispatch.h"
 #include <structmember.h>
 
 #if PY_VERSION_HEX >= 0x030b0000
-#include "hidden/calls.h"
+#include "hidden/calls_inl.h"
 #else
-#include "hook/calls.h"
+#include "hook/calls_inl.h"
 #endif
 
 static const char *const delegated[] = {
@@ -92,8 +98,6 @@ function_repr(JitFunction *self)
     }
     return PyUnicode_FromFormat("<jit function %U at %p>", ((PyFunctionObject *)py_func)->func_qualname, self);
 }
-
-#include "function/copies.h"
 
 /* ---- Making and freeing -------------------------------------------------------------------------------- */
 

@@ -1,14 +1,15 @@
-/* The state of all marks, and of threads that do not use them. Part of code_marks.h.
+/* The state of all marks, and of threads that do not use them.
  *
  * All state belongs to the process and is guarded by the GIL, except `paused`, which belongs to the thread. */
 #ifndef PIJIT_FUNCTION_MARKS_INL_H
 #define PIJIT_FUNCTION_MARKS_INL_H
 
+#include "evaluate.h"
 #include "function/dispatch.h"
 
 #define GENERATOR_FLAGS (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
 
-static struct {
+typedef struct {
     Py_ssize_t extra_index;
     unsigned long long last_serial;
     const GuardsAPI *guards; /* NULL until the first mark with a cache */
@@ -16,21 +17,25 @@ static struct {
     int plain;               /* all threads run all code unchanged */
     Py_ssize_t pauses;       /* the sum of all threads' `disabled`; while it is 0, `paused` is not read */
     Py_ssize_t shadow_frames, hits, misses;
-} marks;
+} Marks;
 
-static __thread struct {
+extern Marks marks;
+
+typedef struct {
     Py_ssize_t disabled; /* nesting depth of disable() */
-} paused;
+} Paused;
+
+extern __thread Paused paused;
 
 /* Run all code on this thread as if nothing were marked, until pause_end. */
-static void
+static inline void
 pause_begin(void)
 {
     paused.disabled++;
     marks.pauses++;
 }
 
-static void
+static inline void
 pause_end(void)
 {
     paused.disabled--;

@@ -2,7 +2,9 @@
 #ifndef PIJIT_FUNCTION_SERVE_INL_H
 #define PIJIT_FUNCTION_SERVE_INL_H
 
+#include "evaluate.h"
 #include "function/dispatch.h"
+#include "function/entry_timing.h"
 
 #define MOST_SLOTS 64
 #define MOST_INPUTS 32

@@ -7,11 +7,14 @@
  *
  * CPython binds the arguments of the hidden function again; the values bound for the guards are released before. So no
  * kernel runs first if it would see objects that binding makes: a tuple or a dict of arguments, and cells. */
-#include "hidden/hidden.h"
-#include "hidden/ways_inl.h"
+#include "evaluate.h"
 #include "function/bind_arguments_inl.h"
+#include "function/dispatch.h"
 #include "function/entrance_inl.h"
+#include "function/entry_timing.h"
 #include "function/serve_inl.h"
+#include "hidden/hidden.h"
+#include "launcher/launch_api.h"
 
 PyFunctionObject **
 entrance_spare(PyObject *entrance)

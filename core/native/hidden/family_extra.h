@@ -1,4 +1,4 @@
-/* The part of a CodeExtra that is specific to hidden functions: the shape of the code. Part of run.c. */
+/* The part of a CodeExtra that is specific to hidden functions: the shape of the code. */
 #ifndef PIJIT_CORE_HIDDEN_EXTRA_H
 #define PIJIT_CORE_HIDDEN_EXTRA_H
 
@@ -6,6 +6,6 @@
 
 typedef Shape FamilyExtra;
 
-static void family_extra_clear(FamilyExtra *extra);
+void family_extra_clear(FamilyExtra *extra);
 
 #endif

@@ -1,6 +1,6 @@
 /* Hidden functions: they run linked code from CPython 3.11 on. The interface of jit_function.c, dispatch.c and run.c.
  *
- *     jit_function.c, calls.h  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
+ *     jit_function.c, calls_inl.h  --->  dispatch.c  --->  run.c  --->  monitoring_*.c
  *
  * A hidden function has linked code, and everything else from the function of a JitFunction. CPython calls it like any
  * other function, with the arguments of the call. A record stands for each of its runs. */
@@ -9,6 +9,8 @@
 
 #include "cpython/thread_311_inl.h"
 #include "function/dispatch.h"
+#include "function/entry_timing.h"
+#include "launcher/launch_api.h"
 
 typedef enum {
     DISPATCH_DONE,  /* the call is over */

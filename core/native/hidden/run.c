@@ -16,13 +16,20 @@
  *
  * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. */
 #define _GNU_SOURCE /* pthread_getattr_np */
-#include "hidden/hidden.h"
-#include <stddef.h>
-#include "function/code_marks.h"
+#include "function/code_extra.h"
+#include "function/code_extra_inl.h"
+#include "function/dispatch.h"
+#include "function/marks_inl.h"
 #include "hidden/code_variables.h"
+#include "hidden/code_variables_inl.h"
+#include "hidden/family_extra.h"
+#include "hidden/hidden.h"
 #include "hidden/thread_runs.h"
+#include <stddef.h>
 
-static void
+__thread ThreadRuns here = {NULL, STACK_UNKNOWN};
+
+void
 family_extra_clear(FamilyExtra *extra)
 {
     shape_clear(extra);
@@ -69,10 +76,3 @@ hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, const Shape 
     mark->on_miss = extra->on_miss;
     return 1;
 }
-
-#include "hidden/hidden_functions.h"
-#include "hidden/run_records.h"
-#include "hidden/continuation.h"
-#include "hidden/call_site.h"
-#include "hidden/osr.h"
-#include "hidden/module.h"

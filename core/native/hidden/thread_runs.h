@@ -1,13 +1,15 @@
-/* The runs of hidden functions on a thread, and the bounds of its C stack. Part of run.c. */
+/* The runs of hidden functions on a thread, and the bounds of its C stack. */
 #ifndef PIJIT_CORE_THREAD_RUNS_H
 #define PIJIT_CORE_THREAD_RUNS_H
 
 #include "cpython/stack_end_inl.h"
 #include "hidden/hidden.h"
 
-static __thread struct {
+typedef struct {
     Record *newest; /* the runs of hidden functions, the innermost first */
     StackBounds stack;
-} here = {NULL, STACK_UNKNOWN};
+} ThreadRuns;
+
+extern __thread ThreadRuns here;
 
 #endif

@@ -1,8 +1,10 @@
-/* Entry into linked code from CPython 3.11 on. Part of hidden/dispatch.c. */
+/* Entry into linked code from CPython 3.11 on. */
 #ifndef PIJIT_HIDDEN_WAYS_INL_H
 #define PIJIT_HIDDEN_WAYS_INL_H
 
+#include "function/dispatch.h"
 #include "hidden/hidden.h"
+#include "launcher/launch_api.h"
 
 /* There are no landings: the answer of a kernel is handed over at every exit. */
 typedef struct {

@@ -1,127 +1,20 @@
-/* Call sites: calls from linked code to functions that are compiled on their own (callees.h). Part of hook.c.
- *
- * Linked code calls a CallSite directly before such a call. The site installs the hook until the thread's next frame
- * starts. If linked code calls that frame and it belongs to one of the site's Callees, it goes through the cache and
- * on_miss of that Callee. Any other frame runs unchanged, and so does every other call of the function. A call that
- * starts no frame leaves the site waiting. The wait ends with the next frame of any kind, or with the JitFunction
- * call around it. */
-#ifndef PIJIT_CORE_CALL_SITE_H
-#define PIJIT_CORE_CALL_SITE_H
+/* Call sites: calls from linked code to functions that are compiled on their own (callees.h). */
+#ifndef PIJIT_HOOK_CALL_SITE_H
+#define PIJIT_HOOK_CALL_SITE_H
 
 #include "function/callees.h"
-#include "hook/install.h"
-#include <stddef.h>
-
-/* ---- The thread's waiting site ------------------------------------------------------------------------- */
+#include "function/dispatch.h"
 
 /* Stop waiting for the thread's next frame. */
-static void
-site_forget(void)
-{
-    if (hook.needs > 0 && here.site != NULL) {
-        hook_drop();
-        Py_CLEAR(here.site);
-    }
-}
-
-/* Install the hook for the thread's next frame, which may be one of the site's. */
-static void
-site_wait(CallSite *site)
-{
-    PyThreadState *tstate = PyThreadState_Get();
-    if (thread_is_off() || thread_is_traced(tstate)) {
-        return;
-    }
-    if (site->find != NULL && ++site->in_vain > IDLE_LIMIT) {
-        Py_CLEAR(site->find);
-    }
-    if (site_is_live(site)) {
-        site_forget(); /* the call of another site has started no frame */
-        Py_INCREF(site);
-        here.site = (PyObject *)site;
-        here.caller = tstate->frame;
-        hook_acquire();
-    }
-}
+void site_forget(void);
 
 /* The Callee of the waiting site that a starting frame belongs to: owned; NULL: none. The wait is over. */
-static Callee *
-site_take(PyFrameObject *frame)
-{
-    CallSite *site = (CallSite *)here.site; /* owned */
-    if (site == NULL) {
-        return NULL;
-    }
-    here.site = NULL;
-    hook_drop();
-    int is_known;
-    CodeExtra *extra = frame->f_back == here.caller ? code_extra_get(frame->f_code) : NULL;
-    Callee *found = site_know(site, extra, &is_known); /* owned, given away */
-    if (frame->f_back == here.caller) {
-        site->in_vain = 0;
-        if (!is_known && site_may_ask(site)) {
-            found = site_ask(site, frame->f_code, frame->f_globals);
-        }
-    }
-    Py_DECREF(site);
-    return found;
-}
+Callee *site_take(PyFrameObject *frame);
 
-/* ---- Types --------------------------------------------------------------------------------------------- */
+extern PyTypeObject CallSite_Type;
 
-#if PY_VERSION_HEX >= 0x03080000
 /* A vectorcall costs no level of recursion, so the call that follows has all of them. */
-static PyObject *
-site_vectorcall(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf), PyObject *Py_UNUSED(names))
-{
-    site_wait((CallSite *)self);
-    Py_RETURN_NONE;
-}
-
-static PyObject *
-site_get_callable(PyObject *self, void *Py_UNUSED(closure))
-{
-    Py_INCREF(self);
-    return self;
-}
-#else
-static PyObject *
-site_launch(PyObject *self, PyObject *Py_UNUSED(args))
-{
-    site_wait((CallSite *)self);
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef site_method = {"wait", site_launch, METH_NOARGS, NULL};
-
-static PyObject *
-site_get_callable(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyCFunction_New(&site_method, self);
-}
-#endif
-
-static PyGetSetDef site_getset[] = {
-    {"open", (getter)site_get_open, NULL, "Whether functions that the site has not met are asked about.", NULL},
-    {"callable", site_get_callable, NULL, "What linked code calls, without arguments, before the call.", NULL},
-    {NULL},
-};
-
-static PyTypeObject CallSite_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.CallSite",
-    .tp_basicsize = sizeof(CallSite),
-    .tp_doc = "CallSite(callees, find=None)\n--\n\n"
-              "A place in linked code where one of some Callees, or one that find(code, globals) answers, may be called.",
-#if PY_VERSION_HEX >= 0x03080000
-    .tp_flags = Py_TPFLAGS_DEFAULT | _Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(CallSite, vectorcall),
-    .tp_call = PyVectorcall_Call,
-#else
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-#endif
-    .tp_new = site_new,
-    .tp_dealloc = (destructor)site_dealloc,
-    .tp_getset = site_getset,
-};
+PyObject *site_vectorcall(PyObject *self, PyObject *const *Py_UNUSED(args), size_t Py_UNUSED(nargsf),
+                          PyObject *Py_UNUSED(names));
 
 #endif

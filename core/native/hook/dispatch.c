@@ -9,10 +9,14 @@
  * the exit, or with the answer that the kernel has left (hand_over.c). The entry's guards fetch the kernel's inputs,
  * so the sources are read once. All unusual calls are left to CPython and the hook: star arguments, arguments that
  * are cells, arguments that do not fit, tracing, the end of the stack. */
-#include "hook/exit_landings.h"
+#include "evaluate.h"
 #include "function/bind_arguments_inl.h"
+#include "function/dispatch.h"
 #include "function/entrance_inl.h"
+#include "function/entry_timing.h"
 #include "function/serve_inl.h"
+#include "hook/hooked.h"
+#include "launcher/launch_api.h"
 
 /* Flags of functions that are not served here: star arguments. hook_mark_of excludes generators. */
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)

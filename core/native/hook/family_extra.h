@@ -1,4 +1,4 @@
-/* The part of a CodeExtra that is specific to the frame hook: the code filter's answer. Part of hook.c. */
+/* The part of a CodeExtra that is specific to the frame hook: the code filter's answer. */
 #ifndef PIJIT_CORE_HOOK_EXTRA_H
 #define PIJIT_CORE_HOOK_EXTRA_H
 
@@ -9,10 +9,6 @@ typedef struct {
     unsigned long long filter_serial; /* the filter that gave it; 0: none */
 } FamilyExtra;
 
-static void
-family_extra_clear(FamilyExtra *extra)
-{
-    Py_XDECREF(extra->replacement);
-}
+void family_extra_clear(FamilyExtra *extra);
 
 #endif

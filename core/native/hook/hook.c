@@ -17,14 +17,20 @@
  *
  * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. Marks and
  * entries are the same from CPython 3.11 on (code_marks.h). */
-#include "hook/hooked.h"
-#include <stddef.h>
-#include "hook/family_extra.h"
-#include "function/code_marks.h"
-#include "hook/shadow_frame_inl.h"
-#include "hook/install.h"
+#include "function/callees.h"
+#include "function/code_extra.h"
+#include "function/code_extra_inl.h"
+#include "function/dispatch.h"
+#include "function/entry_timing.h"
+#include "function/marks_inl.h"
 #include "hook/call_site.h"
+#include "hook/family_extra.h"
+#include "hook/hooked.h"
+#include "hook/install.h"
 #include "hook/select_code.h"
+#include "hook/shadow_frame.h"
+#include "launcher/launch_api.h"
+#include <stddef.h>
 
 PyObject *
 hook_evaluate(PyThreadState *tstate, PyFrameObject *frame, int throwflag)
@@ -191,8 +197,8 @@ hook_call_end(HookCall *call)
     site_forget();
 }
 
-#include "hook/osr.h"
-#include "hook/continuation.h"
-
-/* The module that Python sees; it works on the state above. */
-#include "hook/module.h"
+void
+family_extra_clear(FamilyExtra *extra)
+{
+    Py_XDECREF(extra->replacement);
+}

@@ -4,6 +4,8 @@
 
 #include "cpython/frame_inl.h"
 #include "function/dispatch.h"
+#include "function/entry_timing.h"
+#include "launcher/launch_api.h"
 
 typedef enum {
     DISPATCH_DONE,  /* the call is over: *result is a NEW reference, or NULL with an exception set */

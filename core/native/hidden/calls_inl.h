@@ -1,12 +1,19 @@
-/* Calls of a JitFunction from CPython 3.11 on: part of jit_function.c.
+/* Calls of a JitFunction from CPython 3.11 on.
  *
  * A running call takes little C stack for each level of recursion: the preparation is done in functions that have
  * returned by then. A call takes no more of the recursion limits than a call of the function itself. */
-#ifndef PIJIT_CORE_CALLS_311_H
-#define PIJIT_CORE_CALLS_311_H
+#ifndef PIJIT_HIDDEN_CALLS_INL_H
+#define PIJIT_HIDDEN_CALLS_INL_H
 
-#include "hidden/hidden.h"
+#include "function/call_checks.h"
+#include "function/call_checks_inl.h"
+#include "function/cold_functions.h"
+#include "function/cold_functions_inl.h"
+#include "function/dispatch.h"
+#include "function/entry_timing.h"
 #include "function/jit_function.h"
+#include "function/jit_function_inl.h"
+#include "hidden/hidden.h"
 
 /* Select how a call runs. `served` is filled. */
 static Py_NO_INLINE Dispatched

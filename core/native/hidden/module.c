@@ -1,10 +1,10 @@
-/* The module pijit.core._hook from CPython 3.11 on. Included at the end of run.c, whose state it uses.
+/* The module pijit.core._hook from CPython 3.11 on.
  *
  * core/_hook.pyi has signatures and meanings. */
-#ifndef PIJIT_CORE_HIDDEN_MODULE_H
-#define PIJIT_CORE_HIDDEN_MODULE_H
-
+#include "function/callees.h"
 #include "function/code_marks_module.h"
+#include "function/dispatch.h"
+#include "function/marks_inl.h"
 #include "hidden/call_site.h"
 #include "hidden/continuation.h"
 #include "hidden/osr.h"
@@ -50,5 +50,3 @@ PyInit__hook(void)
     }
     return marks_module(&module_definition, module_types);
 }
-
-#endif

@@ -1,10 +1,10 @@
-/* The module pijit.core._hook up to CPython 3.10. Included at the end of hook.c, whose state it uses.
+/* The module pijit.core._hook up to CPython 3.10.
  *
  * core/_hook.pyi has signatures and meanings. */
-#ifndef PIJIT_CORE_HOOK_MODULE_H
-#define PIJIT_CORE_HOOK_MODULE_H
-
+#include "function/callees.h"
 #include "function/code_marks_module.h"
+#include "function/dispatch.h"
+#include "function/marks_inl.h"
 #include "hook/call_site.h"
 #include "hook/continuation.h"
 #include "hook/install.h"
@@ -94,5 +94,3 @@ PyInit__hook(void)
     hook.previous = evaluator_default();
     return marks_module(&module_definition, module_types);
 }
-
-#endif

@@ -1,12 +1,19 @@
-/* Calls of a JitFunction up to CPython 3.10: part of jit_function.c.
+/* Calls of a JitFunction up to CPython 3.10.
  *
  * CPython makes the calls that dispatch.c does not serve. The frame hook is installed until the function's frame
  * starts. */
-#ifndef PIJIT_CORE_CALLS_H
-#define PIJIT_CORE_CALLS_H
+#ifndef PIJIT_HOOK_CALLS_INL_H
+#define PIJIT_HOOK_CALLS_INL_H
 
-#include "hook/hooked.h"
+#include "function/call_checks.h"
+#include "function/call_checks_inl.h"
+#include "function/cold_functions.h"
+#include "function/cold_functions_inl.h"
+#include "function/dispatch.h"
+#include "function/entry_timing.h"
 #include "function/jit_function.h"
+#include "function/jit_function_inl.h"
+#include "hook/hooked.h"
 
 #define MOST_KEYWORDS 32
 

@@ -1,11 +1,13 @@
 /* Landings: resume points in linked code after the exits of a kernel that ran before there was a frame.
  *
- * Part of hook/dispatch.c. The frame of the linked code begins at the landing, with the exit's values in place. So it
- * skips the code that calls the launcher and unpacks its answer. */
-#ifndef PIJIT_LANDINGS_H
-#define PIJIT_LANDINGS_H
+ * The frame of the linked code begins at the landing, with the exit's values in place. So it skips the code that calls
+ * the launcher and unpacks its answer. */
+#ifndef PIJIT_HOOK_EXIT_LANDINGS_INL_H
+#define PIJIT_HOOK_EXIT_LANDINGS_INL_H
 
+#include "function/dispatch.h"
 #include "hook/hooked.h"
+#include "launcher/launch_api.h"
 
 typedef struct {
     Py_ssize_t nexits;

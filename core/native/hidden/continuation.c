@@ -1,0 +1,129 @@
+/* Continuations of inlined calls (Rest): part of run.c.
+ *
+ * A Rest has the callee's code with a prologue that takes values from `arrive` and jumps to the resume point. Linked
+ * code calls it, in the frame of the callee's caller, with one tuple: the function, then these values. It runs as a
+ * hidden function, so tracebacks and sys._getframe show a frame of the callee. */
+#include "hidden/continuation.h"
+#include "function/dispatch.h"
+#include "hidden/hidden.h"
+#include "hidden/run_records.h"
+#include <stddef.h>
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyCodeObject *code; /* owned */
+    Py_ssize_t count;   /* the number of values */
+} Rest;
+
+/* The reason why a tuple does not fit the code, or NULL. */
+static const char *
+rest_why_not(Rest *self, PyObject *state)
+{
+    if (!PyTuple_CheckExact(state) || PyTuple_GET_SIZE(state) != self->count + 1) {
+        return "the state is not a tuple of the right size";
+    }
+    PyObject *function = PyTuple_GET_ITEM(state, 0); /* borrowed */
+    if (Py_TYPE(function) != &PyFunction_Type) {
+        return "the state does not begin with a function";
+    }
+    PyObject *closure = PyFunction_GET_CLOSURE(function); /* borrowed */
+    if ((closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) != PyCode_GetNumFree(self->code)) {
+        return "the function has another closure";
+    }
+    return NULL;
+}
+
+/* A NEW tuple of the values, or NULL with an exception set. They are moved if `state` has no other reference, so that
+ * only the callee's frame holds them, as after a call. */
+static PyObject *
+rest_payload(Rest *self, PyObject *state)
+{
+    PyObject *payload = PyTuple_New(self->count); /* owned, given away */
+    for (Py_ssize_t i = 0; payload != NULL && i < self->count; i++) {
+        PyObject *value = PyTuple_GET_ITEM(state, i + 1); /* borrowed, or moved */
+        if (Py_REFCNT(state) > 1) {
+            Py_INCREF(value);
+        }
+        else {
+            Py_INCREF(Py_None);
+            PyTuple_SET_ITEM(state, i + 1, Py_None);
+        }
+        PyTuple_SET_ITEM(payload, i, value);
+    }
+    return payload;
+}
+
+static PyObject *
+rest_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names)
+{
+    Rest *self = (Rest *)object;
+    if (PyVectorcall_NARGS(nargsf) != 1 || names != NULL) {
+        PyErr_SetString(PyExc_TypeError, "the rest of a call takes its state");
+        return NULL;
+    }
+    const char *why_not = rest_why_not(self, args[0]);
+    if (why_not != NULL) {
+        PyErr_SetString(PyExc_SystemError, why_not);
+        return NULL;
+    }
+    PyObject *payload = stack_ends() ? NULL : rest_payload(self, args[0]); /* owned, then the run's */
+    if (payload == NULL) {
+        return NULL;
+    }
+    PyThreadState *tstate = PyThreadState_Get();
+    PyObject *function = PyTuple_GET_ITEM(args[0], 0); /* borrowed: the caller has the state */
+    thread_refund_entry(tstate);
+    PyObject *result = record_arrive((PyFunctionObject *)function, self->code, payload); /* owned, given away */
+    thread_charge_entry(tstate);
+    return result;
+}
+
+static PyObject *
+rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"code", "slots", NULL};
+    PyObject *code, *slots; /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Rest", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
+        return NULL;
+    }
+    Rest *self = (Rest *)type->tp_alloc(type, 0); /* owned, given away */
+    if (self != NULL) {
+        Py_INCREF(code);
+        self->code = (PyCodeObject *)code;
+        self->count = PyTuple_GET_SIZE(slots);
+        self->vectorcall = rest_vectorcall;
+    }
+    return (PyObject *)self;
+}
+
+static void
+rest_dealloc(Rest *self)
+{
+    Py_XDECREF(self->code);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyObject *
+rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
+{
+    Py_INCREF(self);
+    return self;
+}
+
+static PyGetSetDef rest_getset[] = {
+    {"callable", rest_get_callable, NULL, "What linked code calls, with the state.", NULL},
+    {NULL},
+};
+
+PyTypeObject Rest_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Rest",
+    .tp_basicsize = sizeof(Rest),
+    .tp_doc = "Rest(code, slots)\n--\n\nThe rest of a call whose beginning a kernel has run.",
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Rest, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = rest_new,
+    .tp_dealloc = (destructor)rest_dealloc,
+    .tp_getset = rest_getset,
+};

@@ -1,0 +1,213 @@
+/* Continuations of inlined calls (Rest): a frame of the callee that starts in the middle of its run.
+ *
+ * The code of a Rest begins with a jump to the resume point. It needs some variables there. Linked code calls the
+ * Rest in the frame of the callee's caller, with one tuple: the function, then a value for each of those variables.
+ * It runs in a frame like that of the call, so tracebacks and sys._getframe show the callee's frame. */
+#include "hook/continuation.h"
+#include "function/code_marks_inl.h"
+#include "function/dispatch.h"
+#include "hook/shadow_frame.h"
+#include "hook/shadow_frame_inl.h"
+#include <stddef.h>
+
+typedef struct {
+    PyObject_HEAD
+#if PY_VERSION_HEX >= 0x03080000
+    vectorcallfunc vectorcall;
+#endif
+    PyCodeObject *code; /* owned */
+    Py_ssize_t count;
+    Py_ssize_t *slots; /* owned; the local or cell that each item of the tuple after the first sets */
+} Rest;
+
+/* The reason why a tuple does not fit the code, or NULL. */
+static const char *
+rest_why_not(Rest *self, PyObject *state)
+{
+    if (!PyTuple_CheckExact(state) || PyTuple_GET_SIZE(state) != self->count + 1) {
+        return "the state is not a tuple of the right size";
+    }
+    PyObject *function = PyTuple_GET_ITEM(state, 0); /* borrowed */
+    if (Py_TYPE(function) != &PyFunction_Type) {
+        return "the state does not begin with a function";
+    }
+    PyObject *closure = PyFunction_GET_CLOSURE(function); /* borrowed */
+    if ((closure == NULL ? 0 : PyTuple_GET_SIZE(closure)) != PyTuple_GET_SIZE(self->code->co_freevars)) {
+        return "the function has another closure";
+    }
+    return NULL;
+}
+
+/* Put the values of cell variables into cells: 1, or 0 with an exception set. */
+static int
+rest_make_cells(PyObject **cells, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *cell = PyCell_New(cells[i]); /* owned, then the frame's */
+        if (cell == NULL) {
+            return 0;
+        }
+        Py_XSETREF(cells[i], cell);
+    }
+    return 1;
+}
+
+/* Fill the frame with the values of the tuple. They are moved if the tuple has no other reference, so that only the
+ * frame holds them, as after a call. 1, or 0 with an exception set. */
+static int
+rest_fill(Rest *self, PyObject *state, PyFrameObject *frame)
+{
+    for (Py_ssize_t i = 0; i < self->count; i++) {
+        PyObject **from = &PyTuple_GET_ITEM(state, i + 1);
+        if (Py_REFCNT(state) > 1) {
+            slot_set(&frame->f_localsplus[self->slots[i]], *from);
+            continue;
+        }
+        slots_move(&frame->f_localsplus[self->slots[i]], from, 1);
+        slot_set(from, Py_None);
+    }
+    PyObject **cells = frame->f_localsplus + self->code->co_nlocals;
+    Py_ssize_t ncells = PyTuple_GET_SIZE(self->code->co_cellvars);
+    PyObject *closure = PyFunction_GET_CLOSURE(PyTuple_GET_ITEM(state, 0)); /* borrowed */
+    for (Py_ssize_t i = 0; closure != NULL && i < PyTuple_GET_SIZE(closure); i++) {
+        slot_set(&cells[ncells + i], PyTuple_GET_ITEM(closure, i));
+    }
+    return rest_make_cells(cells, ncells);
+}
+
+/* Run the continuation. NEW reference: the function's result; or NULL with an exception set. */
+static PyObject *
+rest_run(Rest *self, PyObject *state)
+{
+    const char *why_not = rest_why_not(self, state);
+    if (why_not != NULL) {
+        PyErr_SetString(PyExc_SystemError, why_not);
+        return NULL;
+    }
+    PyThreadState *tstate = PyThreadState_Get();
+    PyFunctionObject *function = (PyFunctionObject *)PyTuple_GET_ITEM(state, 0); /* borrowed */
+    /* owned, then the run's */
+    PyFrameObject *frame = shadow_new(tstate, self->code, function->func_globals, NULL, function_builtins(tstate, function));
+    if (frame == NULL) {
+        return NULL;
+    }
+    if (!rest_fill(self, state, frame)) {
+        shadow_free(tstate, frame);
+        return NULL;
+    }
+    return shadow_run(tstate, frame, self->code);
+}
+
+#if PY_VERSION_HEX >= 0x03080000
+/* A vectorcall costs no level of recursion, so the frame has the same depth as that of the call would have. */
+static PyObject *
+rest_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
+{
+    if (PyVectorcall_NARGS(nargsf) != 1 || names != NULL) {
+        PyErr_SetString(PyExc_TypeError, "the rest of a call takes its state");
+        return NULL;
+    }
+    return rest_run((Rest *)self, args[0]);
+}
+
+static PyObject *
+rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
+{
+    Py_INCREF(self);
+    return self;
+}
+#else
+/* The caller of this method has counted a level of recursion, which the continuation itself would not cost. */
+static PyObject *
+rest_launch(PyObject *self, PyObject *state)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    tstate->recursion_depth--;
+    PyObject *result = rest_run((Rest *)self, state); /* owned, given away */
+    tstate->recursion_depth++;
+    return result;
+}
+
+static PyMethodDef rest_method = {"rest", rest_launch, METH_O, NULL};
+
+static PyObject *
+rest_get_callable(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyCFunction_New(&rest_method, self);
+}
+#endif
+
+/* Set the indices of locals and cells; 0, or -1 with an exception set. */
+static int
+rest_set_slots(Rest *self, PyObject *slots)
+{
+    self->count = PyTuple_GET_SIZE(slots);
+    self->slots = PyMem_Calloc(self->count + 1, sizeof(Py_ssize_t));
+    if (self->slots == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < self->count; i++) {
+        self->slots[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(slots, i));
+        if (self->slots[i] < 0 || self->slots[i] >= self->code->co_nlocals + PyTuple_GET_SIZE(self->code->co_cellvars)) {
+            if (!PyErr_Occurred()) {
+                PyErr_Format(PyExc_ValueError, "there is no variable %zd", self->slots[i]);
+            }
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *
+rest_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"code", "slots", NULL};
+    PyObject *code, *slots; /* borrowed */
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!:Rest", keywords, &PyCode_Type, &code, &PyTuple_Type, &slots)) {
+        return NULL;
+    }
+    Rest *self = (Rest *)type->tp_alloc(type, 0); /* owned, given away */
+    if (self == NULL) {
+        return NULL;
+    }
+    Py_INCREF(code);
+    self->code = (PyCodeObject *)code;
+#if PY_VERSION_HEX >= 0x03080000
+    self->vectorcall = rest_vectorcall;
+#endif
+    if (rest_set_slots(self, slots) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static void
+rest_dealloc(Rest *self)
+{
+    Py_XDECREF(self->code);
+    PyMem_Free(self->slots);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyGetSetDef rest_getset[] = {
+    {"callable", rest_get_callable, NULL, "What linked code calls, with the state.", NULL},
+    {NULL},
+};
+
+PyTypeObject Rest_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Rest",
+    .tp_basicsize = sizeof(Rest),
+    .tp_doc = "Rest(code, slots)\n--\n\nThe rest of a call whose beginning a kernel has run.",
+#if PY_VERSION_HEX >= 0x03080000
+    .tp_flags = Py_TPFLAGS_DEFAULT | _Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Rest, vectorcall),
+    .tp_call = PyVectorcall_Call,
+#else
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+#endif
+    .tp_new = rest_new,
+    .tp_dealloc = (destructor)rest_dealloc,
+    .tp_getset = rest_getset,
+};

@@ -1,0 +1,169 @@
+/* On-stack replacement, bounded: moves a running call to newer linked code.
+ *
+ * At a loop's header, linked code that still observes types calls a *mover*. It returns None, and the loop continues;
+ * or a Move, if its `ask` has newer linked code. Then linked code stores its operand stack in a local and returns the
+ * Move. shadow_evaluate resumes in a frame of the newer code, which begins at that header.
+ *
+ *   no shadow frame, tracing, MAX_MOVES reached         ->  None, without a call of `ask`
+ *   another reference to the frame object exists        ->  None: its owner would see a frame without locals
+ *   visits other than the 2nd, 4th, 8th ...             ->  None; from LONGEST_STRIDE on, `ask` runs at every
+ *                                                           LONGEST_STRIDE-th visit */
+#include "hook/osr.h"
+#include "function/code_marks.h"
+#include "function/dispatch.h"
+#include "function/marks_inl.h"
+#include "hook/select_code.h"
+#include "hook/shadow_frame.h"
+
+#define MAX_MOVES 3
+#define LONGEST_STRIDE 4096
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *ask;           /* owned */
+    Py_ssize_t slot;         /* the local that takes the operand stack */
+    Py_ssize_t visits, next; /* the count so far; the count at which to ask next */
+} Mover;
+
+static void
+move_dealloc(Move *self)
+{
+    Py_DECREF(self->code);
+    PyObject_Del(self);
+}
+
+PyTypeObject Move_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Move",
+    .tp_basicsize = sizeof(Move),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = (destructor)move_dealloc,
+};
+
+static void
+mover_dealloc(Mover *self)
+{
+    Py_DECREF(self->ask);
+    PyObject_Del(self);
+}
+
+PyTypeObject Mover_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Mover",
+    .tp_basicsize = sizeof(Mover),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = (destructor)mover_dealloc,
+};
+
+/* The run that can move now, or NULL. */
+static ShadowRun *
+mover_run(PyThreadState *tstate)
+{
+    ShadowRun *run = shadow_runs;
+    while (run != NULL && run->frame != tstate->frame) {
+        run = run->after;
+    }
+    if (run == NULL || run->moves >= MAX_MOVES || thread_is_off() || thread_is_traced(tstate) || Py_REFCNT(run->frame) > 1
+        || run->frame->f_trace != NULL) {
+        return NULL;
+    }
+    return run;
+}
+
+/* The Move for the answer of `ask`, (code, local of the operand stack): NEW, or NULL with an exception set. */
+static PyObject *
+move_make(Mover *self, ShadowRun *run, PyObject *answer)
+{
+    PyObject *code; /* borrowed */
+    Py_ssize_t to;
+    if (!PyArg_ParseTuple(answer, "O!n:mover", &PyCode_Type, &code, &to)) {
+        return NULL;
+    }
+    if (to < run->code->co_nlocals || to >= ((PyCodeObject *)code)->co_nlocals || self->slot < run->code->co_nlocals
+        || self->slot >= run->frame->f_code->co_nlocals || !marks_fit(run->code, (PyCodeObject *)code)) {
+        PyErr_SetString(PyExc_ValueError, "the code object to go on in does not fit");
+        return NULL;
+    }
+    Move *move = PyObject_New(Move, &Move_Type); /* owned, given away */
+    if (move != NULL) {
+        Py_INCREF(code);
+        move->code = (PyCodeObject *)code;
+        move->from = self->slot;
+        move->to = to;
+    }
+    return (PyObject *)move;
+}
+
+static PyObject *
+mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
+{
+    Mover *self = (Mover *)object;
+    if (++self->visits < self->next) {
+        Py_RETURN_NONE;
+    }
+    self->next = self->visits + (self->visits < LONGEST_STRIDE ? self->visits : LONGEST_STRIDE);
+    PyThreadState *tstate = PyThreadState_Get();
+    ShadowRun *run = mover_run(tstate);
+    if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
+        Py_RETURN_NONE;
+    }
+    PyFrameObject *frame = run->frame;                                          /* borrowed: it runs */
+    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame)); /* owned */
+    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL; /* owned */
+    PyObject *answer = NULL;                                                    /* owned */
+    if (visits != NULL) {
+        pause_begin();
+        answer = PyObject_CallFunctionObjArgs(self->ask, (PyObject *)run->code, slots, frame->f_globals, frame->f_builtins,
+                                              visits, NULL);
+        pause_end();
+    }
+    Py_XDECREF(slots);
+    Py_XDECREF(visits);
+    if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    if (answer == NULL || answer == Py_None) {
+        return answer;
+    }
+    /* `ask` may have taken a reference to the frame, or have switched on tracing. */
+    PyObject *move = mover_run(tstate) == run ? move_make(self, run, answer) : NULL; /* owned, given away */
+    Py_DECREF(answer);
+    if (move != NULL) {
+        return move;
+    }
+    if (PyErr_Occurred()) {
+        error_report(run->code);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef mover_method = {
+    "visit",
+    mover_visit,
+    METH_NOARGS,
+    "Answers a Move to newer linked code, or None.",
+};
+
+PyObject *
+hook_mover(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *ask; /* borrowed */
+    Py_ssize_t slot;
+    if (!PyArg_ParseTuple(args, "On:mover", &ask, &slot)) {
+        return NULL;
+    }
+    if (!PyCallable_Check(ask)) {
+        return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
+    }
+    Mover *mover = PyObject_New(Mover, &Mover_Type); /* owned */
+    if (mover == NULL) {
+        return NULL;
+    }
+    Py_INCREF(ask);
+    mover->ask = ask;
+    mover->slot = slot;
+    mover->visits = 0;
+    mover->next = 2;
+    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover); /* owned, given away */
+    Py_DECREF(mover);
+    return visit;
+}
