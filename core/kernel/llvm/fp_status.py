@@ -1,8 +1,8 @@
 """Floating-point status register: machine code that reads, clears and restores it.
 
-The runtime has the same in native/runtime/ufuncs/fp_status_inl.h. speculative_strips.py and reciprocal_division.py use it
-around blocks of arithmetic. The runtime is called only if a flag is raised, or on processors other than x86-64, whose
-register is not read here.
+The runtime has the same in native/runtime/ufuncs/fp_status_inl.h. speculative_strips.py and reciprocal_division.py use
+it around blocks of arithmetic. The runtime is called only if a flag is raised, or on processors other than x86-64.
+Their register is not read here.
 """
 
 from __future__ import annotations
