@@ -23,6 +23,7 @@
 
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "numpy_api.h"
+#include "runtime/scalars_inl.h"
 
 #define LAUNCHER_MISS (-1)
 #define LAUNCHER_ERROR (-2)
@@ -68,10 +69,6 @@ int runtime_register(PyObject *module);
 int owned_push(OwnedList *owned, PyObject *object);
 
 void owned_clear(OwnedList *owned);
-
-/* The item size of a dtype whose scalars fit frame words (complex: of one half), 0 for any other dtype. */
-int scalar_size(int typenum);
-int scalar_is_complex(int typenum);
 
 int64_t scalar_load(const void *source, int typenum);
 void scalar_store(void *target, int typenum, int64_t word);
