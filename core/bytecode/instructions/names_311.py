@@ -38,14 +38,16 @@ class Names:
     Attributes:
         cells: numbers of cells and free variables.
         remade: variables whose cell is replaced while the function runs, in inlined comprehensions (3.12).
+        reused: variables whose slot also has the variable of an inlined comprehension, which is no cell (3.12).
     """
 
-    __slots__ = ("cells", "remade")
+    __slots__ = ("cells", "remade", "reused")
 
     def __init__(self, code: CodeType, instructions: Sequence[Instr]) -> None:
         cells = code.co_cellvars + code.co_freevars
         self.cells: Dict[str, int] = {name: number for number, name in enumerate(cells)}
         self.remade = frozenset(instr.value for instr in instructions if instr.opname == "MAKE_CELL")
+        self.reused = frozenset(instr.value for instr in instructions if instr.opname == "LOAD_FAST_AND_CLEAR")
 
 
 _OF_REMADE_CELL = {"LOAD_DEREF": "LOAD_CONTENT", "STORE_DEREF": "STORE_CONTENT", "DELETE_DEREF": "DELETE_CONTENT",
@@ -109,11 +111,14 @@ def _slot(instr: Instr, names: Names) -> Normal:
 
 
 def _loaded(instr: Instr, names: Names) -> Normal:
-    """LOAD_FAST. Python 3.13 loads cells for closures with it, too."""
-    if _VERSION >= (3, 13) and instr.value in names.cells:
-        return Normal(
-            "LOAD_CELL" if instr.value in names.remade else "LOAD_CLOSURE", names.cells[instr.value], instr.value)
-    return Normal("LOAD_FAST", instr.arg, instr.value)
+    """LOAD_FAST. Python 3.13 loads cells for closures with it, too.
+
+    A slot that an inlined comprehension uses may hold a cell or the comprehension's variable: such loads stay bytecode.
+    """
+    if instr.value not in names.cells:
+        return Normal("LOAD_FAST", instr.arg, instr.value)
+    is_cell = _VERSION >= (3, 13) and instr.value not in names.remade | names.reused
+    return Normal("LOAD_CLOSURE" if is_cell else "LOAD_CELL", names.cells[instr.value], instr.value)
 
 
 def _called_with_names(instr: Instr, names: Names) -> Normal:

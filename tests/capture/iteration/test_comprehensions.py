@@ -308,3 +308,19 @@ def test_lists_of_objects_of_unknown_classes():
         for dtype in (float, "i4, f8", [("A", int), ("B", float)], (int, float, float), np.dtype(float)):
             for named in ({}, {"names": "a, b, c"}, {"names": "a, b"}, {"names": ", b"}, {"defaultfmt": "f_%03i"}):
                 assert repr(plain(dtype, **named)) == repr(j(dtype, **named))
+
+
+def variable_of_a_cell(x, calls):
+    k = 2.5
+    scaled = lambda value: value * k  # noqa: E731
+    total = 0.0
+    for i in range(len(x)):
+        total += scaled(x[i])
+    found = {k: calls(k) for k in range(3)}, [k * 2 for k in range(2)]
+    return total, found, k, scaled(2.0)
+
+
+@pytest.mark.parametrize("backend", ["python", "numba"])
+def test_a_comprehension_reuses_the_variable_of_a_cell(backend):
+    x = np.arange(6.0)
+    check(variable_of_a_cell, x, str, others=[(x[:0], str), (x, abs)], calls=3, config={"backend": backend})
