@@ -1,23 +1,30 @@
-"""Instrumentation of code objects: operators, subscripts, stores, calls and attributes become calls of helpers.
+"""Instrumented functions: operators, subscripts, stores, calls and attributes become calls of the tape's helpers.
 
-Rewritten code keeps names, lines, flags, cells and locals. Each code object is rewritten once and cached.
+Each code object is rewritten once and cached. `core/bytecode/rewrite/instrument.py` rewrites.
 """
 
 from __future__ import annotations
 
 import collections
-import sys
 from types import CodeType, FunctionType
-from typing import Any, Dict, List, Tuple
+from typing import Tuple
 
-import bytecode
-
+from pijit.core.bytecode.rewrite.instrument import Helpers, helper_rows, with_helper_calls
+from pijit.core.tape import attributes, calls, iteration, managers, operations, special_methods
 from pijit.core.tape.errors import INSTRUMENTED
 
-if sys.version_info >= (3, 11):
-    from pijit.core.tape.replacements_311 import replacement
-else:
-    from pijit.core.tape.replacements_37 import replacement
+ROWS = helper_rows(Helpers(
+    binary=operations.BINARY, in_place=operations.INPLACE, negate=operations.negate, posit=operations.posit,
+    invert=operations.invert, load=operations.load, store_slot=operations.store_slot, delete=operations.delete,
+    attribute=attributes.attribute, attribute_of_super=attributes.attribute_of_super,
+    store_attribute=attributes.store_attribute, delete_attribute=attributes.delete_attribute,
+    contains=special_methods.contains, truth=special_methods.truth, stand_in=special_methods.stand_in,
+    iterate=iteration.iterate, delegated=iteration.delegated, streamed=iteration.streamed, listed=iteration.listed,
+    mapping=iteration.mapping, all_listed=iteration.all_listed, all_mappings=iteration.all_mappings,
+    entered=managers.entered, site=calls.site, call=calls.call, call_pair=calls.call_pair,
+    call_keywords=calls.call_keywords, call_unpacked=calls.call_unpacked,
+    call_unpacked_site=calls.call_unpacked_site))
+"""What replaces each instruction."""
 
 LIMIT = 4096
 """Capacity of the cache of rewritten code objects; the least recently used is evicted first."""
@@ -29,7 +36,7 @@ def instrumented_code(code: CodeType) -> CodeType:
     """The rewritten code of a code object."""
     found = _made.get(id(code))
     if found is None:
-        found = code, _rewrite(code)
+        found = code, with_helper_calls(code, ROWS)
         INSTRUMENTED.add(found[1])
         while len(_made) >= LIMIT:
             INSTRUMENTED.discard(_made.popitem(last=False)[1][1])
@@ -46,36 +53,3 @@ def instrumented(function: FunctionType) -> FunctionType:
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
     return made
-
-
-def _rewrite(code: CodeType) -> CodeType:
-    listed = bytecode.Bytecode.from_code(code)
-    out: List[Any] = []
-    for one in listed:
-        lines = replacement(one) if issubclass(type(one), bytecode.Instr) else None
-        if lines is None:
-            out.append(_fresh(one))
-        else:
-            out += [bytecode.Instr(*item, **_place_of(one)) for item in lines]
-    listed[:] = out
-    return listed.to_code()
-
-
-def _place_of(one: Any) -> Dict[str, Any]:
-    """The source position that replacements of an instruction take over; with columns from CPython 3.11 on."""
-    return {"location": one.location} if sys.version_info >= (3, 11) else {"lineno": one.lineno}
-
-
-def _fresh(one: Any) -> Any:
-    """Copies float constants into objects of this code alone; a shared constant may be the object of an argument."""
-    if getattr(one, "name", None) in ("LOAD_CONST", "RETURN_CONST"):
-        one.arg = _own(one.arg)
-    return one
-
-
-def _own(constant: Any) -> Any:
-    if type(constant) in (float, complex):
-        return type(constant)(repr(constant).strip("()")) if constant == constant else constant * 1.0
-    if type(constant) is tuple:
-        return tuple(map(_own, constant))
-    return constant
