@@ -6,26 +6,16 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, Dict, List, Sequence, Set, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
+from pijit.core.bytecode.analysis.block_ends import leaves_block, unbinds_exception
+from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.capture.driver import Capture
 from pijit.core.capture_records import BreakReport, break_report
 from pijit.core.errors import Break
 
 CONSEQUENCES = ("PJ212", "PJ218")
 """Breaks that one version of an instruction may have because of its predecessors."""
-
-LEAVING_BLOCKS = frozenset([
-    "POP_BLOCK", "POP_EXCEPT", "POP_FINALLY", "BEGIN_FINALLY", "CALL_FINALLY", "END_FINALLY", "RERAISE",
-    "JUMP_IF_NOT_EXC_MATCH", "PUSH_EXC_INFO", "WITH_EXCEPT_START", "WITH_CLEANUP_START", "WITH_CLEANUP_FINISH"])
-"""Instructions that the compiler adds at the end of a `with` or a handler, whose beginning is a break already."""
-
-CALLING_EXIT = (["DUP_TOP", "DUP_TOP", "CALL_FUNCTION"], ["LOAD_CONST", "LOAD_CONST", "CALL_FUNCTION"])
-"""Calls of ``__exit__`` with three times None, when nothing was raised; the second form is that of 3.11 and later."""
-
-SWALLOWING = (
-    ["POP_TOP", "POP_TOP", "POP_TOP", "POP_EXCEPT", "POP_TOP"], ["POP_TOP", "POP_EXCEPT", "POP_TOP", "POP_TOP"])
-"""Instructions that follow if ``__exit__`` has swallowed an exception, from 3.9 and from 3.11 on."""
 
 MAKING_EXCEPTIONS = frozenset(["PJ201", "PJ230"])
 HANDLER, NO_FORM, UNCAPTURED, UNSEEN, RAISED = "PJ206", "PJ202", "PJ203", "PJ218", "PJ221"
@@ -66,37 +56,15 @@ def told(instructions: Sequence[Any], breaks: Sequence[Found]) -> List[Found]:
     """
     raised = {index - 1 for index, error in breaks if error.reason_id == RAISED}
     names = {instructions[index].value for index, error in breaks
-             if error.reason_id == HANDLER and instructions[index].opname == "STORE_FAST"}
+             if error.reason_id == HANDLER and stores_local(instructions[index])}
     kept = [(index, error) for index, error in breaks
             if not (index in raised and error.reason_id in MAKING_EXCEPTIONS)
-            and not (error.reason_id in (HANDLER, UNSEEN) and _leaves_block(instructions, index))
-            and not (error.reason_id == NO_FORM and _ends_name(instructions, index, names))]
+            and not (error.reason_id in (HANDLER, UNSEEN) and leaves_block(instructions, index))
+            and not (error.reason_id == NO_FORM and unbinds_exception(instructions, index, names))]
     lines: Dict[int, List[Found]] = {
         line: list(found) for line, found in groupby(sorted(kept, key=lambda one: line_of(instructions, one[0])),
                                                      lambda one: line_of(instructions, one[0]))}
     return sorted((found for on_line in lines.values() for found in _said_once(on_line)), key=lambda one: one[0])
-
-
-def _leaves_block(instructions: Sequence[Any], index: int) -> bool:
-    """Whether the compiler added this instruction after a block, or it uses the result of such an instruction."""
-    names = [one.opname for one in instructions[max(index - 3, 0):index + 1] if one.opname != "TO_BOOL"][-3:]
-    calls = names in CALLING_EXIT and instructions[index].arg == 3
-    return calls or not LEAVING_BLOCKS.isdisjoint(names[-2:]) or _swallows(instructions, index)
-
-
-def _swallows(instructions: Sequence[Any], index: int) -> bool:
-    """Whether the instruction is part of the code that follows if an ``__exit__`` has swallowed an exception."""
-    around = [one.opname for one in instructions[max(index - 4, 0):index + 5]]
-    here = min(index, 4)
-    return any(around[here - k:here - k + len(names)] == names
-               for names in SWALLOWING for k in range(min(len(names), here + 1)))
-
-
-def _ends_name(instructions: Sequence[Any], index: int, names: Set[str]) -> bool:
-    """Whether the instruction is the `del` of an exception's name at the end of its handler."""
-    here, before = instructions[index], instructions[max(index - 1, 0)]
-    return (here.opname == "DELETE_FAST" and here.value in names
-            and before.opname == "STORE_FAST" and before.value == here.value)
 
 
 def _said_once(breaks: List[Found]) -> List[Found]:

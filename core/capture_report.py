@@ -12,6 +12,8 @@ from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
 from pijit.core.break_causes import line_of
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.instructions import opcodes
+from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.capture.build.exits import ROUNDS
 from pijit.core.capture.build.guards import guards_for, pair_guard
 from pijit.core.capture.build.segment import Captured, InlinedCall
@@ -26,8 +28,9 @@ from pijit.core.kernel.compile import Kernel
 from pijit.core.partition_graph import Split, parts_of, split_of
 from pijit.core.reasons import reason
 
-IDLE = frozenset(["LOAD_FAST", "LOAD_CONST", "LOAD_GLOBAL", "LOAD_DEREF", "DUP_TOP", "POP_TOP", "ROT_TWO", "ROT_THREE",
-                  "ROT_FOUR", "COPY", "SWAP", "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP"])
+IDLE = (opcodes.LOCAL_LOADS | opcodes.CONSTANT_LOADS | opcodes.GLOBAL_LOADS | opcodes.CELL_LOADS | opcodes.STACK_MOVES
+        | opcodes.PLAIN_JUMPS | opcodes.LOOP_SETUPS | opcodes.BLOCK_ENDS | opcodes.NO_OPERATIONS)
+"""Instructions that push a variable or a constant, or only move control or operands."""
 
 
 class Clock:
@@ -157,7 +160,7 @@ def busy_lines(instructions: Sequence[Any], indices: Sequence[int]) -> Tuple[int
     inside = set(indices)
     lines = {instructions[index].lineno for index in indices
              if instructions[index].opname not in IDLE
-             and (instructions[index].opname != "STORE_FAST" or index - 1 in inside)}
+             and (not stores_local(instructions[index]) or index - 1 in inside)}
     return tuple(sorted(line for line in lines if line))
 
 

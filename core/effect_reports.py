@@ -8,18 +8,15 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List, Sequence, Tuple
 
 from pijit.core.break_causes import line_of
+from pijit.core.bytecode.instructions.predicates import outer_write
 from pijit.core.capture.build.segment import Captured
 from pijit.core.capture_records import EffectReport
 from pijit.core.graph.ops import EFFECTS, OPS
 
-INSTRUCTIONS: Dict[str, str] = {
-    "STORE_ATTR": "store of an attribute", "DELETE_ATTR": "del of an attribute",
-    "STORE_GLOBAL": "store of a global", "DELETE_GLOBAL": "del of a global",
-    "STORE_NAME": "store of a global", "DELETE_NAME": "del of a global",
-    "STORE_DEREF": "store of a variable of an outer function", "DELETE_DEREF": "del of a variable of an outer function",
-    "STORE_SUBSCR": "store of an item", "DELETE_SUBSCR": "del of an item",
-}
-"""The effect of each instruction that stays bytecode. Operations of graphs have theirs in ``graph.ops``."""
+PLACES: Dict[str, str] = {"attribute": "an attribute", "global": "a global", "cell": "a variable of an outer function",
+                          "item": "an item"}
+"""The places that instructions write, in words, see `outer_write`.
+Operations of graphs have their words in ``graph.ops``."""
 
 
 def effect_reports(made: Iterable[Captured], instructions: Sequence[Any],
@@ -32,8 +29,9 @@ def effect_reports(made: Iterable[Captured], instructions: Sequence[Any],
                 what = OPS[op.name].report_as
                 places.setdefault((op.origin.file, op.lineno, what), []).append("k%d" % captured.number)
     for index in broken:
-        if instructions[index].opname in INSTRUCTIONS:
-            what = INSTRUCTIONS[instructions[index].opname]
+        written = outer_write(instructions[index])
+        if written is not None:
+            what = "%s of %s" % (written[0], PLACES[written[1]])
             places.setdefault(("", line_of(instructions, index), what), []).append("bytecode")
     return tuple(EffectReport(line, what, ", ".join(dict.fromkeys(where)), file)
                  for (file, line, what), where in sorted(places.items()))

@@ -9,9 +9,9 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core import _hook
-from pijit.core.bytecode.assembler.emit import Emit
 from pijit.core.bytecode.codec.decode import decode
-from pijit.core.bytecode.codec.encode import Assembler, replace_code
+from pijit.core.bytecode.codec.encode import replace_code
+from pijit.core.bytecode.rewrite.returned_arguments import returning_arguments
 
 
 def twin_of(function: types.FunctionType) -> types.FunctionType:
@@ -45,12 +45,9 @@ def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Di
     """
     decoded = decode(function.__code__)
     names = decoded.varnames[:decoded.argument_count]
-    assembler = Assembler(decoded)
-    cells, emit = frozenset(decoded.cellvars), Emit(assembler, None)
-    items = [emit.value_of(name) for name in names] + [emit.op("BUILD_TUPLE", len(names)), emit.op("RETURN_VALUE")]
-    assembler.insert(assembler.first_place(), items)
-    twin = types.FunctionType(assembler.assemble(), function.__globals__, function.__name__, function.__defaults__,
-                              function.__closure__)
+    cells = frozenset(decoded.cellvars)
+    twin = types.FunctionType(returning_arguments(decoded), function.__globals__, function.__name__,
+                              function.__defaults__, function.__closure__)
     twin.__kwdefaults__ = function.__kwdefaults__
     values = dict(zip(names, twin(*args, **kwargs)))
     fast = [values[name] if name in values and name not in cells else _hook.UNBOUND for name in decoded.varnames]

@@ -9,10 +9,12 @@ from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, S
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.use_def import ARGUMENT, STORE, UseDef
+from pijit.core.bytecode.instructions import opcodes
+from pijit.core.bytecode.instructions.predicates import is_return, loads_local
 from pijit.core.capture.build.segment import Captured
 
-GLUE = frozenset(["LOAD_FAST", "LOAD_CONST", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
-                  "JUMP_ABSOLUTE", "JUMP_FORWARD", "POP_BLOCK", "SETUP_LOOP", "NOP", "RETURN_VALUE", "STORE_FAST"])
+GLUE = (opcodes.LOCAL_LOADS | opcodes.LOCAL_STORES | opcodes.CONSTANT_LOADS | opcodes.STACK_MOVES | opcodes.PLAIN_JUMPS
+        | opcodes.LOOP_SETUPS | opcodes.BLOCK_ENDS | opcodes.NO_OPERATIONS | opcodes.RETURNS)
 """Instructions that are glue: a run of bytecode with only these gets no box."""
 
 OPERANDS = "(operands)"
@@ -138,7 +140,7 @@ class _Splitter:
 
     def _reads(self, run: Iterable[int]) -> Iterator[Tuple[str, int]]:
         """The locals that a run of bytecode reads, each with the instruction."""
-        return ((self.instructions[i].value, i) for i in run if self.instructions[i].opname == "LOAD_FAST")
+        return ((self.instructions[i].value, i) for i in run if loads_local(self.instructions[i]))
 
     def _reached(self, targets: Iterable[int]) -> Set[int]:
         """The boxes that control reaches first from these instructions."""
@@ -154,7 +156,7 @@ class _Splitter:
                 found.update(self.starts[i])
             elif i in self.run_at:
                 found.add(self.run_at[i])
-            elif self.instructions[i].opname == "RETURN_VALUE":
+            elif is_return(self.instructions[i]):
                 found.add(self.end)
             else:
                 todo += cast("List[int]", self.cfg.successors[i])
@@ -174,7 +176,7 @@ class _Splitter:
         return [target for i in run for target in cast("List[int]", self.cfg.successors[i]) if target not in run]
 
     def _returns(self, content: Any) -> bool:
-        return not isinstance(content, Part) and any(self.instructions[i].opname == "RETURN_VALUE" for i in content)
+        return not isinstance(content, Part) and any(is_return(self.instructions[i]) for i in content)
 
     def _data(self) -> Dict[Tuple[int, int], Set[str]]:
         """The locals that pass from box to box; arguments come from the start box."""

@@ -8,7 +8,6 @@ of loops.
 
 from __future__ import annotations
 
-import dis
 import importlib
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import Any, Callable, Optional, Tuple
 
 from pijit.core import _hook
 from pijit.core.bytecode.assembler import natives
+from pijit.core.bytecode.instructions.scan import has_backward_jump
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.guards._evaluate import EntryCache, Program
 
@@ -41,10 +41,6 @@ AGAIN = 0.02
 """Seconds until a function without budget asks again."""
 NS = 10 ** 9
 NEVER = float("inf")
-BACK = (
-    "JUMP_ABSOLUTE", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "CONTINUE_LOOP", "JUMP_BACKWARD",
-    "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_NONE",
-    "POP_JUMP_BACKWARD_IF_NOT_NONE")
 
 
 class Budget:
@@ -233,7 +229,7 @@ def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]
     from pijit.core.bytecode.linker.osr import move_points
     from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 
-    if not _has_loops(code):
+    if not has_backward_jump(code):
         return None
     cfg = build_cfg(decode_normal(normal_code(code, False)))
     headers = [header for header, because in move_points(cfg).items() if because is None]
@@ -242,9 +238,3 @@ def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]
     from pijit.core.bytecode.linker.link import link
 
     return link(cfg, (), (), movers={header: mover(header) for header in headers})
-
-
-def _has_loops(code: types.CodeType) -> bool:
-    """Whether the code has a backward jump."""
-    return any(instr.opname in BACK and isinstance(instr.argval, int) and instr.argval <= instr.offset
-               for instr in dis.get_instructions(code))

@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.bytecode.instructions.opcodes import SCOPE_WRITES
 from pijit.core.capture.profile.hints import HintedTypes
 from pijit.core.capture.profile.samples import TypeSamples
 from pijit.core.capture.state.heap_locations import HeapPlace, Places, scope_place
@@ -19,8 +20,6 @@ from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.source import Cell, Global, Scope
-
-SCOPE_WRITES = frozenset(["STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"])
 
 
 class Place(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.instructions import opcodes
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 from pijit.core.capture.analysis.fixpoint import Analysis
@@ -35,14 +36,14 @@ from pijit.core.errors import Break
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify
 
-SHUFFLES = frozenset(["POP_TOP", "LOAD_FAST", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY",
-                      "SWAP"])
-NEVER_OBSERVED = frozenset(["POP_TOP", "RETURN_VALUE"])
-OBSERVABLE = frozenset(["CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_FUNCTION_EX", "CALL_METHOD",
-                        "CALL_METHOD_KW", "LOAD_ATTR",
-                        "LOAD_DEREF",
-                        "LOAD_GLOBAL", "BINARY_SUBSCR", "FOR_ITER", "YIELD_VALUE", "SETUP_WITH", "UNPACK_SEQUENCE",
-                        "UNPACK_EX"])
+SHUFFLES = opcodes.STACK_MOVES | opcodes.LOCAL_LOADS | opcodes.LOCAL_STORES
+"""Instructions that only move values between variables and the operand stack."""
+NEVER_OBSERVED = opcodes.DROPS | opcodes.RETURNS
+"""Instructions that need no type of their operand."""
+OBSERVABLE = (opcodes.CALLS | opcodes.ATTRIBUTE_LOADS | opcodes.CELL_LOADS | opcodes.GLOBAL_LOADS
+              | opcodes.SUBSCRIPT_LOADS | opcodes.ITERATIONS | opcodes.YIELDS | opcodes.WITH_ENTRIES
+              | opcodes.UNPACKINGS)
+"""Instructions whose results have types that only a run shows."""
 
 
 class Candidate(NamedTuple):
@@ -88,7 +89,7 @@ class Capture:
         for version in self.analysis.versions:
             for index, error in version.breaks.items():
                 opname = self.cfg.function.instructions[index].opname
-                if opname != "RETURN_VALUE" and not (opname in SHUFFLES and error.reason_id == "PJ218"):
+                if opname not in opcodes.RETURNS and not (opname in SHUFFLES and error.reason_id == "PJ218"):
                     found.setdefault(index, error)
         for index, why in self.analysis.facts.leaving.items():
             aside = Break("PJ232", **why.facts)

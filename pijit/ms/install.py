@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import importlib.util
-import opcode
 import sys
 import types
 from typing import Any, Callable, Dict, List, Optional
 
+from pijit.core.bytecode.instructions.scan import is_importing_name
 from pijit.names import nearest
 
 NAME = "mindspore"
@@ -65,9 +65,7 @@ def _missing(module: str, known: List[str]) -> Callable[[str], Any]:
 
 def _is_imported(frame: types.FrameType) -> bool:
     """Whether a frame is executing `from module import name`."""
-    at = frame.f_lasti
-    code = frame.f_code.co_code
-    return 0 <= at < len(code) and opcode.opname[code[at]] == "IMPORT_FROM"
+    return is_importing_name(frame.f_code, frame.f_lasti)
 
 
 class _Finder:

@@ -6,7 +6,7 @@ running version has. So other modules can be written once for all versions.
 
 import dis
 import sys
-from typing import Dict, FrozenSet
+from typing import Dict, FrozenSet, Tuple
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.instructions.names_311 import normal_names
@@ -118,13 +118,101 @@ TRY_AND_WITH = op_set(*_TRY_AND_WITH)
 LOCAL_LOADS = op_set("LOAD_FAST")
 LOCAL_STORES = op_set("STORE_FAST")
 LOCAL_DELETES = op_set("DELETE_FAST")
-LOCAL_OPS = LOCAL_LOADS | LOCAL_STORES | LOCAL_DELETES
-CELL_OPS = op_set("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")
+LOCAL_WRITES = LOCAL_STORES | LOCAL_DELETES
+LOCAL_OPS = LOCAL_LOADS | LOCAL_WRITES
+CONSTANT_LOADS = op_set("LOAD_CONST")
+GLOBAL_LOADS = op_set("LOAD_GLOBAL")
+GLOBAL_WRITES = op_set("STORE_GLOBAL", "DELETE_GLOBAL")
+CELL_LOADS = op_set("LOAD_DEREF")
+CELL_WRITES = op_set("STORE_DEREF", "DELETE_DEREF")
+#: Write a variable outside of the function's own locals.
+SCOPE_WRITES = GLOBAL_WRITES | CELL_WRITES
+CELL_OPS = CELL_LOADS | CELL_WRITES | op_set("LOAD_CLOSURE", "LOAD_CLASSDEREF")
+GLOBAL_OPS = GLOBAL_LOADS | GLOBAL_WRITES
+#: Bind a name of any scope.
+NAME_STORES = op_set("STORE_FAST", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF")
 NAME_SCOPE_OPS = op_set("LOAD_NAME", "STORE_NAME", "DELETE_NAME", "LOAD_CLASSDEREF", "IMPORT_STAR",
                         "SETUP_ANNOTATIONS")
-GLOBAL_OPS = op_set("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 YIELD_OPS = op_set("YIELD_VALUE", "YIELD_FROM", "GET_YIELD_FROM_ITER", "GEN_START", "GET_AWAITABLE",
                    "GET_AITER", "GET_ANEXT", "BEFORE_ASYNC_WITH", "SETUP_ASYNC_WITH", "END_ASYNC_FOR")
+
+#: Write or delete anything: a variable, an attribute, an item.
+WRITES = frozenset(name for name in CLASSIFICATION if name.startswith(("STORE_", "DELETE_")))
+#: Reorder or copy operands, or drop one.
+STACK_MOVES = op_set("POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP")
+PAIR_COPIES = op_set("DUP_TOP_TWO")
+DUPLICATES = op_set("DUP_TOP")
+DROPS = op_set("POP_TOP")
+NO_OPERATIONS = op_set("NOP")
+RETURNS = op_set("RETURN_VALUE")
+YIELDS = op_set("YIELD_VALUE")
+#: Jump without a condition, and leave no block.
+PLAIN_JUMPS = op_set("JUMP_FORWARD", "JUMP_ABSOLUTE")
+#: Leave blocks of the block stack before they jump (3.7).
+LOOP_BREAKS = op_set("BREAK_LOOP")
+LOOP_EXITS = LOOP_BREAKS | op_set("CONTINUE_LOOP")
+LOOP_SETUPS = op_set("SETUP_LOOP")
+HANDLER_SETUPS = op_set("SETUP_FINALLY", "SETUP_EXCEPT")
+BLOCK_ENDS = op_set("POP_BLOCK")
+WITH_ENTRY = "SETUP_WITH"
+"""Enters a with statement."""
+WITH_ENTRIES = op_set(WITH_ENTRY)
+#: Call the ``__exit__`` of a context manager with an exception.
+WITH_EXITS = op_set("WITH_EXCEPT_START", "WITH_CLEANUP_START")
+RAISES = op_set("RAISE_VARARGS")
+#: A function with one of these handles exceptions.
+HANDLER_OPS = HANDLER_SETUPS | WITH_ENTRIES | op_set("PUSH_EXC_INFO")
+
+PLAIN_CALLS = op_set("CALL_FUNCTION")
+METHOD_CALLS = op_set("CALL_METHOD", "CALL_METHOD_KW")
+UNPACKING_CALLS = op_set("CALL_FUNCTION_EX")
+CALLS = PLAIN_CALLS | METHOD_CALLS | UNPACKING_CALLS | op_set("CALL_FUNCTION_KW")
+#: Hand a dict of keyword arguments on to a call.
+KEYWORD_PASSES = UNPACKING_CALLS | op_set("DICT_MERGE", "BUILD_MAP_UNPACK_WITH_CALL")
+ATTRIBUTE_LOADS = op_set("LOAD_ATTR")
+METHOD_LOADS = op_set("LOAD_METHOD")
+ATTRIBUTE_STORES = op_set("STORE_ATTR")
+ATTRIBUTE_WRITES = ATTRIBUTE_STORES | op_set("DELETE_ATTR")
+SUBSCRIPT_LOADS = op_set("BINARY_SUBSCR")
+SUBSCRIPT_STORES = op_set("STORE_SUBSCR")
+COMPARISONS = op_set("COMPARE_OP")
+ITERATIONS = op_set("FOR_ITER")
+ITERATOR_MAKERS = op_set("GET_ITER")
+SEQUENCE_UNPACKINGS = op_set("UNPACK_SEQUENCE")
+UNPACKINGS = SEQUENCE_UNPACKINGS | op_set("UNPACK_EX")
+TUPLE_BUILDS = op_set("BUILD_TUPLE")
+DICT_BUILDS = op_set("BUILD_MAP")
+SET_BUILDS = op_set("BUILD_SET")
+SET_ADDITIONS = op_set("SET_UPDATE", "SET_ADD")
+FUNCTION_MAKER = "MAKE_FUNCTION"
+"""Makes a function object."""
+FUNCTION_MAKERS = op_set(FUNCTION_MAKER)
+#: Make a function, its cells, or the tuple of its cells.
+FUNCTION_PARTS = FUNCTION_MAKERS | TUPLE_BUILDS | op_set("LOAD_CLOSURE")
+#: Test the truth of a value, and do nothing else with it.
+TRUTH_TESTS = op_set("TO_BOOL", "POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
+#: Save a local variable on the operand stack for an inlined comprehension (3.12).
+LOCAL_SAVES = op_set("LOAD_FAST_AND_CLEAR")
+
+#: Never raise an exception, and run no code at all apart from finalizers.
+NEVER_RAISE = STACK_MOVES | CONSTANT_LOADS | LOCAL_STORES | PLAIN_JUMPS | NO_OPERATIONS | BLOCK_ENDS | HANDLER_SETUPS
+#: Run no code of the program, apart from finalizers.
+RUN_NO_USER_CODE = LOCAL_LOADS | CONSTANT_LOADS | SCOPE_WRITES | PLAIN_JUMPS | LOOP_EXITS | LOOP_SETUPS | op_set(
+    "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP", "STORE_NAME", "DELETE_NAME",
+    "BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_SLICE", "MAKE_FUNCTION", "IMPORT_NAME",
+    "IMPORT_FROM", "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "SETUP_FINALLY", "SETUP_EXCEPT", "POP_BLOCK",
+    "POP_EXCEPT", "BEGIN_FINALLY", "RETURN_VALUE", "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START",
+    "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE", "END_FINALLY", "WITH_CLEANUP_FINISH", "PUSH_EXC_INFO",
+    "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
+
+#: What an instruction writes outside of the frame, and how: (action, place).
+OUTER_WRITES: Dict[str, Tuple[str, str]] = {
+    "STORE_ATTR": ("store", "attribute"), "DELETE_ATTR": ("del", "attribute"),
+    "STORE_GLOBAL": ("store", "global"), "DELETE_GLOBAL": ("del", "global"),
+    "STORE_NAME": ("store", "global"), "DELETE_NAME": ("del", "global"),
+    "STORE_DEREF": ("store", "cell"), "DELETE_DEREF": ("del", "cell"),
+    "STORE_SUBSCR": ("store", "item"), "DELETE_SUBSCR": ("del", "item"),
+}
 
 #: A frame with one of these is not captured at all.
 SKIP_FRAME = frozenset(name for name, kind in CLASSIFICATION.items() if kind == SKIP)

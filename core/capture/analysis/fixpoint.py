@@ -14,7 +14,7 @@ from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.analysis.use_def import UseDef
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
-from pijit.core.bytecode.instructions.opcodes import LOCAL_LOADS
+from pijit.core.bytecode.instructions import opcodes, predicates
 from pijit.core.capture.analysis.frame_readers import FrameReaders
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter.exceptions import caught_edges, handler_edges, without_raised
@@ -45,16 +45,11 @@ from pijit.core.capture.values.lattice import FRAGILE, Abstract, Unbound, Unesca
 from pijit.core.capture.values.virtual_object import numbered
 from pijit.core.errors import Break
 
-CALM = frozenset(["NOP", "POP_BLOCK", "POP_TOP", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
-                  "LOAD_CONST", "STORE_FAST", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_FINALLY", "SETUP_EXCEPT"])
-"""Instructions that never raise."""
 MAX_VERSIONS = 4
 PARTED_VERSIONS = 8
 """The version limit after calls with several outcomes and in loops over generators, which double the versions."""
-UNWINDING = frozenset(["BREAK_LOOP", "CONTINUE_LOOP"])
 INLINING = frozenset(["PJ230", "PJ231"])
 """Reasons why calls are not inlined. They are also reported at the lookup of a method."""
-MAKERS = frozenset(["LOAD_CLOSURE", "BUILD_TUPLE", "MAKE_FUNCTION"])
 MAX_ROUNDS = 64
 """The number of versions of a block that nested loops over containers may make; then the innermost is not unrolled."""
 
@@ -203,7 +198,7 @@ class Analysis:
             if block.exception_successors and not self._is_handled(block, instr, interpreter.state, handled):
                 handled = interpreter.state.copy()
                 changed += self._reach_handler(block, handled)
-            version.unrolled = instr.opname == "FOR_ITER" and is_confined(interpreter.state.stack[-1])
+            version.unrolled = predicates.steps_iterator(instr) and is_confined(interpreter.state.stack[-1])
             broken = self._why_forced(index, interpreter.state, version.likely)
             if index in self.facts.leaving and raised_in(interpreter.state.stack) is not None:
                 broken = Break("PJ206", opcode=instr.opname)
@@ -234,7 +229,7 @@ class Analysis:
             if self.facts.inliner is not None:
                 self.facts.inliner.note(self.facts, instr, interpreter.state.stack)
             # CPython 3.7 returns while the iterators of enclosing loops are still on the stack.
-            read = interpreter.state.stack[-1:] if instr.opname == "RETURN_VALUE" else interpreter.state.stack
+            read = interpreter.state.stack[-1:] if predicates.is_return(instr) else interpreter.state.stack
             if self.facts.depth or len(self.facts.objects) == self.wanted:
                 self.poison(FrameState({}, stranded(instr, read)), broken, version.likely)
             else:  # all is analysed again, with functions as objects
@@ -262,21 +257,22 @@ class Analysis:
     def _why_forced(self, index: int, state: FrameState, likely: bool) -> Optional[Break]:
         instr = self.function.instructions[index]
         interpreter: Any = self.interpreter
-        if instr.opname in MAKERS and interpreter.makes_object(instr):  # the poisoned value was no object
+        makes_part = instr.opname in opcodes.FUNCTION_PARTS
+        if makes_part and interpreter.makes_object(instr):  # the poisoned value was no object
             return self.refused.get(index) or (Break("PJ217") if index in self.forced else None)
         poisoned = self.poisoned if likely or index in self.poisoned else self.rarely_poisoned
         cause = poisoned.get(index)
         if cause is not None and cause.reason_id in INLINING:
             return cause.copy()
         if index in poisoned:
-            entered = cause is not None and cause.facts.get("opcode") == "SETUP_WITH"
-            if instr.opname == "SETUP_WITH" or entered and instr.opname.startswith("CALL_"):
-                return Break("PJ206", opcode="SETUP_WITH")
-            if instr.opname == "BUILD_MAP":
+            entered = cause is not None and cause.facts.get("opcode") == opcodes.WITH_ENTRY
+            if predicates.enters_with(instr) or entered and predicates.calls(instr):
+                return Break("PJ206", opcode=opcodes.WITH_ENTRY)
+            if predicates.builds_dict(instr):
                 return Break("PJ216", opcode=instr.opname)
-            if instr.opname in MAKERS:
+            if makes_part:
                 return Break("PJ202", opcode=instr.opname)
-            if instr.opname in ("LOAD_METHOD", "LOAD_ATTR"):
+            if instr.opname in opcodes.ATTRIBUTE_LOADS | opcodes.METHOD_LOADS:
                 return Break("PJ201", method=instr.value)
             return Break("PJ209", type="loop with a break in its body")
         if index in self.refused:
@@ -359,7 +355,7 @@ class Analysis:
     def _leads_elsewhere(self, version: Version, last: Instr, state: FrameState) -> bool:
         """Whether this version of a loop's header must be kept apart from later steps of a generator. That holds for a
         first step that other versions take with other types, or one to another yield, because loops have one entry."""
-        if last.opname != "FOR_ITER" or last.index in version.breaks or last.index != version.block.start:
+        if not predicates.steps_iterator(last) or last.index in version.breaks or last.index != version.block.start:
             return False
         if not is_at_start(version.state.stack[-1]):
             return points_of(version.state.stack[-1]) != points_of(state.stack[-2])
@@ -389,7 +385,7 @@ class Analysis:
     def _edges(self, version: Version, last: Instr, interpreter: TypePropagator) -> Dict[int, Tuple[int, FrameState]]:
         state = interpreter.state
         if last.index in version.breaks:
-            if last.opname in UNWINDING:
+            if predicates.exits_loop(last):
                 level = unwound_level(self.cfg.block_stack[last.index] or (), last.opname, True)
                 state = FrameState(state.locals, state.stack[:level or 0])
             return {slot: (target, self._after_break(last, state, self.cfg.stack_depth[target] or 0))
@@ -399,7 +395,7 @@ class Analysis:
         if isinstance(top, CallOutcomes):
             self.parted[last.index] = top
             return {**caught_edges(interpreter, outcome_edges(top, last, state)), **handled}
-        if last.opname == "BREAK_LOOP":
+        if predicates.breaks_loop(last):
             return {1: (cast("List[int]", self.cfg.successors[last.index])[0], state)}
         return {**edges_of(interpreter.flow, last, state), **handled}
 
@@ -409,7 +405,7 @@ class Analysis:
         ``handled`` is the state with which an earlier instruction of the block has reached the handler.
         """
         handler = self.cfg.blocks[block.exception_successors[0]]
-        if instr.opname in CALM and self.by_block.get(handler.index):
+        if instr.opname in opcodes.NEVER_RAISE and self.by_block.get(handler.index):
             return True
         entry, live = self.cfg.flow.handlers.get(handler.start), self.liveness.live_in(handler.start)
         names = [name for name in state.locals if name in live or is_place(name)]
@@ -449,7 +445,7 @@ class Analysis:
 
     def _reach(self, version: Version, slot: int, target: int, state: FrameState) -> List[Version]:
         state = self._as_handler(self._prune(state, target), target)
-        if self.function.instructions[target].opname == "FOR_ITER":
+        if predicates.steps_iterator(self.function.instructions[target]):
             state.stack[-1] = kept_apart(state.stack[-1], False)
         block = self.cfg.blocks[cast(int, self.cfg.block_of[target])]
         raised = raised_in(state.stack)
@@ -492,7 +488,7 @@ class Analysis:
 def _raises(instr: Instr, state: FrameState) -> bool:
     """Whether an instruction reads a local variable that is certainly unbound, so that no later instruction is reached.
     """
-    return instr.opname in LOCAL_LOADS and isinstance(state.locals.get(instr.value), Unbound)
+    return predicates.loads_local(instr) and isinstance(state.locals.get(instr.value), Unbound)
 
 
 def _rounds(state: FrameState) -> List[Any]:

@@ -12,14 +12,30 @@ import functools
 import itertools
 import operator
 import types
-from typing import Any, Dict, FrozenSet, List, Optional, cast
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, cast
 
 import numpy as np
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.capture.models.functions.callees import CALLEE_BELOW, sample_of
+from pijit.core.bytecode.instructions.opcodes import (
+    ATTRIBUTE_LOADS,
+    ATTRIBUTE_WRITES,
+    METHOD_LOADS,
+    RUN_NO_USER_CODE,
+    WITH_EXITS,
+)
+from pijit.core.bytecode.instructions.predicates import (
+    calls,
+    calls_method,
+    enters_with,
+    loads_method,
+    makes_function,
+    operands_above_callable,
+    raises,
+)
+from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.models.stdlib.known_managers import ready
 from pijit.core.capture.state.uncaptured_effects import is_shuffle, pops
 from pijit.core.capture.values.lattice import (
@@ -69,22 +85,7 @@ SILENT_MANAGERS = (np.errstate, contextlib.suppress, contextlib.nullcontext)
 INERT = frozenset(["append", "pop", "insert", "clear", "popleft", "appendleft", "extend", "id", "callable", "type"])
 """Functions and methods in C that call no method of their arguments."""
 
-SILENT = frozenset([
-    "LOAD_CONST", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "NOP",
-    "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF", "BUILD_TUPLE",
-    "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_SLICE", "MAKE_FUNCTION", "IMPORT_NAME", "IMPORT_FROM",
-    "LIST_APPEND", "LIST_TO_TUPLE", "DUP_TOP_TWO", "JUMP_FORWARD", "JUMP_ABSOLUTE", "SETUP_LOOP", "SETUP_FINALLY",
-    "SETUP_EXCEPT", "POP_BLOCK", "POP_EXCEPT", "BEGIN_FINALLY", "BREAK_LOOP", "CONTINUE_LOOP", "RETURN_VALUE",
-    "LOAD_BUILD_CLASS", "LOAD_ASSERTION_ERROR", "IS_OP", "GEN_START", "GET_LEN", "JUMP_IF_NOT_EXC_MATCH", "RERAISE",
-    "END_FINALLY", "WITH_CLEANUP_FINISH", "PUSH_EXC_INFO", "POP_JUMP_IF_NONE",
-    "POP_JUMP_IF_NOT_NONE",
-])
-"""Instructions that run no code of the program, apart from finalizers."""
-
-LEAVING = frozenset(["WITH_EXCEPT_START", "WITH_CLEANUP_START"])
-"""Instructions that call the ``__exit__`` of a context manager."""
-
-READ, WRITTEN = frozenset(["LOAD_ATTR", "LOAD_METHOD"]), frozenset(["STORE_ATTR", "DELETE_ATTR"])
+ATTRIBUTE_USES = ATTRIBUTE_LOADS | METHOD_LOADS | ATTRIBUTE_WRITES
 PLAIN_HOOKS = {"__getattribute__": object.__getattribute__, "__setattr__": object.__setattr__,
                "__delattr__": object.__delattr__}
 PASSED_ON = (types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType, types.GetSetDescriptorType)
@@ -128,25 +129,24 @@ class FrameReaders:
 
     def may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
         """Whether an instruction may read the frame's locals when bytecode runs it on this operand stack."""
-        name = instr.opname
-        if name in SILENT or is_shuffle(instr):
+        if instr.opname in RUN_NO_USER_CODE or is_shuffle(instr):
             return False
-        if name in LEAVING:
+        if instr.opname in WITH_EXITS:
             return not self._is_left_silently(stack)
-        if name == "SETUP_WITH":
+        if enters_with(instr):
             self.meet(instr, stack)
             if isinstance(stack[-1], Bound):  # a context manager that has a model
                 return False
-        if name == "RAISE_VARARGS":  # a traceback shows the frame
+        if raises(instr):  # a traceback shows the frame
             return True
-        if name in CALLEE_BELOW and name not in READ:
+        if calls(instr):
             return self._call_may_look(instr, stack)
         count = pops(instr)
         if not count or count > len(stack):
             return True
-        if name in READ or name in WRITTEN:
+        if instr.opname in ATTRIBUTE_USES:
             plain = is_plain_attribute(stack[-1], instr.value)
-            if name == "LOAD_METHOD":
+            if loads_method(instr):
                 self._plain[instr.index] = is_plain(stack[-1])
             return not plain
         return not all(map(self._is_passed, stack[-count:]))
@@ -157,7 +157,7 @@ class FrameReaders:
         In a loop it is assumed to read none. Otherwise each iteration would have to keep all objects of the previous
         one.
         """
-        if instr.opname == "SETUP_WITH":
+        if enters_with(instr):
             block = cast(int, self._cfg.block_of[instr.index])
             silent = is_silent_manager(stack[-1]) or self._cfg.loop_of(block) is not None
             self._silent[instr.index] = silent and self._silent.get(instr.index, True)
@@ -165,30 +165,30 @@ class FrameReaders:
     def _is_left_silently(self, stack: List[Abstract]) -> bool:
         """Whether the context manager of the innermost with statement is known to read no frame."""
         return next((self._silent.get(value.born, False) for value in reversed(stack)
-                     if self._maker(value) == "SETUP_WITH"), False)
+                     if self._is_made(value, enters_with)), False)
 
-    def _maker(self, value: Abstract) -> str:
-        """The name of the instruction that made a value; empty if this function has no instruction with that index.
+    def _is_made(self, value: Abstract, by: Callable[[Instr], bool]) -> bool:
+        """Whether an instruction of a kind made a value; False if this function has no instruction with that index.
 
         Arguments of an inlined function were made by instructions of its caller.
         """
         instructions = self._function.instructions
-        return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""
+        return 0 <= value.born < len(instructions) and by(instructions[value.born])
 
     def _is_exit(self, callee: Abstract, arguments: List[Abstract]) -> bool:
         """Whether this is the ``__exit__`` that a with statement keeps on the stack, called after a body without
         exception."""
         nothing = len(arguments) == 3 and all(isinstance(one, Const) and one.object is None for one in arguments)
-        return nothing and self._maker(callee) == "SETUP_WITH"
+        return nothing and self._is_made(callee, enters_with)
 
     def _call_may_look(self, instr: Instr, stack: List[Abstract]) -> bool:
-        above = CALLEE_BELOW[instr.opname](instr.arg or 0)
+        above = cast(int, operands_above_callable(instr))
         if above >= len(stack):
             return True
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
         if self._is_exit(callee, arguments):
             return not self._silent.get(callee.born, False)
-        looked_up = instr.opname.startswith("CALL_METHOD") and self._plain.get(callee.born, False)
+        looked_up = calls_method(instr) and self._plain.get(callee.born, False)
         name = "" if looked_up else self._name_of(callee)
         if name is None or name in READERS:
             return True
@@ -196,7 +196,7 @@ class FrameReaders:
 
     def _is_passed(self, value: Abstract) -> bool:
         """Whether a C function may receive a value: a plain one, or an unknown one that is not a new function."""
-        return is_plain(value) or isinstance(value, Unknown) and self._maker(value) != "MAKE_FUNCTION"
+        return is_plain(value) or isinstance(value, Unknown) and not self._is_made(value, makes_function)
 
     @staticmethod
     def _name_of(callee: Abstract) -> Optional[str]:

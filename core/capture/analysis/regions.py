@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.instructions.predicates import makes_iterator, steps_iterator
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.frame_state import has_generator, is_confined
@@ -124,7 +125,7 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
             continue
         lonely = {(piece.version.number, index) for region in regions for piece in region.pieces
                   for index in range(piece.start, piece.end)
-                  if analysis.function.instructions[index].opname == "FOR_ITER" and not piece.version.unrolled
+                  if steps_iterator(analysis.function.instructions[index]) and not piece.version.unrolled
                   and not _is_looped(region, index)}
         if not lonely:
             return regions
@@ -334,7 +335,7 @@ def _mixing(head: Piece, pieces: Iterable[Piece], cfg: CFG) -> Set[Piece]:
         loop = cfg.loop_of(piece.version.block.index)
         while loop is not None and block not in loop.body:
             loop = loop.parent
-        if loop is not None and any(cfg.function.instructions[index].opname == "GET_ITER"
+        if loop is not None and any(makes_iterator(cfg.function.instructions[index])
                                     and (cfg.stack_depth[index] or 0) <= depth
                                     for index in range(piece.start, piece.end)):
             headers.add(loop.header)

@@ -11,6 +11,7 @@ from typing import Any, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.instructions import opcodes
 from pijit.core.capture.analysis.regions import Region
 from pijit.core.capture.build.segment import Captured
 from pijit.core.errors import Break
@@ -37,10 +38,9 @@ ARRAY_WORK = 20
 """Lower bound of the cost of a NumPy call on arrays."""
 ELEMENT_WORK = 3
 """Cost of an operation on a NumPy scalar or on one element of an array."""
-MOVES = frozenset(["NOP", "POP_TOP", "DUP_TOP", "DUP_TOP_TWO", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY", "SWAP",
-                   "LOAD_CONST",
-                   "LOAD_FAST", "STORE_FAST", "LOAD_GLOBAL", "JUMP_FORWARD", "JUMP_ABSOLUTE", "POP_BLOCK",
-                   "SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_LOOP"])
+MOVES = (opcodes.STACK_MOVES | opcodes.PAIR_COPIES | opcodes.CONSTANT_LOADS | opcodes.LOCAL_LOADS | opcodes.LOCAL_STORES
+         | opcodes.GLOBAL_LOADS | opcodes.PLAIN_JUMPS | opcodes.NO_OPERATIONS | opcodes.BLOCK_ENDS
+         | opcodes.HANDLER_SETUPS | opcodes.LOOP_SETUPS)
 """Instructions that add no operation to the graph."""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Collection, Container, List, Set, Tuple
 
+from pijit.core.bytecode.instructions.opcodes import INPLACE
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import Report
 from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
@@ -84,7 +85,7 @@ def _exit(builder: Any, target: int, live: Collection[str], state: FrameState, t
 def may_report(builder: Any) -> bool:
     """Whether an in-place operator may exit after its write: all values that bytecode needs there can leave the
     kernel."""
-    if not builder.instr.opname.startswith("INPLACE_"):
+    if builder.instr.opname not in INPLACE:
         return False
     try:
         _left(builder, builder.live_around(builder.instr.index + 1), builder.state)

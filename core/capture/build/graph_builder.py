@@ -11,6 +11,8 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
+from pijit.core.bytecode.instructions.opcodes import FUNCTION_MAKER
+from pijit.core.bytecode.instructions.predicates import breaks_loop, exits_loop, stores_local, writes_local
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Piece, Region
 from pijit.core.capture.build import alias_guards, block_arguments, exception_edges, exits
@@ -101,7 +103,7 @@ class GraphBuilder(AbstractInterpreter):
         self.graph = Graph(name)
         self.home, self.origin = analysis.function.code.co_filename, HERE
         self.stored = {analysis.function.instructions[i].value for i in region.instructions()
-                       if analysis.function.instructions[i].opname in ("STORE_FAST", "DELETE_FAST")}
+                       if writes_local(analysis.function.instructions[i])}
         self.stored.update(self.facts.stepped[i] for i in region.instructions() if i in self.facts.stepped)
         self.stored.update(*(self.facts.stores.get(i, ()) for i in region.instructions()))
         self.inputs: Dict[Any, Value] = {}
@@ -138,7 +140,7 @@ class GraphBuilder(AbstractInterpreter):
             instr = self.function.instructions[index]
             depth, count = self.cfg.stack_depth[index] or 0, reach(instr)
             depths.append(max(depth - count, 0) if count is not None else 0)
-            if instr.opname in ("BREAK_LOOP", "CONTINUE_LOOP"):
+            if exits_loop(instr):
                 depths.append(unwound_level(cast("Blocks", self.cfg.block_stack[index]), instr.opname) or 0)
         return min(depths)
 
@@ -269,7 +271,7 @@ class GraphBuilder(AbstractInterpreter):
                 self.block = top.ways[slot].block  # type: ignore[assignment]
                 self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
             return
-        if last.opname == "BREAK_LOOP":
+        if breaks_loop(last):
             edges = {1: (self.cfg.successors[last.index][0], self.state)}  # type: ignore[index]
         else:
             edges = edges_of(self.flow, last, self.state)
@@ -292,9 +294,9 @@ class GraphBuilder(AbstractInterpreter):
 
     def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
         """The exception if ``callee`` is not inlined. A function that a variable holds is then made by bytecode."""
-        named = not self.facts.depth and self.function.instructions[callee.born + 1].opname == "STORE_FAST"
+        named = not self.facts.depth and stores_local(self.function.instructions[callee.born + 1])
         known = isinstance(error, Refusal) or not named or callee.born in self.analysis.refused
-        return error if known else Refusal(callee.born, Break("PJ202", opcode="MAKE_FUNCTION"))
+        return error if known else Refusal(callee.born, Break("PJ202", opcode=FUNCTION_MAKER))
 
     def _return(self, piece: Piece) -> None:
         raise AssertionError("only callees return")

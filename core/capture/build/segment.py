@@ -6,6 +6,7 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Set, Tuple, Union
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.capture.analysis.regions import Region
 from pijit.core.capture.values.budgets import check_size, size_of
 from pijit.core.capture.values.lattice import Const
@@ -121,7 +122,7 @@ class Captured:
         if self.start != 0:
             return set()
         return {number for number, exit in enumerate(self.graph.exits) if not (exit.side or exit.poll)
-                and exit.stack == 1 and function.instructions[exit.target].opname == "RETURN_VALUE"
+                and exit.stack == 1 and is_return(function.instructions[exit.target])
                 and exit.target not in self.unwinding}
 
 

@@ -14,6 +14,7 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, CLASS_OF_NAME, INPLACE, TRY_AND_WITH, UNARY
+from pijit.core.bytecode.instructions.predicates import operands_above_callable
 from pijit.core.bytecode.linker.deferred_warning import Report
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.interpreter import (
@@ -32,7 +33,6 @@ from pijit.core.capture.interpreter import (
 from pijit.core.capture.interpreter.stack_moves import ROTATIONS
 from pijit.core.capture.models import operators
 from pijit.core.capture.models.containers import characters, contents, literals, reads, sequences, strings, updates
-from pijit.core.capture.models.functions.callees import CALLEE_BELOW
 from pijit.core.capture.models.iteration import comprehensions, generators
 from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.objects.special_methods import method_called
@@ -340,7 +340,7 @@ class AbstractInterpreter:
 
     def gives_result(self) -> bool:
         """Whether the instruction pushes the result of the call that is being made."""
-        called = self.instr.opname in CALLEE_BELOW or method_called(self.instr) is not None
+        called = operands_above_callable(self.instr) is not None or method_called(self.instr) is not None
         return not self.derived and (called or self.instr.opname == "SETUP_WITH")
 
     @contextlib.contextmanager

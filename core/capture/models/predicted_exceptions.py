@@ -10,7 +10,8 @@ import math
 from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE
+from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, PLAIN_CALLS, SUBSCRIPT_LOADS
+from pijit.core.bytecode.instructions.predicates import loads_item
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -142,7 +143,7 @@ def found_or_raised(interpreter: Interpreter, owner: Abstract, index: Abstract, 
     For a missing key the lookup gives a number of `UNLIKELY`, which no dict is expected to hold.
     """
     kind = number_type(like)
-    if (kind is None or kind not in UNLIKELY or (interpreter.instr.opname, class_of(owner)) != ("BINARY_SUBSCR", dict)
+    if (kind is None or kind not in UNLIKELY or not loads_item(interpreter.instr) or class_of(owner) is not dict
             or interpreter.derived):
         return None
     if interpreter.handler() is None and not interpreter.leads_out() or not interpreter.is_named(KeyError):
@@ -176,6 +177,6 @@ def out_of_range(interpreter: Interpreter, index: Value, size: Value) -> Value:
     return interpreter.emit("select", [below, below, above], FLAG)
 
 
-CHECKS: Dict[str, Callable[[Any], None]] = {"BINARY_SUBSCR": check_subscript, "CALL_FUNCTION": check_call}
-CHECKS.update((name, check_division) for table in (BINARY, INPLACE)
-              for name, symbol in table.items() if symbol in DIVISIONS)
+CHECKS: Dict[str, Callable[[Any], None]] = {
+    **dict.fromkeys(SUBSCRIPT_LOADS, check_subscript), **dict.fromkeys(PLAIN_CALLS, check_call),
+    **{name: check_division for table in (BINARY, INPLACE) for name, symbol in table.items() if symbol in DIVISIONS}}

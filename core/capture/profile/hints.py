@@ -19,6 +19,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import numpy as np
 
 from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.instructions.opcodes import DUPLICATES, NAME_STORES, UNPACKINGS
 from pijit.core.capture.values.array_kinds import is_captured
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject, Tensor, Unknown
@@ -31,8 +32,7 @@ MARK = "@jit.typing"
 FORM = re.compile(r"#\s*@jit\.typing\s*:\s*\(\s*\)\s*->\s*(.*\S)")
 ARRAYS = frozenset(["tensor_type", "tensor", "Tensor", "ndarray"])
 TUPLES = frozenset(["tuple_", "tuple"])
-STORES = frozenset(["STORE_FAST", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF"])
-SPREADS = STORES | {"DUP_TOP", "UNPACK_SEQUENCE", "UNPACK_EX"}
+SPREADS = NAME_STORES | DUPLICATES | UNPACKINGS
 """Opcodes between the instruction that makes the value of an assignment and the end of the assignment."""
 
 Lookup = Callable[[str], Any]
@@ -185,7 +185,7 @@ def _shown(function: Function, code: CodeType) -> Iterator[Shown]:
         return
     for first, end, comment, lineno in _statements(lines, code.co_firstlineno, last):
         stored = [instr.index for instr in function.instructions
-                  if instr.opname in STORES and instr.lineno is not None and first <= instr.lineno <= end]
+                  if instr.opname in NAME_STORES and instr.lineno is not None and first <= instr.lineno <= end]
         index = max(stored, default=-1)
         while index >= 0 and function.instructions[index].opname in SPREADS:
             index -= 1

@@ -12,6 +12,7 @@ from typing import Any, Dict, Hashable, Iterable, List, NamedTuple, Optional, Se
 import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.opcodes import LOCAL_STORES, RETURNS, STACK_MOVES
 from pijit.core.capture.state.frame_state import parts_of
 from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.element_types import LONGEST_ROW, LOOKED_AT, list_like
@@ -23,8 +24,7 @@ from pijit.guards.source import UNBOUND, is_plain_tuple
 
 NO_THINGS = (tuple, list, dict, set, frozenset, str, bytes, int, float, complex, type, types.ModuleType,
              types.FunctionType, np.ndarray, np.generic, BaseException)
-HANDING_ON = frozenset(["RETURN_VALUE", "POP_TOP", "STORE_FAST", "DUP_TOP", "ROT_TWO", "ROT_THREE", "ROT_FOUR", "COPY",
-                        "SWAP"])
+HANDING_ON = STACK_MOVES | LOCAL_STORES | RETURNS
 """Instructions that bytecode executes equally well for an object of unknown type; they reject no samples."""
 ENOUGH = 64
 """The number of objects that are sampled for the type of an attribute."""

@@ -10,14 +10,13 @@ from types import CodeType
 from typing import Any, Callable, Dict, List
 
 from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.instructions.opcodes import KEYWORD_PASSES
+from pijit.core.bytecode.instructions.predicates import loads_local
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Keywords, Sequence
 from pijit.core.errors import Break
 
 Default = Callable[[int, str], Abstract]
 """Default of a parameter: of a positional one by its position from the end, of a keyword-only one by (0, name)."""
-
-
-HANDS_ON = frozenset(["CALL_FUNCTION_EX", "DICT_MERGE", "BUILD_MAP_UNPACK_WITH_CALL"])
 
 
 def bind(code: CodeType, arguments: List[Abstract], keywords: Dict[str, Abstract],
@@ -77,5 +76,5 @@ def with_dicts(interpreter: Any, body: Function, bound: Dict[str, Abstract]) -> 
 def _is_read(body: Function, name: str) -> bool:
     """Whether a variable is read for any purpose other than a call with ``**name``."""
     following = zip(body.instructions, body.instructions[1:])
-    return any(one.opname == "LOAD_FAST" and one.value == name and other.opname not in HANDS_ON
+    return any(loads_local(one) and one.value == name and other.opname not in KEYWORD_PASSES
                for one, other in following)

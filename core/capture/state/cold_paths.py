@@ -10,6 +10,7 @@ from typing import Any, Container, Iterable, Optional, Set
 
 from pijit.core.bytecode.analysis.blocks import CFG, Block
 from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.instructions.predicates import drops, is_return, loads_constant, writes_local
 
 
 class ColdPath(Exception):
@@ -48,7 +49,7 @@ def _ends(cfg: CFG, block: Block) -> Set[Any]:
     such returns."""
     last, before = block.end - 1, block.end - 2
     instructions = cfg.function.instructions
-    if instructions[last].opname == "RETURN_VALUE" and before >= 0 and instructions[before].opname == "LOAD_CONST":
+    if is_return(instructions[last]) and before >= 0 and loads_constant(instructions[before]):
         return {("returns", id(instructions[before].value))}
     return set(block.successors)
 
@@ -60,7 +61,7 @@ def _end_of_dropped(cfg: CFG, index: int, level: int) -> Optional[Block]:
     """
     for position in range(index, len(cfg.function.instructions) - 1):
         if cfg.stack_depth[position + 1] == level:
-            dropped = cfg.function.instructions[position].opname == "POP_TOP"
+            dropped = drops(cfg.function.instructions[position])
             return cfg.blocks[cfg.block_of[position] or 0] if dropped else None
     return None
 
@@ -71,7 +72,7 @@ def _keeps_nothing(cfg: CFG, liveness: Liveness, block: Block) -> bool:
         return False
     behind = [cfg.blocks[number].start for number in block.successors]
     stored = {instr.value for instr in cfg.function.instructions[block.start:block.end]
-              if instr.opname in ("STORE_FAST", "DELETE_FAST")}
+              if writes_local(instr)}
     level = cfg.stack_depth[block.start]
     return all(cfg.stack_depth[start] == level and stored.isdisjoint(liveness.live_in(start)) for start in behind)
 

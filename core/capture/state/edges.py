@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.predicates import steps_iterator
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.base import Raised
@@ -27,7 +28,7 @@ class ExceptionEdge(NamedTuple):
 def outcome_edges(outcomes: CallOutcomes, last: Instr, state: FrameState) -> Dict[int, Tuple[int, FrameState]]:
     """The edges of a call or generator step that has several outcomes: target and state, by slot."""
     edges = {slot: (last.index + 1, after) for slot, after in outcomes.states(state).items()}
-    for slot, (_, after) in edges.items() if last.opname == "FOR_ITER" else ():
+    for slot, (_, after) in edges.items() if steps_iterator(last) else ():
         result = after.stack.pop()
         if has_ended(result):
             edges[slot] = last.target, after  # type: ignore[assignment]

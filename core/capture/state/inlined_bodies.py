@@ -7,6 +7,7 @@ from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional, Sequenc
 
 from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.bytecode.rewrite.cells import decode_with_locals
 from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 
@@ -56,7 +57,7 @@ def body_with(cfg: CFG) -> Body:
 def doomed_blocks(cfg: CFG) -> FrozenSet[int]:
     """The blocks from which no path returns."""
     instructions = cfg.function.instructions
-    todo = [block.index for block in cfg.blocks if instructions[block.end - 1].opname == "RETURN_VALUE"]
+    todo = [block.index for block in cfg.blocks if is_return(instructions[block.end - 1])]
     returning = set(todo)
     while todo:
         for index in cfg.blocks[todo.pop()].predecessors:

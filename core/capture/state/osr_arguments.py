@@ -10,19 +10,19 @@ from types import CodeType
 from typing import Any, Dict, FrozenSet, List, Optional
 
 from pijit.core.bytecode.codec.decode import Function
+from pijit.core.bytecode.instructions.predicates import writes_local
 from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor
 from pijit.guards.facts import is_exactly
 
-BINDING = frozenset(["STORE_FAST", "DELETE_FAST"])
 IMMORTAL = (bool, int, float, complex, str, bytes, type(None))
 
 
 def bound_anew(function: Function) -> FrozenSet[str]:
     """The arguments that the function assigns to or deletes."""
     arguments = set(function.varnames[:function.argument_count])
-    return frozenset(instr.value for instr in function.instructions if instr.opname in BINDING
+    return frozenset(instr.value for instr in function.instructions if writes_local(instr)
                      and instr.value in arguments)
 
 

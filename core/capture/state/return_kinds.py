@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
+from pijit.core.bytecode.instructions.predicates import steps_iterator
 from pijit.core.capture.state.frame_state import FrameState, forgotten, join, knows_nothing
 from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
@@ -99,7 +100,7 @@ def part(interpreter: Any, outcomes: CallOutcomes) -> None:
     fragile = any(isinstance(value, FRAGILE) for value in interpreter.state.stack)
     refused = any(isinstance(way.result, Const) and way.result.object is NotImplemented
                   for way in outcomes.ways.values())
-    if fragile or refused or not interpreter.gives_result() and interpreter.instr.opname != "FOR_ITER":
+    if fragile or refused or not interpreter.gives_result() and not steps_iterator(interpreter.instr):
         raise outcomes.why_not()
     if cfg.blocks[cfg.block_of[index]].end != index + 1:
         raise Cut(cfg, index + 1)

@@ -10,13 +10,14 @@ from typing import Optional, Set
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.use_def import UseDef
 from pijit.core.bytecode.instructions.instruction import Instr
+from pijit.core.bytecode.instructions.predicates import saves_local, stores_local, swapped_with
 
 
 def maybe_empty(cfg: CFG, usedef: UseDef, index: int) -> Set[int]:
     """The stack positions before an instruction that hold a saved local which may have been unbound."""
     found: Set[int] = set()
     for instr in cfg.function.instructions[:index]:
-        if instr.opname == "LOAD_FAST_AND_CLEAR" and instr.value in usedef.may_be_unbound(instr.index):
+        if saves_local(instr) and instr.value in usedef.may_be_unbound(instr.index):
             position = _position(cfg, instr, index)
             found.update(() if position is None else (position,))
     return found
@@ -29,8 +30,8 @@ def _position(cfg: CFG, put_aside: Instr, index: int) -> Optional[int]:
         depth = cfg.stack_depth[instr.index]
         if position is None or depth is None:  # END_FOR never runs
             continue
-        below = {"ROT_TWO": 2, "SWAP": instr.arg or 0}.get(instr.opname)
-        if instr.opname == "STORE_FAST" and position == depth - 1:
+        below = swapped_with(instr)
+        if stores_local(instr) and position == depth - 1:
             return None
         if below and position in (depth - 1, depth - below):
             position = 2 * depth - 1 - below - position

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Dict, List, Optional, Tuple, Union, cast
 
+from pijit.core.bytecode.instructions.predicates import unpacks_sequence
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler, only
@@ -74,7 +75,7 @@ def taken_tuple(interpreter: Interpreter, read: str, operands: List[Value], row:
     owner, index = operands
     found = interpreter.typed_item(read, owner, index, row)
     if (isinstance(found, Sequence)
-            and interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE"):
+            and unpacks_sequence(interpreter.function.instructions[interpreter.instr.index + 1])):
         return Sequence(list(found.items))
     held = cast(Union[Instance, Sequence], found).value
     interpreter.emit("hold", [cast(Value, held)], None, exits=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Dict, Iterable, List, Optional, Set
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.opcodes import WRITES
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.protocol import Interpreter
@@ -130,7 +131,7 @@ Kinds = Dict[str, Set[Optional[Type]]]
 
 def lists_left(entry: FrameState, left: FrameState, instructions: Iterable[Instr]) -> Kinds:
     """Item types of the lists that a call received, for the callee's variables that it did not bind again."""
-    bound = {instr.value for instr in instructions if instr.opname.startswith(("STORE_", "DELETE_"))}
+    bound = {instr.value for instr in instructions if instr.opname in WRITES}
     return {name: item_kinds(left.locals[name]) for name, value in entry.locals.items()
             if class_of(value) is list and name in left.locals and name not in bound}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Optional
 
+from pijit.core.bytecode.instructions.predicates import tests_truth
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.typing.result_types import PYTHON_OPERATORS
@@ -31,8 +32,8 @@ def compare_in_order(interpreter: Interpreter, symbol: str, left: Abstract, righ
         return None
     items = [[interpreter.use(item) for item in items or ()] for items in pair]
     plain = all(is_among(class_of(item), PLAIN_ANSWERS) for one in items for item in one)
-    following = interpreter.function.instructions[interpreter.instr.index + 1].opname
-    if not plain and not following.startswith("POP_JUMP_IF_") and following != "TO_BOOL":
+    following = interpreter.function.instructions[interpreter.instr.index + 1]
+    if not plain and not tests_truth(following):
         raise Break("PJ203", operand=describe(right))
     answer: Abstract = Const(PYTHON_OPERATORS[symbol](len(items[0]), len(items[1])))
     for one, other in reversed(list(zip(*items))):

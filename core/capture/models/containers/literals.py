@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, cast
 
+from pijit.core.bytecode.analysis.function_making import makes_call_arguments
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.predicates import adds_to_set, builds_set
 from pijit.core.bytecode.rewrite.generator_to_loop import VALUE_BELOW_KEY
 from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.ranges import made_range
 from pijit.core.capture.models.containers.sequences import JOINS, joined_dicts, taken_apart, taken_apart_with_rest
-from pijit.core.capture.models.functions.star_arguments import behind_display, starred_or_break
+from pijit.core.capture.models.functions.star_arguments import starred_or_break
 from pijit.core.capture.models.iteration.consumers import call_set
 from pijit.core.capture.models.numpy.random import is_pythons_draw
 from pijit.core.capture.models.objects.composites import held_method, is_unmade, made_slice
@@ -177,7 +179,7 @@ def op_SET_UPDATE(interpreter: Interpreter, instr: Instr) -> None:
     value, owner = interpreter.pop(), interpreter.state.stack[-(instr.arg or 1)]
     begin = interpreter.function.instructions[owner.born] if owner.born >= 0 else instr
     between = interpreter.function.instructions[begin.index:instr.index]
-    if begin.opname != "BUILD_SET" or begin.arg or any(one.opname in ("SET_UPDATE", "SET_ADD") for one in between):
+    if not builds_set(begin) or begin.arg or any(map(adds_to_set, between)):
         raise Break("PJ216", opcode=instr.opname)
     made = call_set(interpreter, [value], {})
     made.born = owner.born
@@ -191,7 +193,7 @@ def op_BUILD_LIST_UNPACK(interpreter: Interpreter, instr: Instr) -> None:
 def op_LIST_EXTEND(interpreter: Interpreter, instr: Instr) -> None:
     """``[*a, *b]``, and ``f(a, *b)`` from CPython 3.9 on."""
     value, owner = interpreter.pop(), interpreter.state.stack[-(instr.arg or 1)]
-    if isinstance(owner, KnownContainer) and behind_display(interpreter.function, instr):
+    if isinstance(owner, KnownContainer) and makes_call_arguments(interpreter.function, instr):
         items = starred_or_break(interpreter, interpreter.state.stack[-2], len(owner.items), value)
     else:
         items = _chained(interpreter, [value])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional, Tuple, cast
 
+from pijit.core.bytecode.instructions.predicates import unpacks_sequence
 from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -33,7 +34,7 @@ def _take(name: str) -> Handler:
         interpreter.emit("take_entry", [found], None, exits=True)
         if class_of(owner) is set:
             return items[0]
-        unpacked = interpreter.function.instructions[interpreter.instr.index + 1].opname == "UNPACK_SEQUENCE"
+        unpacked = unpacks_sequence(interpreter.function.instructions[interpreter.instr.index + 1])
         return Sequence(items) if unpacked else interpreter.new_tuple(items)
     return call
 

@@ -16,6 +16,7 @@ from typing import Any, List, Optional, Tuple, cast
 
 import numpy as np
 
+from pijit.core.bytecode.instructions.predicates import drops, makes_iterator
 from pijit.core.capture.models.containers.counters import count_of, rely_if_counter, rely_on_counter
 from pijit.core.capture.models.objects.list_elements import checked_list_element, list_of_elements
 from pijit.core.capture.models.operators import describe
@@ -205,7 +206,7 @@ def entries_expected(interpreter: Interpreter, value: Abstract, what: str) -> Op
         if known and not any(kind is None and what in views for kind, views in zip(known, VIEWS)):
             return Holding(cast(type, class_of(value)), tuple(kind if what in views else None
                                                               for kind, views in zip(known, VIEWS)))
-        header = interpreter.instr.index + (1 if interpreter.instr.opname == "GET_ITER" else 2)
+        header = interpreter.instr.index + (1 if makes_iterator(interpreter.instr) else 2)
         observed = interpreter.facts.feedback.get(header)
         kind = type_of(observed) if observed is not None else None
         pair = (kind, kind)
@@ -287,7 +288,7 @@ def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
 
 def is_dropped(interpreter: Interpreter) -> bool:
     """Whether the next instruction drops what this one pushes."""
-    return interpreter.function.instructions[interpreter.instr.index + 1].opname == "POP_TOP"
+    return drops(interpreter.function.instructions[interpreter.instr.index + 1])
 
 
 def length_now(interpreter: Interpreter, owner: Abstract) -> Abstract:

@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple, cast
 
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -119,7 +120,7 @@ def _sum(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
     if isinstance(left, Const) and isinstance(right, Const):
         return interpreter.made_text("operator.add", [left, right])
     behind = interpreter.function.instructions[interpreter.instr.index + 1]
-    if left.root == Root("local", behind.value) and behind.opname == "STORE_FAST" and interpreter.is_in_loop():
+    if left.root == Root("local", behind.value) and stores_local(behind) and interpreter.is_in_loop():
         raise Break("PJ216", because="the string may grow in place")
     return Instance(TEXT, interpreter.emit("text_add",
                                            [interpreter.object_value(left), interpreter.object_value(right)], TEXT))

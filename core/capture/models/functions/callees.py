@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable
 from pijit.core.capture.context import CaptureContext, Place
 from pijit.core.capture.models.objects.special_methods import (
     class_place,
@@ -197,7 +198,7 @@ def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.Funct
     target = _callable_of(instr, stack)
     if target is None:
         return None
-    if instr.opname == "LOAD_ATTR":
+    if loads_attribute(instr):
         found = read_class_attribute(sample_of(target), instr.value) if isinstance(target, OpaqueObject) else None
         return _function_of(found.fget) if type(found) is property else None
     return _function_of(sample_of(target.function if isinstance(target, Bound) else target))
@@ -205,8 +206,8 @@ def called_function(instr: Instr, stack: List[Abstract]) -> Optional[types.Funct
 
 def _callable_of(instr: Instr, stack: List[Abstract]) -> Optional[Abstract]:
     """The object that an instruction calls, or whose attribute it reads."""
-    below = CALLEE_BELOW.get(instr.opname)
-    return stack[-1 - below(instr.arg or 0)] if below is not None and below(instr.arg or 0) < len(stack) else None
+    above = operands_above_callable(instr)
+    return stack[-1 - above] if above is not None and above < len(stack) else None
 
 
 def may_compile_alone(instr: Instr, stack: List[Abstract]) -> bool:
@@ -228,7 +229,7 @@ def may_compile_alone(instr: Instr, stack: List[Abstract]) -> bool:
 
 def calls_unknown(instr: Instr, stack: List[Abstract]) -> bool:
     """Whether an instruction calls a value of which nothing is known."""
-    return instr.opname != "LOAD_ATTR" and isinstance(_callable_of(instr, stack), Unknown)
+    return not loads_attribute(instr) and isinstance(_callable_of(instr, stack), Unknown)
 
 
 def _function_of(target: Any) -> Optional[types.FunctionType]:
@@ -244,16 +245,6 @@ def _function_of(target: Any) -> Optional[types.FunctionType]:
     found = None if issubclass(kind, type) else read_class_attribute(target, "__call__")
     return found if type(found) is types.FunctionType else None
 
-
-NAMES_ON_STACK = not (3, 11) <= sys.version_info < (3, 13)
-"""Whether the names of a call's keywords are on the operand stack, rather than part of the call."""
-CALLEE_BELOW: Dict[str, Callable[[int], int]] = {
-    "CALL_FUNCTION": lambda count: count, "CALL_METHOD": lambda count: count,
-    "CALL_FUNCTION_KW": lambda count: count + NAMES_ON_STACK, "CALL_METHOD_KW": lambda count: count + NAMES_ON_STACK,
-    "CALL_FUNCTION_EX": lambda flags: 1 + (flags & 1),
-    "LOAD_ATTR": lambda name: 0,
-}
-"""Number of operands that an instruction has above the callable."""
 
 Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 

@@ -12,13 +12,19 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import Any, Iterable, List, NamedTuple, Optional, Tuple, cast
+from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Tuple, cast
 
+from pijit.core.bytecode.analysis.function_making import (
+    NAME_ON_STACK,
+    WITH_ANNOTATIONS,
+    WITH_CLOSURE,
+    WITH_DEFAULTS,
+    WITH_NAMED,
+)
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.rewrite.cells import BINDS, binds_again, is_shared
 from pijit.core.capture.context import CaptureContext, MadeFunctionContext, Place
 from pijit.core.capture.models.functions.callees import Callee, CalleeContext
-from pijit.core.capture.models.functions.make_function import pop_code
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.frame_state import forgotten, is_confined, knows_nothing
@@ -39,7 +45,6 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Object
 from pijit.guards.source import Attr, Inner, Item
 
-WITH_DEFAULTS, WITH_NAMED, WITH_ANNOTATIONS, WITH_CLOSURE = 0x01, 0x02, 0x04, 0x08
 SUSPENDING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
 """Code flags of generators and coroutines; bytecode makes such functions."""
 
@@ -153,6 +158,13 @@ class ClosureContext(CalleeContext):
 def _new_cell() -> Any:
     content = None
     return cast(Tuple[Any, ...], (lambda: content).__closure__)[0]
+
+
+def pop_code(pop: Callable[[], Abstract]) -> Tuple[Any, str]:
+    """The code and the qualified name that MAKE_FUNCTION takes from the stack."""
+    name = cast(Const, pop()).object if NAME_ON_STACK else None
+    code = cast(Const, pop()).object
+    return code, name if name is not None else code.co_qualname
 
 
 def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:

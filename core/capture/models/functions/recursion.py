@@ -11,6 +11,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Callable, Dict, List, Tuple
 
+from pijit.core.bytecode.instructions.predicates import handles_exceptions
 from pijit.core.capture.context import CaptureContext, Place
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.values.lattice import OpaqueObject
@@ -18,9 +19,6 @@ from pijit.core.errors import Break
 
 MAX_RECURSIVE = 3000
 """Most instructions that are inlined at a function's calls of itself. Each level may double them."""
-HANDLING = frozenset(["SETUP_FINALLY", "SETUP_EXCEPT", "SETUP_WITH", "PUSH_EXC_INFO"])
-"""Instructions that handle exceptions. They are analysed twice at each level:
-for calls that raise and for calls that do not."""
 
 
 class Recursion:
@@ -46,7 +44,8 @@ class Recursion:
             because = "too much code is inlined"
         if because is not None:
             refusal = Break("PJ230", callee=callee.name, because=because)
-            handles = any(instr.opname in HANDLING for instr in facts.function.instructions)
+            # Handlers are analysed twice at each level: for calls that raise and for calls that do not.
+            handles = any(map(handles_exceptions, facts.function.instructions))
             refusal.leaves = times > 0 and not handles
             raise refusal
 

@@ -9,7 +9,6 @@ import types
 from typing import Any, List, Optional
 
 from pijit.core._hook import JitFunction
-from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.capture.models.containers.sequences import taken_apart
 from pijit.core.capture.models.functions.callees import sample_of
 from pijit.core.capture.models.protocol import Interpreter
@@ -44,12 +43,6 @@ def _parameters(callee: Abstract) -> Optional[int]:
     if type(function) is not types.FunctionType or function.__code__.co_flags & VARIABLE_ARGUMENTS:
         return None
     return function.__code__.co_argcount - len(function.__defaults__ or ()) - own
-
-
-def behind_display(function: Function, instr: Instr) -> bool:
-    """Whether the list that LIST_EXTEND extends holds the arguments of a call, whose callable is below it."""
-    following = function.instructions[instr.index + 1:instr.index + 3]
-    return instr.arg == 1 and [one.opname for one in following] == ["LIST_TO_TUPLE", "CALL_FUNCTION_EX"]
 
 
 def starred_or_break(interpreter: Interpreter, callee: Abstract, given: int, value: Abstract) -> List[Abstract]:

@@ -8,15 +8,28 @@ A named function is made where the kernel exits, if it is still called after tha
 
 from __future__ import annotations
 
-import dis
 import types
 from typing import Dict, List, Optional, Tuple
 
+from pijit.core.bytecode.analysis.function_making import (
+    WITH_CLOSURE,
+    code_made,
+    escapes_at_once,
+    maker_at,
+    precedes_closure,
+    writes_free_variable,
+)
 from pijit.core.bytecode.analysis.liveness import reads_all_locals
-from pijit.core.bytecode.codec.decode import Function, Instr, decode
+from pijit.core.bytecode.codec.decode import Function, Instr
+from pijit.core.bytecode.instructions.predicates import builds_tuple, stores_local
 from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, variable
-from pijit.core.capture.models.functions.function_values import FunctionValue, Wanted, named_function, new_closure
-from pijit.core.capture.models.functions.make_function import CLOSURE, code_made, pop_code
+from pijit.core.capture.models.functions.function_values import (
+    FunctionValue,
+    Wanted,
+    named_function,
+    new_closure,
+    pop_code,
+)
 from pijit.core.capture.models.functions.shared_cells import cell_reference
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.models.operators import describe
@@ -29,11 +42,7 @@ from pijit.core.capture.values.lattice import Abstract, CellRef, Lazy, Sequence,
 from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
 
-WITH_CLOSURE = 0x08
-STORES = frozenset(["STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "STORE_ATTR", "RETURN_VALUE"])
 COMPREHENSIONS = frozenset(["<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"])
-WRITES = frozenset(["STORE_DEREF", "DELETE_DEREF"])
-WRITING = frozenset(dis.opmap[name] for name in WRITES)
 
 
 def not_inlined(interpreter: Interpreter, callee: UnescapedFunction, error: Break) -> Break:
@@ -80,7 +89,7 @@ def _function_of(interpreter: Interpreter, instr: Instr) -> Tuple[Optional[types
     The code is None if bytecode makes the function. A function that is bound to a variable may count as called
     on the spot, see `_made_on_the_spot`.
     """
-    make = next(later for later in interpreter.function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
+    make = maker_at(interpreter.function, instr.index)
     code, base = code_made(interpreter.function, make), interpreter.facts.base
     if not isinstance(code, types.CodeType) or interpreter.facts.inliner is None or code in base.by_bytecode:
         return None, False
@@ -91,8 +100,7 @@ def _function_of(interpreter: Interpreter, instr: Instr) -> Tuple[Optional[types
 def makes_object(interpreter: Interpreter, instr: Instr) -> bool:
     """Whether an instruction helps to make, as an object,
     a function that was first taken to be called on the spot."""
-    following = interpreter.function.instructions[instr.index:instr.index + CLOSURE + 1]
-    if instr.opname == "BUILD_TUPLE" and following[-1].opname != "MAKE_FUNCTION":
+    if builds_tuple(instr) and not precedes_closure(interpreter.function, instr):
         return False
     code, on_the_spot = _function_of(interpreter, instr)
     return not on_the_spot and code in interpreter.facts.base.objects
@@ -190,21 +198,13 @@ def _made_on_the_spot(function: Function, instr: Instr, depth: int) -> Optional[
 
     A function that writes a variable of the function around it is made by bytecode.
     """
-    make = next(later for later in function.instructions[instr.index:] if later.opname == "MAKE_FUNCTION")
+    make = maker_at(function, instr.index)
     code = code_made(function, make)
-    behind = function.instructions[make.index + 1].opname
-    if not isinstance(code, types.CodeType) or behind in STORES:
+    if not isinstance(code, types.CodeType) or escapes_at_once(function, make):
         return None
-    if behind == "STORE_FAST":  # only where no code can observe that it is rebuilt when it is needed
+    if stores_local(function.instructions[make.index + 1]):
+        # only where no code can observe that it is rebuilt when it is needed
         suits = not depth and not code.co_flags & GENERATOR and not reads_all_locals(function)
     else:
         suits = code.co_name.startswith("<")
-    return code if suits and not _writes_around(code) else None
-
-
-def _writes_around(code: types.CodeType) -> bool:
-    """Whether a function writes a variable of the function around it.
-    Most have no such instruction and are not decoded."""
-    if not code.co_freevars or WRITING.isdisjoint(code.co_code[::2]):
-        return False
-    return any(inner.opname in WRITES and inner.value in code.co_freevars for inner in decode(code).instructions)
+    return code if suits and not writes_free_variable(code) else None

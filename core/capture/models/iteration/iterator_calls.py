@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 from typing import Any, List, Tuple
 
+from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, reverse_iterator
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
@@ -123,7 +124,7 @@ def call_iter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     value, behind = arguments[0], interpreter.function.instructions[interpreter.instr.index + 1]
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM and value.made.name is not None:
         raise Break("PJ209", type=value.made.name)
-    kind = list_type(value) if class_of(value) is list and behind.opname == "STORE_FAST" else None
+    kind = list_type(value) if class_of(value) is list and stores_local(behind) else None
     if isinstance(kind, (ListOf, Holding)):  # a variable must not hold an iterator that is to be unrolled
         return LoopIterator("list", (interpreter.word(Const(0)),), (Instance(kind, interpreter.object_value(value)),))
     return iterator_over(interpreter, arguments[0])

@@ -13,6 +13,7 @@ from typing import Any, Optional, Tuple, cast
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, UNARY
+from pijit.core.bytecode.instructions.predicates import compares, loads_item, stores_item
 from pijit.core.capture.context import Place
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -46,8 +47,6 @@ PLAIN = (int, float, bool, complex, str, bytes, type(None))
 
 trust_getter(JitFunction)  # guards read jitted methods from classes
 
-SUBSCRIPTS = {"BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__"}
-
 
 def is_object(value: Abstract) -> bool:
     """Whether a value is an object of a known class, which may be the program's."""
@@ -63,9 +62,11 @@ def method_called(instr: Instr) -> Optional[Tuple[str, int]]:
         return "__i%s__" % OPERATORS[INPLACE[name]], 1
     if name in UNARY:
         return "__%s__" % UNARY[name], 0
-    if name == "COMPARE_OP" and instr.value in COMPARISONS:
+    if compares(instr) and instr.value in COMPARISONS:
         return COMPARISONS[instr.value][0], 1
-    return (SUBSCRIPTS[name], 1) if name in SUBSCRIPTS else None
+    if loads_item(instr):
+        return "__getitem__", 1
+    return ("__setitem__", 1) if stores_item(instr) else None
 
 
 def operator_method(instr: Instr, value: Abstract) -> Any:

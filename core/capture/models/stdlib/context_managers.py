@@ -16,6 +16,7 @@ from typing import Any, Callable, List, NamedTuple, Tuple, cast
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.block_stack import Blocks
+from pijit.core.bytecode.instructions.predicates import calls_plainly, ends_block
 from pijit.core.bytecode.linker.osr import Given
 from pijit.core.capture.models.objects.special_methods import call_special, class_place, special_method
 from pijit.core.capture.models.operators import describe
@@ -145,7 +146,7 @@ def again_at(cfg: Any, index: int) -> int:
     """Where bytecode resumes in place of an instruction: never directly after a with block, but at its POP_BLOCK.
     After it, an exception of a signal handler would skip the manager's ``__exit__``."""
     blocks = cfg.block_stack[index - 1] if index else None
-    ends = blocks and blocks[-1].kind == "with" and cfg.function.instructions[index - 1].opname == "POP_BLOCK"
+    ends = blocks and blocks[-1].kind == "with" and ends_block(cfg.function.instructions[index - 1])
     return index - 1 if ends else index
 
 
@@ -167,7 +168,7 @@ def item_output(interpreter: Recorder, value: Abstract) -> Output:
 def stranded(instr: Instr, stack: List[Abstract]) -> List[Abstract]:
     """The operand stack at a break, without managers, because a kernel can exit inside their blocks. A manager
     whose ``__exit__`` is called here stays in the list: bytecode has to enter it."""
-    called = stack[-4] if instr.opname == "CALL_FUNCTION" and instr.arg == 3 else None
+    called = stack[-4] if calls_plainly(instr) and instr.arg == 3 else None
     return [value for value in stack if not isinstance(value, Manager) or value is called]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.predicates import enters_with
 from pijit.core.capture.context import Place
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.values.describe import Arguments, Handler
@@ -108,13 +109,13 @@ def refuse_loop(interpreter: Interpreter, setup: Instr) -> None:
     for loop in interpreter.cfg.loops if not interpreter.facts.depth else ():
         blocks = interpreter.cfg.block_stack[interpreter.cfg.blocks[loop.header].start]
         if any(block.pusher == setup.index for block in blocks or ()):
-            raise Break("PJ206", opcode="SETUP_WITH", because="a loop inside has a kernel of its own")
+            raise Break("PJ206", opcode=setup.opname, because="a loop inside has a kernel of its own")
 
 
 def _made(interpreter: Interpreter, cls: Any, owner: Abstract, fits: bool) -> Abstract:
     """A new manager; Break unless the next instruction enters it."""
     following = interpreter.function.instructions[interpreter.instr.index + 1]
-    if not fits or following.opname != "SETUP_WITH":
+    if not fits or not enters_with(following):
         raise Break("PJ210" if cls is np.errstate else "PJ201", callee=cls.__name__)
     refuse_loop(interpreter, following)
     return Bound(Const(cls), owner, interpreter.instr.index)
