@@ -87,7 +87,7 @@ class CaptureRecord:
         self.kernel_lines = tuple(_lines_of(result.cfg.function.instructions, candidate) for candidate in numbered)
         self._parts = parts_of([captured for captured, _ in made])
         self._code = function.__code__
-        self._cfg = result.cfg
+        self._analysed = result.analysed
         self._linked = linked
         self._segments = tuple(segments)
         self._ways = tuple(ways)
@@ -101,14 +101,14 @@ class CaptureRecord:
     @property
     def split(self) -> Split:
         """The partition of the function, as boxes and edges."""
-        return split_of(self._cfg, self._parts)
+        return split_of(self._analysed, self._parts)
 
     @property
     def bytecode_lines(self) -> Tuple[int, ...]:
         """The source lines that do something outside of kernels, and those that are in no kernel at all."""
         inside = {i for part in self._parts for i in part.indices}
-        instructions = self._cfg.function.instructions
-        reached = [i for i, block in enumerate(self._cfg.block_of) if block is not None]
+        instructions = self._analysed.function.instructions
+        reached = [i for i, block in enumerate(self._analysed.cfg.block_of) if block is not None]
         outside = {instructions[i].lineno for i in reached if i not in inside}
         busy = set(busy_lines(instructions, [i for i in reached if i not in inside]))
         glue = outside - {instructions[i].lineno for i in inside}
@@ -118,12 +118,12 @@ class CaptureRecord:
         """Facts about values that instructions push, by source line."""
         found: Dict[str, List[str]] = {}
         for index, text in values.items():
-            found.setdefault("line %d" % line_of(self._cfg.function.instructions, index), []).append(text)
+            found.setdefault("line %d" % line_of(self._analysed.function.instructions, index), []).append(text)
         return {line: " and ".join(dict.fromkeys(texts)) for line, texts in found.items()}
 
     @property
     def blocks(self) -> str:
-        return format_cfg(self._cfg)
+        return format_cfg(self._analysed.cfg)
 
     @property
     def segments(self) -> str:

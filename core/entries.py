@@ -82,12 +82,13 @@ class _EntryBuilder:
         """One capture for each kind of observed values."""
         config, start = self.config, self.start
         localsplus, globals, builtins = self.roots
+        analysed = self.state.analysed(self.code)
         self.results: List[Capture] = []
         with recorded(config.print_after_all) as self.stages:
             numbering = Numbering(self.code.co_name, len(self.seen.profiles) == 1, self.stages)
             for profile in self.seen.profiles:
                 self.results.append(capture(CaptureRequest(
-                    self.code, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
+                    analysed, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
                     self.state.steering, _inliner(config), config.max_loop_unrolling if config.loop_unrolling else 0,
                     start.arrived if start is not None else None, self.state.hints)))
                 enlist_head(self.results[-1])

@@ -112,7 +112,7 @@ def make_movers(result: Capture, pending: Pending,
                 observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
     """By header, the makers of movers for loops where a call can move to newer code; the other loops, with a reason."""
     cfg = result.cfg
-    pending.arrived = remembered(cfg.function, result.analysis.entry)
+    pending.arrived = remembered(result.analysed, result.analysis.entry)
     points = move_points(cfg)
     inside = {cfg.blocks[loop.header].start: frozenset(index for index in observers
                                                        if cfg.block_of[index] in loop.body)

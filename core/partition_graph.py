@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple, cast
 
-from pijit.core.bytecode.analysis.blocks import CFG
-from pijit.core.bytecode.analysis.use_def import ARGUMENT, STORE, UseDef
+from pijit.core.bytecode.analysed_code import AnalysedCode
+from pijit.core.bytecode.analysis.use_def import ARGUMENT, STORE
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.bytecode.instructions.predicates import is_return, loads_local
 from pijit.core.capture.build.segment import Captured
@@ -93,10 +93,9 @@ _NOWHERE = _Nowhere()
 class _Splitter:
     """Builds the partition of one function."""
 
-    def __init__(self, cfg: CFG, parts: Sequence[Part]) -> None:
-        self.cfg = cfg
-        self.instructions = cfg.function.instructions
-        self.usedef = UseDef(cfg)
+    def __init__(self, analysed: AnalysedCode, parts: Sequence[Part]) -> None:
+        self.cfg, self.usedef = analysed.cfg, analysed.use_def
+        self.instructions = analysed.function.instructions
         self.parts = parts
         runs = [run for run in self._runs() if any(self.instructions[i].opname not in GLUE for i in run)]
         self.starts: Dict[int, List[int]] = {}
@@ -200,7 +199,7 @@ class _Splitter:
         return found
 
 
-def split_of(cfg: CFG, parts: Sequence[Part]) -> Split:
+def split_of(analysed: AnalysedCode, parts: Sequence[Part]) -> Split:
     """The partition of a function with these kernels."""
-    splitter = _Splitter(cfg, parts)
+    splitter = _Splitter(analysed, parts)
     return Split(tuple(splitter.boxes), tuple(splitter.edges()))

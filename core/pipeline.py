@@ -22,12 +22,12 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, cast
 from pijit.core import _hook, stance
 from pijit.core._launcher import spare_clear
 from pijit.core.asynchronous_exceptions import raise_asynchronous
+from pijit.core.bytecode.analysed_code import AnalysedCode, analysed_code
 from pijit.core.bytecode.assembler.emit import to_go_on
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 from pijit.core.capture.profile.hints import Hints
 from pijit.core.capture.profile.type_feedback import MAX_OBSERVATIONS, Pending
 from pijit.core.capture.state.entry_state import why_not_captured
-from pijit.core.capture.state.osr_arguments import bound_anew, slots_at_entry
+from pijit.core.capture.state.osr_arguments import slots_at_entry
 from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.capture_records import Entry, break_report
 from pijit.core.entries import Start, make_entry
@@ -107,9 +107,16 @@ class State:
         self.budget: Any = budget
         self.not_before = 0.0
         self.on_too_early: Optional[Callable[[float], None]] = None
+        self._analysed: Optional[AnalysedCode] = None
 
     def __del__(self) -> None:
         self.cache.clear()  # the code object holds the cache and may live longer
+
+    def analysed(self, code: types.CodeType) -> AnalysedCode:
+        """The analysed code of the function; it is decoded once for all captures."""
+        if self._analysed is None or self._analysed.code is not code:
+            self._analysed = analysed_code(code)
+        return self._analysed
 
     def show_exits(self) -> None:
         """Log the exit counts, if the logger is enabled."""
@@ -212,10 +219,10 @@ class State:
         return self._alone(self._begin_at, header, code, roots) if stance.current() != "run_only" else None
 
     def _begin_at(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
-        if code is not self.function.__code__ or bound_anew(decode_normal(normal_code(code, False))):
+        if code is not self.function.__code__ or self.analysed(code).rebound_arguments:
             return None  # the call began before the function got code of its own, or its arguments are not known
         pending, start = Pending(_weakly(self.on_visit)), Start(header, {})
-        roots = (slots_at_entry(code, roots[0], _hook.UNBOUND),) + roots[1:]
+        roots = (slots_at_entry(self.analysed(code), roots[0], _hook.UNBOUND),) + roots[1:]
         return self.add(pending, make_entry(self, code, roots, pending.used, pending, "", start), start)
 
     def fail(self, reason_id: str, error: BaseException) -> None:
@@ -299,7 +306,7 @@ class State:
         if pending not in self.pending:
             return None
         slots, globals, builtins = roots
-        entry_roots = slots_at_entry(code, slots, _hook.UNBOUND), globals, builtins
+        entry_roots = slots_at_entry(self.analysed(code), slots, _hook.UNBOUND), globals, builtins
         linked = self._observed(pending, code, entry_roots, Start(header, pending.arrived or {}))
         answer: Optional[Tuple[types.CodeType, int]] = to_go_on(linked)
         return answer

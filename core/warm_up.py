@@ -225,13 +225,12 @@ def _nothing(*_: Any) -> None:
 
 def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]]) -> Optional[types.CodeType]:
     """The code with movers at the headers of its loops; None if a call can move at none of them."""
-    from pijit.core.bytecode.analysis.blocks import build_cfg
+    from pijit.core.bytecode.analysed_code import analysed_code
     from pijit.core.bytecode.linker.osr import move_points
-    from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
 
     if not has_backward_jump(code):
         return None
-    cfg = build_cfg(decode_normal(normal_code(code, False)))
+    cfg = analysed_code(code).cfg
     headers = [header for header, because in move_points(cfg).items() if because is None]
     if not headers:
         return None

@@ -33,6 +33,7 @@ pijit.core.kernel.emit
 pijit.core.kernel.plan
 pijit.core.kernel.llvm
 pijit.core.kernel
+pijit.core.bytecode.analysed_code
 pijit.core.bytecode.linker
 pijit.core.bytecode.rewrite
 pijit.core.bytecode.assembler

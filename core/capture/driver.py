@@ -9,11 +9,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple, cast
 
-from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
-from pijit.core.bytecode.analysis.liveness import Liveness
+from pijit.core.bytecode.analysed_code import AnalysedCode
 from pijit.core.bytecode.instructions import opcodes
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
-from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Piece, Region, form_regions
 from pijit.core.capture.build import cost_model
@@ -69,9 +66,9 @@ class Capture:
     says why the whole function stays bytecode.
     """
 
-    def __init__(self, cfg: CFG, analysis: Analysis, candidates: List[Candidate],
+    def __init__(self, analysed: AnalysedCode, analysis: Analysis, candidates: List[Candidate],
                  reentries: Dict[Any, Candidate], given_up: Optional[Break] = None) -> None:
-        self.cfg = cfg
+        self.analysed, self.cfg = analysed, analysed.cfg
         self.analysis = analysis
         self.candidates = candidates
         self.reentries = reentries
@@ -160,7 +157,7 @@ class CaptureRequest(NamedTuple):
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
     """
 
-    code: CodeType
+    analysed: AnalysedCode
     localsplus: List[Any]
     unbound: Any
     globals: Dict[str, Any]
@@ -180,12 +177,12 @@ class _Attempt:
     ``given_up`` is the reason why nothing is captured, once no smaller attempt is left.
     """
 
-    def __init__(self, request: CaptureRequest, cfg: CFG) -> None:
+    def __init__(self, request: CaptureRequest) -> None:
         hints = request.hints
-        self.cfg = cfg
+        self.analysed = request.analysed.with_plain_calls(request.globals)
         self.inliner, self.unrolling = request.inliner, request.unrolling
         self.said = HintedTypes() if hints is None else hints.said(
-            cfg.function, request.code, request.localsplus, request.globals)
+            self.analysed.function, request.analysed.code, request.localsplus, request.globals)
         self.samples, self.work = TypeSamples(), CaptureBudget()
         self.smaller = list(TRIES)
         self.given_up: Optional[Break] = None
@@ -211,16 +208,12 @@ def capture(request: CaptureRequest) -> Capture:
 
     Another attempt follows one that must split a block, has met a hint or a new sample, or has used up its budget.
     """
-    cfg = build_cfg(decode_normal(normal_code(request.code, False)))
-    plain = plain_module_calls(cfg, request.globals)
-    if plain is not None:
-        cfg = build_cfg(decode_normal(plain))
-    attempt = _Attempt(request, cfg)
+    attempt = _Attempt(request)
     while True:
         try:
             return _capture(request, attempt)
         except Cut as found:
-            attempt.cfg = attempt.cfg.cut(found.index)
+            attempt.analysed = attempt.analysed.cut(found.index)
         except (Hinted, Unlike):
             pass
         except Exhausted:
@@ -240,11 +233,11 @@ def _shallow(inliner: Optional[Inliner], depth: int) -> Optional[Inliner]:
 
 def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
     """One attempt. Raises Cut if a block must be split, Exhausted if the budget is used up."""
-    cfg, name, force_breaks = attempt.cfg, request.code.co_name, request.force_breaks
-    analysis = Analysis(cfg, Liveness(cfg), _context(request, attempt), _entry(request, cfg),
+    analysed, name, force_breaks = attempt.analysed, request.analysed.code.co_name, request.force_breaks
+    analysis = Analysis(analysed, analysed.liveness(), _context(request, attempt), _entry(request, analysed),
                         frozenset([force_breaks]) if type(force_breaks) is int else frozenset())
     if attempt.given_up is not None:
-        return Capture(cfg, analysis, [], {}, attempt.given_up)
+        return Capture(analysed, analysis, [], {}, attempt.given_up)
     everything = force_breaks is not None
     while True:
         regions = _regions(analysis.run(), force_breaks == "every")
@@ -252,25 +245,25 @@ def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
             candidates = _not_too_many(candidates)
-            return Capture(cfg, analysis, candidates, _build_reentries(analysis, candidates, name))
+            return Capture(analysed, analysis, candidates, _build_reentries(analysis, candidates, name))
         analysis.unhandled.update(error.index for error in refusals if isinstance(error, Unhandled))
         analysis.refused.update((error.index, error) for error in refusals if not isinstance(error, Unhandled))
 
 
 def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     """The context of one attempt."""
-    function = attempt.cfg.function
+    function = attempt.analysed.function
     facts = CaptureContext(function, request.globals, request.builtins, request.localsplus[len(function.varnames):],
                            request.feedback, request.steering, attempt.inliner, unrolling=attempt.unrolling,
                            samples=attempt.samples)
     facts.find_written()
-    facts.said, facts.within, facts.work = attempt.said, (request.code,), attempt.work
+    facts.said, facts.within, facts.work = attempt.said, (request.analysed.code,), attempt.work
     return facts
 
 
-def _entry(request: CaptureRequest, cfg: CFG) -> FrameState:
+def _entry(request: CaptureRequest, analysed: AnalysedCode) -> FrameState:
     """The state at the function's entry, with the values that a running call has rebound."""
-    entry = entry_state(cfg.function, request.localsplus, request.unbound, request.steering)
+    entry = entry_state(analysed.function, request.localsplus, request.unbound, request.steering)
     entry.locals.update(request.arrived or {})
     return entry
 

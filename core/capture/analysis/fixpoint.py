@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, FrozenSet, List, Optional, Set, Tuple, cast
 
-from pijit.core.bytecode.analysis.blocks import CFG, Block
+from pijit.core.bytecode.analysed_code import AnalysedCode
+from pijit.core.bytecode.analysis.blocks import Block
 from pijit.core.bytecode.analysis.liveness import Liveness
-from pijit.core.bytecode.analysis.use_def import UseDef
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import unwound_level
 from pijit.core.bytecode.instructions import opcodes, predicates
@@ -63,11 +63,11 @@ class Analysis:
 
     propagator = TypePropagator
 
-    def __init__(self, cfg: CFG, liveness: Liveness, facts: CaptureContext, entry: FrameState,
+    def __init__(self, analysed: AnalysedCode, liveness: Liveness, facts: CaptureContext, entry: FrameState,
                  forced: FrozenSet[int] = frozenset()) -> None:
-        self.cfg, self.function = cfg, cfg.function
+        self.analysed, self.cfg, self.function = analysed, analysed.cfg, analysed.function
         self.liveness = liveness
-        self.usedef = UseDef(cfg)
+        self.usedef = analysed.use_def
         self.facts, self.forced = facts, forced
         self.poisoned: Dict[int, Optional[Break]] = {}
         self.rarely_poisoned: Dict[int, Optional[Break]] = {}
@@ -76,14 +76,14 @@ class Analysis:
         self.unhandled: Set[int] = set()
         self.parted: Dict[int, CallOutcomes] = {}
         self.peeled: Set[int] = set()
-        self.onlookers = FrameReaders(cfg)
+        self.onlookers = FrameReaders(self.cfg)
         self.made: Dict[Any, Optional[Abstract]] = {}
         self.wanted, self.entry = 0, entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
         self.behind: Dict[Version, Dict[int, Tuple[int, FrameState]]] = {}
         self.likely = True
-        self.interpreter = self.propagator(cfg.function, facts, cfg, liveness)
+        self.interpreter = self.propagator(self.function, facts, self.cfg, liveness)
         self.interpreter.unhandled = self.unhandled
 
     def run(self) -> "Analysis":

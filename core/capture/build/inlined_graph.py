@@ -5,14 +5,11 @@ The callee's side exits are those of the call, or lead into the middle of the ca
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import TYPE_CHECKING, Any, Container, Dict, Iterator, List, Optional, Set, Tuple, cast
 from typing import Sequence as Items
 
-from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.linker.continuation import Continuation
-from pijit.core.bytecode.rewrite.cells import running_function
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.graph_builder import GraphBuilder
 from pijit.core.capture.build.pending_calls import stack_outputs
@@ -233,7 +230,7 @@ class InlineBuilder(GraphBuilder):
         outputs += [self.exit_output(value) for value in held.values()]
         outputs += [self.exit_output(value) for items in dicts.values() for value in items.values()]
         outputs += stack_outputs(self, state.stack)
-        rest = Continuation(self._running_cfg(callee.function.__code__), target, tuple(held),
+        rest = Continuation(self.analysis.analysed.running, target, tuple(held),
                             len(state.stack) + len(packed), inner, given(state.stack),
                             tuple((name, tuple(items)) for name, items in dicts.items()),
                             self.facts.inliner.recursion.calls_in(self.facts))
@@ -253,16 +250,6 @@ class InlineBuilder(GraphBuilder):
         cells = [self.segment_input(Root("closure", number), SKIP) for number in closure.shape.late]
         return Output("function", None, [Output("const", closure.shape.code), Output("const", closure.shape.name)]
                       + [Output("value", cell) for cell in cells])
-
-    def _running_cfg(self, code: CodeType) -> CFG:
-        """The callee's control flow as bytecode runs it. Its cell variables are plain variables only in the analysis.
-        """
-        if not code.co_cellvars and not code.co_freevars:
-            return self.cfg
-        running = self.captured.running
-        if self.cfg not in running:
-            running[self.cfg] = build_cfg(running_function(self.function, code))
-        return running[self.cfg]
 
     def _leave_once(self, value: Abstract) -> None:
         """Break if an exit would duplicate a tuple that the callers hold as well, or a function."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Set, Tuple, Union
 
-from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.capture.analysis.regions import Region
@@ -77,7 +76,6 @@ class Captured:
         unwinding: the returns that run finally bodies first, as on CPython 3.7.
         classes: the classes of objects that it makes, by id.
         found: objects that captured code made before, by the path to them.
-        running: by control flow of a callee with cell variables, the control flow of its code as bytecode runs it.
         number: the number of the kernel or re-entry in its function, from 1; 0: none.
         calls: the calls that were inlined.
     """
@@ -95,7 +93,6 @@ class Captured:
         self.inlined = 0
         self.size = 0
         self.unwinding: FrozenSet[int] = frozenset()
-        self.running: Dict[CFG, CFG] = {}
         self.classes: Dict[int, Const] = {}
         self.found: Dict[Any, VirtualObject] = {}
         self.number = 0

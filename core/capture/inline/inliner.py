@@ -11,9 +11,9 @@ import functools
 from types import CodeType, FunctionType
 from typing import Any, Dict, List, Optional, Set, Tuple, cast
 
+from pijit.core.bytecode.analysed_code import analysed_body, analysed_callee
 from pijit.core.bytecode.analysis.blocks import Block
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.bytecode.normal_form.normalise import normal_code
 from pijit.core.bytecode.rewrite.cells import decode_with_locals
 from pijit.core.bytecode.rewrite.generator_steps import Resumed, StepLiveness, delegating, readable, resumed
 from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, consumed
@@ -44,7 +44,7 @@ from pijit.core.capture.state.cold_paths import ColdPath, is_aside, long_behind
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.frame_state import FrameState, is_confined, parts_of
 from pijit.core.capture.state.heap_locations import is_place
-from pijit.core.capture.state.inlined_bodies import Body, body_of, body_with
+from pijit.core.capture.state.inlined_bodies import Body, body_of
 from pijit.core.capture.state.return_kinds import (
     MAX_OUTCOMES,
     MIXED,
@@ -82,7 +82,7 @@ class CalleeAnalysis(Analysis):
     written: List[str]
 
     def __init__(self, body: Body, facts: CaptureContext, entry: FrameState, name: str) -> None:
-        super().__init__(body.cfg, body.liveness, facts, entry)
+        super().__init__(body.analysed, body.liveness, facts, entry)
         self.name = name
         self.doomed = body.doomed
         self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
@@ -329,8 +329,9 @@ class Inliner:
         """
         key = (code, free, shared, consumer.name if consumer is not None else None)
         if key not in self.bodies:
-            plain = consumed(code, consumer) if consumer is not None else normal_code(code, True)
-            self.bodies[key] = body_of(plain, globals, free, shared)
+            analysed = (analysed_callee(code, globals, free, shared) if consumer is None
+                        else analysed_body(consumed(code, consumer), globals, free, shared))
+            self.bodies[key] = body_of(analysed, shared)
         return self.bodies[key]
 
     def run(self, interpreter: Any, made: UnescapedFunction, locals: Dict[str, Abstract],
@@ -380,7 +381,8 @@ class Inliner:
             globals = maker.facts.globals if isinstance(maker, UnescapedFunction) else maker.function.__globals__
             free = code.co_freevars if isinstance(maker, UnescapedFunction) else ()
             liveness = StepLiveness(decode_with_locals(readable(code), free), step)
-            self.bodies[key] = body_of(step.code, globals, free)._replace(yields=step.yields, liveness=liveness)
+            body = body_of(analysed_body(step.code, globals, free))
+            self.bodies[key] = body._replace(yields=step.yields, liveness=liveness)
         body = self.bodies[key]
         entry: Dict[str, Abstract] = dict.fromkeys(body.cfg.function.varnames, UNBOUND)
         entry.update(zip(value.names + self.steps[key].stack, value.parts))
@@ -448,8 +450,7 @@ class Inliner:
                 if cut.cfg is not own.cfg:
                     raise
                 if self.parted.get(id(body), body) is own:  # otherwise a recursive call further in has split it
-                    parted = body_with(cut.cfg.cut(cut.index))._replace(yields=body.yields, liveness=body.liveness)
-                    self.parted[id(body)] = parted
+                    self.parted[id(body)] = own.cut(cut.index)
         if isinstance(self.analyses[key], Break):
             raise self.analyses[key].copy()
         return self.analyses[key]  # type: ignore[no-any-return]

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from types import CodeType
-from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional, Sequence
+from typing import Dict, FrozenSet, Iterable, NamedTuple, Optional, Sequence
 
-from pijit.core.bytecode.analysis.blocks import CFG, build_cfg
+from pijit.core.bytecode.analysed_code import AnalysedCode
+from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.instructions.predicates import is_return
-from pijit.core.bytecode.rewrite.cells import decode_with_locals
-from pijit.core.bytecode.rewrite.method_calls import plain_module_calls
 
 
 class Body(NamedTuple):
-    """A decoded body. ``doomed`` are the blocks from which no path returns. For a step of a generator, ``yields`` maps
-    the returns that stand for yields."""
+    """An analysed body. ``doomed`` are the blocks from which no path returns. For a step of a generator, ``yields``
+    maps the returns that stand for yields."""
 
-    cfg: CFG
+    analysed: AnalysedCode
     liveness: Liveness
     doomed: FrozenSet[int]
     yields: Optional[Dict[int, int]] = None
+
+    @property
+    def cfg(self) -> CFG:
+        return self.analysed.cfg
+
+    def cut(self, index: int) -> "Body":
+        """The same body, with an additional block start at an instruction."""
+        analysed = self.analysed.cut(index)
+        return self._replace(analysed=analysed, doomed=doomed_blocks(analysed.cfg))
 
 
 class KeptLiveness(Liveness):
@@ -35,23 +42,10 @@ class KeptLiveness(Liveness):
         return super().live_in(index) | self._kept
 
 
-def body_of(code: CodeType, globals: Dict[str, Any], free: Sequence[str] = (), kept: Sequence[str] = ()) -> Body:
-    """The decoded body of a function's code.
-
-    Its cell variables and the ``free`` ones are plain locals. The variables ``kept`` stay in their cells and are always
-    live.
-    """
-    cfg = build_cfg(decode_with_locals(code, free, kept))
-    plain = plain_module_calls(cfg, globals)
-    if plain is not None:
-        cfg = build_cfg(decode_with_locals(plain, free, kept))
-    body = body_with(cfg)
-    return body._replace(liveness=KeptLiveness(cfg, kept)) if kept else body
-
-
-def body_with(cfg: CFG) -> Body:
-    """The body with these blocks."""
-    return Body(cfg, Liveness(cfg), doomed_blocks(cfg))
+def body_of(analysed: AnalysedCode, kept: Sequence[str] = ()) -> Body:
+    """The body with this code. The variables ``kept`` stay in their cells and are always live."""
+    liveness = KeptLiveness(analysed.cfg, kept) if kept else analysed.liveness()
+    return Body(analysed, liveness, doomed_blocks(analysed.cfg))
 
 
 def doomed_blocks(cfg: CFG) -> FrozenSet[int]:

@@ -6,12 +6,9 @@ abstract value if that is a type or a number. Keeping an object would extend its
 
 from __future__ import annotations
 
-from types import CodeType
-from typing import Any, Dict, FrozenSet, List, Optional
+from typing import Any, Dict, List, Optional
 
-from pijit.core.bytecode.codec.decode import Function
-from pijit.core.bytecode.instructions.predicates import writes_local
-from pijit.core.bytecode.normal_form.normalise import decode_normal, normal_code
+from pijit.core.bytecode.analysed_code import AnalysedCode
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor
 from pijit.guards.facts import is_exactly
@@ -19,16 +16,9 @@ from pijit.guards.facts import is_exactly
 IMMORTAL = (bool, int, float, complex, str, bytes, type(None))
 
 
-def bound_anew(function: Function) -> FrozenSet[str]:
-    """The arguments that the function assigns to or deletes."""
-    arguments = set(function.varnames[:function.argument_count])
-    return frozenset(instr.value for instr in function.instructions if writes_local(instr)
-                     and instr.value in arguments)
-
-
-def remembered(function: Function, entry: FrameState) -> Optional[Dict[str, Abstract]]:
+def remembered(analysed: AnalysedCode, entry: FrameState) -> Optional[Dict[str, Abstract]]:
     """The abstract values of rebound arguments at entry. None if one of them can only be kept by keeping an object."""
-    known = {name: entry.locals[name] for name in bound_anew(function) if name in entry.locals}
+    known = {name: entry.locals[name] for name in analysed.rebound_arguments if name in entry.locals}
     return known if all(map(_is_free_of_objects, known.values())) else None
 
 
@@ -36,13 +26,12 @@ def _is_free_of_objects(value: Abstract) -> bool:
     return isinstance(value, (Number, Tensor)) or isinstance(value, Const) and is_exactly(value.object, IMMORTAL)
 
 
-def slots_at_entry(code: CodeType, slots: List[Any], unbound: Any) -> List[Any]:
+def slots_at_entry(analysed: AnalysedCode, slots: List[Any], unbound: Any) -> List[Any]:
     """Locals, cells and free variables as they were at entry, from those of a running frame of linked code.
 
     Rebound arguments are left out; `remembered` has them.
     """
-    function = decode_normal(normal_code(code, False))
-    gone = bound_anew(function)
+    function, gone = analysed.function, analysed.rebound_arguments
     fast = [slots[index] if index < function.argument_count and name not in gone else unbound
             for index, name in enumerate(function.varnames)]
     shared = len(function.cellvars) + len(function.freevars)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pijit.core._hook import UNBOUND
+from pijit.core.bytecode.analysed_code import analysed_code
 from pijit.core.capture import driver as module
 from pijit.core.capture.analysis.fixpoint import MAX_VERSIONS
 from pijit.core.capture.values.lattice import Number, Tensor, Unknown, abstract_of, number_type
@@ -20,7 +21,7 @@ stay = operator.methodcaller("__abs__")
 def captured(function, *args, feedback=(), force_breaks=None):
     code = function.__code__
     slots = list(args) + [UNBOUND] * (code.co_nlocals - len(args))
-    request = module.CaptureRequest(code, slots, UNBOUND, function.__globals__, vars(builtins), dict(feedback), force_breaks)
+    request = module.CaptureRequest(analysed_code(code), slots, UNBOUND, function.__globals__, vars(builtins), dict(feedback), force_breaks)
     return module.capture(request)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pijit.core._hook import UNBOUND
+from pijit.core.bytecode.analysed_code import analysed_code
 from pijit.core.capture.driver import CaptureRequest, capture
 from tests.harness import check, fail_unless_captured, jitted
 
@@ -376,6 +377,6 @@ def kept_by_nobody(x, note):
 def test_exits_store_what_nobody_else_reads_only_where_it_may_be_seen(note, kept):
     code = kept_by_nobody.__code__
     slots = [X, note] + [UNBOUND] * (code.co_nlocals - 2)
-    found = capture(CaptureRequest(code, slots, UNBOUND, globals(), vars(builtins), {}))
+    found = capture(CaptureRequest(analysed_code(code), slots, UNBOUND, globals(), vars(builtins), {}))
     exits = [exit for one in found.candidates if one.captured is not None for exit in one.captured.graph.exits]
     assert [set(exit.locals) for exit in exits if not exit.side and exit.locals] == [kept]

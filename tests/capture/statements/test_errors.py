@@ -15,6 +15,7 @@ import pytest
 
 import pijit
 from pijit.core import entries, launch_sites, pipeline
+from pijit.core.bytecode import analysed_code
 from pijit.core.capture import driver
 from pijit.core.capture.build import graph_builder
 from pijit.core.capture.interpreter import type_propagation
@@ -30,7 +31,7 @@ stay = operator.methodcaller("__abs__")
 X = np.linspace(-1.0, 2.0, 7)
 
 PHASES = {
-    "decode": (driver, "decode_normal", "PJ901"),
+    "decode": (analysed_code, "decode_normal", "PJ901"),
     "analysis": (type_propagation.TypePropagator, "step", "PJ901"),
     "builder": (graph_builder.GraphBuilder, "build", "PJ901"),
     "simplify": (passes, "simplify", "PJ901"),
