@@ -1,8 +1,16 @@
-"""The pipeline of jitted functions: call -> capture -> graphs -> kernels -> linked code -> entry.
+"""The pipeline of jitted functions: call -> entry -> capture -> plan -> kernel -> link.
 
-`pijit.function` attaches a `State` to each jitted function; C code calls `State.on_miss`.
+`pijit.function` attaches a `State` to each jitted function; C code calls `State.on_miss`. A miss passes these steps:
 
-    on a miss:   capture (analysis, regions, graphs)  ->  compile each graph  ->  guards  ->  link  ->  entry
+    call:        `State.on_miss` finds out that the call needs a new entry
+    entry:       `entries.make_entry` takes the steps below, and makes the guards
+    capture:     `capture.driver.capture` analyses `State.analysed`, and makes a graph of each region
+    plan:        `kernel.compile.compile_graph` runs the passes and plans the kernel
+    kernel:      the back end compiles the planned graph
+    link:        `bytecode.linker.link` writes bytecode that calls the kernels
+
+An entry then serves calls:
+
     first run:   the entry's linked code observes what fallback calls return
     next call:   captured again with the observed types; the entry joins the cache, and C serves the hits
     long first:  a call that is still in a loop is captured again there, and moves to the newer code
@@ -221,9 +229,8 @@ class State:
     def _begin_at(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         if code is not self.function.__code__ or self.analysed(code).rebound_arguments:
             return None  # the call began before the function got code of its own, or its arguments are not known
-        pending, start = Pending(_weakly(self.on_visit)), Start(header, {})
         roots = (slots_at_entry(self.analysed(code), roots[0], _hook.UNBOUND),) + roots[1:]
-        return self.add(pending, make_entry(self, code, roots, pending.used, pending, "", start), start)
+        return self._with_entry(Pending(_weakly(self.on_visit)), code, roots, start=Start(header, {}))
 
     def fail(self, reason_id: str, error: BaseException) -> None:
         """Record one of pijit's own errors; after MAX_FAILURES of them there are no more captures."""
@@ -245,9 +252,10 @@ class State:
         if len(self.cache) + len(self.pending) >= self.cache.limit:
             warn_limit(self.cache, self.py_func.__qualname__, *roots, stacklevel=4)
             return None
-        meanwhile = self._served_meanwhile(roots)
-        if meanwhile is not None:
-            return meanwhile
+        return self._served_meanwhile(roots) or self._serve_new(code, roots)
+
+    def _serve_new(self, code: types.CodeType, roots: Tuple[Any, Any, Any]) -> Optional[types.CodeType]:
+        """The code of a new entry; None if captures wait because objects are used in one call only."""
         why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
         guards = [guard for entry in self.entries for guard in entry.program.guards]
         self.steering = self.steering.after(guards, *roots)
@@ -256,8 +264,13 @@ class State:
         if self.churn.begin_waiting():
             self._tell_wait(why)
             return None
-        pending = Pending(_weakly(self.on_visit))
-        return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
+        return self._with_entry(Pending(_weakly(self.on_visit)), code, roots, why)
+
+    def _with_entry(self, pending: Pending, code: types.CodeType, roots: Tuple[Any, ...], why: str = "",
+                    start: Optional[Start] = None, observes: bool = True) -> types.CodeType:
+        """Make and add an entry for the values that ``pending`` has seen; with ``observes`` it sees more of them."""
+        entry = make_entry(self, code, roots, pending.used, pending if observes else None, why, start)
+        return self.add(pending, entry, start)
 
     def _why_less(self, roots: Tuple[Any, ...]) -> str:
         """Leave out of captures the locations of objects used in one call only; the reason, if there are new ones."""
@@ -280,8 +293,7 @@ class State:
         why = stance.allow(self.py_func, reason("PJ306" if lines else "PJ305", **facts))
         self.hints.wrong.update(entry.hinted)
         self.entries = [other for other in self.entries if other is not entry]
-        pending = Pending(_weakly(self.on_visit), entry.seen)
-        return self.add(pending, make_entry(self, code, roots, pending.used, pending, why))
+        return self._with_entry(Pending(_weakly(self.on_visit), entry.seen), code, roots, why)
 
     def _served_meanwhile(self, roots: Tuple[Any, ...]) -> Optional[types.CodeType]:
         """The code that another thread has captured for calls like this one since this one missed, or None."""
@@ -298,8 +310,7 @@ class State:
         news = pending.take()
         facts = pending.entry.record.by_line(news)
         why = reason("PJ302" if start is None else "PJ304", **facts) if news else ""
-        still = pending if news and pending.rounds < MAX_OBSERVATIONS else None
-        return self.add(pending, make_entry(self, code, roots, pending.used, still, why, start), start)
+        return self._with_entry(pending, code, roots, why, start, bool(news) and pending.rounds < MAX_OBSERVATIONS)
 
     def _move(self, pending: Pending, header: int, code: types.CodeType,
               roots: Tuple[Any, ...]) -> Optional[Tuple[types.CodeType, int]]:
