@@ -18,9 +18,10 @@ KNOWN = frozenset(CLASS_OF_NAME).union(dis.opmap)
 
 
 def is_opcode(word):
-    """Whether a word is the name of an instruction of any version, or the beginning of one, such as "CALL_"."""
+    """Whether a word is the name of an instruction of any version, or an end of one, such as "CALL_" or "_DEREF"."""
     begins = word.endswith("_") and word.isupper() and any(name.startswith(word) for name in KNOWN)
-    return begins or word in KNOWN or why_unknown(word) is None
+    ends = word.startswith("_") and word.isupper() and any(name.endswith(word) for name in KNOWN)
+    return begins or ends or word in KNOWN or why_unknown(word) is None
 
 
 def literals(path):
@@ -48,5 +49,5 @@ def test_opcode_names_stand_in_few_places():
 
 def test_a_name_is_found(tmp_path):
     path = tmp_path / "module.py"
-    path.write_text('"""LOAD_FAST"""\nKINDS = "LOAD_FAST STORE_FAST".split()\nFIRST = "CALL_"\nOTHER = "store LOAD_FAST"\n')
-    assert opcode_names(str(path)) == [(2, "LOAD_FAST STORE_FAST"), (3, "CALL_")]
+    path.write_text('"""LOAD_FAST"""\nKINDS = "LOAD_FAST STORE_FAST".split()\nFIRST = "CALL_"\nLAST = "_DEREF"\nOTHER = "store LOAD_FAST"\n')
+    assert opcode_names(str(path)) == [(2, "LOAD_FAST STORE_FAST"), (3, "CALL_"), (4, "_DEREF")]

@@ -46,6 +46,15 @@ def writes_local(instr: Instr) -> bool:
     return instr.opname in opcodes.LOCAL_WRITES
 
 
+def writes_global(instr: Instr) -> bool:
+    return instr.opname in opcodes.GLOBAL_WRITES
+
+
+def writes_cell(instr: Instr) -> bool:
+    """Whether an instruction stores or deletes a variable that is in a cell."""
+    return instr.opname in opcodes.CELL_WRITES
+
+
 def saves_local(instr: Instr) -> bool:
     """Whether an instruction saves a local on the operand stack for an inlined comprehension (3.12)."""
     return instr.opname in opcodes.LOCAL_SAVES

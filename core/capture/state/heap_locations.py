@@ -12,6 +12,7 @@ import types
 from typing import Any, Callable, Container, Dict, Iterator, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
+from pijit.core.bytecode.instructions.predicates import outer_write, writes_global
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.values.lattice import (
     UNBOUND,
@@ -230,7 +231,7 @@ def find_places(places: Places, head: FrameState, cells: int) -> Dict[str, Any]:
 
 def scope_place(instr: Instr, facts: Any) -> HeapPlace:
     """The place written by an instruction that stores or deletes a global or a cell."""
-    if instr.opname.endswith("_GLOBAL"):
+    if writes_global(instr):
         return GlobalPlace(Global(instr.value))
     source = facts.cell_source(instr.arg or 0)
     return CellPlace(source, source.index - len(facts.function.varnames))
@@ -271,14 +272,14 @@ def after_bytecode(value: Abstract) -> Abstract:
 
 def stored_by(instr: Instr, state: FrameState, facts: Any) -> Optional[Tuple[HeapPlace, Abstract]]:
     """The place that an instruction which stays bytecode writes, and its value afterwards."""
-    kind, _, scope = instr.opname.partition("_")
+    action, place = outer_write(instr) or ("", "")
     value = state.stack[-1] if state.stack else UNBOUND
-    key: Any = Global(instr.value) if scope == "GLOBAL" else None
-    if scope == "DEREF":
+    key: Any = Global(instr.value) if place == "global" else None
+    if place == "cell":
         key = facts.cell_source(instr.arg or 0)
-    elif scope == "ATTR" and identity_of(value) is not None:
+    elif place == "attribute" and identity_of(value) is not None:
         key = (instr.value, identity_of(value))
-        value = state.stack[-2] if kind == "STORE" else value
-    if kind not in ("STORE", "DELETE") or key not in facts.places:
+        value = state.stack[-2] if action == "store" else value
+    if key not in facts.places:
         return None
-    return facts.places[key], value if kind == "STORE" else Unknown("PJ208")
+    return facts.places[key], value if action == "store" else Unknown("PJ208")

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.assembler.emit import has_site
 from pijit.core.bytecode.codec.decode import Instr
-from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable
+from pijit.core.bytecode.instructions.predicates import loads_attribute, operands_above_callable, writes_cell
 from pijit.core.capture.context import CaptureContext, Place
 from pijit.core.capture.models.objects.special_methods import (
     class_place,
@@ -115,7 +115,7 @@ class CalleeContext(CaptureContext):
         return [owner] + (self.base.cell_owners(known) if known is not None else [])
 
     def written_place(self, instr: Instr) -> Any:
-        if instr.opname.endswith("_DEREF"):
+        if writes_cell(instr):
             place = self._written_cell(instr)
         elif self.globals is self.outermost:
             place = self.places.setdefault(Global(instr.value), GlobalPlace(Global(instr.value)))
