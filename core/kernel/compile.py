@@ -129,9 +129,9 @@ class Kernel:
 
     def _write(self, graph: Graph, layout: Layout) -> Written:
         numba = self._backend == "numba"
-        emitter: Any = (kernel_emitter.NumbaEmitter(graph, layout, self.flavour) if numba
-                        else python_backend.PythonEmitter(graph, layout))
         try:
+            emitter: Any = (kernel_emitter.KernelEmitter(graph, layout, self.flavour) if numba
+                            else python_backend.PythonEmitter(graph, layout))
             source = emitter.source("kernel")
         except RecursionError as error:
             raise TooDeep("the control flow is nested too deeply") from error

@@ -7,7 +7,7 @@ import pytest
 
 from pijit.core import entries
 from pijit.core.capture.build import cost_model
-from pijit.core.kernel.emit import kernel_emitter
+from pijit.core.kernel.plan import graph_facts
 from pijit.core.kernel.reference import emitter, runtime
 from pijit.guards.program import mirror_disagreements, set_mirror
 
@@ -90,12 +90,12 @@ def slow_switching():
 @pytest.fixture
 def groups(monkeypatch):
     """A list of the groups of operations that kernels in machine code are made of, as they are found."""
-    seen, find = [], kernel_emitter.find_groups
+    seen, find = [], graph_facts.find_groups
 
     def found(*args):
         made = find(*args)
         seen.extend(made.values())
         return made
 
-    monkeypatch.setattr(kernel_emitter, "find_groups", found)
+    monkeypatch.setattr(graph_facts, "find_groups", found)
     return seen

@@ -48,13 +48,13 @@ HANDLERS = {
     "kernel/emit/linear_algebra.py": ["GUFUNC_OPERATIONS"],
     "kernel/emit/objects.py": ["OBJECT_OPERATIONS", "_RUNTIME_NAMES"],
     "kernel/emit/scatters.py": ["SCATTER_OPERATIONS"],
-    "kernel/emit/speculative_strips.py": ["_AFFINE"],
+    "kernel/plan/strips.py": ["AFFINE"],
     "kernel/reference/effects.py": ["NAMES"],
     "kernel/reference/emitter.py": ["_OPERATIONS", "_UNARY"],
 }
 OTHER_NAMES = {
     "graph/element_ops.py": ["ELEMENT_OPS"],
-    "kernel/emit/scalars.py": ["_integer_rows"],
+    "kernel/emit/scalars.py": ["_complex_rows", "_float_rows", "_integer_rows"],
     "kernel/llvm/intrinsics.py": ["_integer_rows"],
     "kernel/llvm/nest/elements.py": ["OPERATIONS", "STREAMED", "WIDE"],
     "kernel/reference/runtime.py": ["NAMES"],

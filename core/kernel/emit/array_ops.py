@@ -31,7 +31,7 @@ def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:
 def write_alloc(emitter: Any, op: Op) -> None:
     kind, shape = op.result.type, [emitter.text[value] for value in op.args]
     for value, size in zip(op.args, shape):
-        if emitter.constants.get(value, -1) < 0:
+        if emitter.facts.constants.get(value, -1) < 0:
             emitter.guard(op, "%s < 0" % size)
     if op.attrs["order"] == "F":
         array = emitter.new_array(op, kind, "v%d" % op.result.id, shape, 1)
@@ -173,8 +173,8 @@ def write_ufunc(emitter: Any, op: Op) -> None:
     else:
         array = _computed_in_place(emitter, op, operands, shape) or _computed_in_block(emitter, op, operands, shape)
         if array is None:
-            private = emitter.privacy.borrows(op.result)
-            wanted = emitter.privacy.exits_with(op.result)
+            private = emitter.buffers.borrows(op.result)
+            wanted = emitter.plan.escape.exits_with(op.result)
             array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id, private, wanted)
             if all(emitter.goes_by_rows(value) for value in op.args if value in emitter.arrays):
                 emitter.by_rows.add(op.result)
@@ -190,7 +190,7 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
         array = emitter.arrays[value]
         # loops of complex numbers may take another path when they write to an operand
         if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape) \
-                and emitter.privacy.hands_on(value, op.result):
+                and emitter.buffers.hands_on(value, op.result):
             emitter.inherited.add(value)
             address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
             out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)

@@ -10,9 +10,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 import numpy as np
 
 from pijit.core import _launcher
-from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import MAKERS, RAISES_FLAGS
-from pijit.core.graph.passes.fusion import roots
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import RAISES_FLAGS
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
 from pijit.core.kernel.emit import scalars
@@ -20,7 +19,7 @@ from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import intrinsics
 from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
 from pijit.core.kernel.llvm.nest import nest as nests
-from pijit.core.kernel.plan.memory_layout import likely_by_rows
+from pijit.core.kernel.plan.kernel_plan import Plan
 from pijit.core.kernel.runtime_entries import DECLINES, STATUS, check_call, entry
 
 PRIVATE = 1 << 16
@@ -137,7 +136,7 @@ def memory_code(dtype: np.dtype) -> str:
 
 
 class ArrayWriter:
-    """The part of `kernel_emitter.NumbaEmitter` that writes about arrays."""
+    """The part of `kernel_emitter.KernelEmitter` that writes about arrays."""
 
     names: Dict[str, Any]
     symbols: Dict[str, str]
@@ -150,13 +149,10 @@ class ArrayWriter:
     take: Callable[[Any], None]
     guard: Callable[[Op, str], None]
 
-    def __init__(self, graph: Graph) -> None:
-        self.roots = roots(graph)
-        self.inputs = set(graph.inputs)
-        self.params = {param for block in graph.blocks[1:] for param in block.params}
+    def __init__(self, plan: Plan) -> None:
+        self.facts = plan.facts
         self.inherited: Set[Value] = set()  # arrays whose memory another value has taken over
-        self.made = {op.result for block in graph.blocks for op in block.ops if op.name in MAKERS}
-        self.by_rows = likely_by_rows(graph)  # arrays whose last stride is the smallest, except for odd shapes
+        self.by_rows = set(plan.by_rows)  # arrays whose last stride is the smallest, except for odd shapes
         self.buffered = False
         self.slots = 0
         self.reports_own = False  # whether the next ``raised`` checks flags of the kernel's own arithmetic only
@@ -165,7 +161,6 @@ class ArrayWriter:
         self._fitting: Dict[str, Set[str]] = {}  # size of an axis: sizes that are equal to it, or 1
         self._block_depth = 0
         self.arrays: Dict[Value, ArrayVariable] = {}
-        self.constants: Dict[Value, Any] = {}
 
     # ---- small writers ----
 
@@ -344,14 +339,6 @@ class ArrayWriter:
         return name
 
     # ---- memory of arrays ----
-
-    def is_apart(self, one: Value, other: Value) -> bool:
-        """Whether two roots never share memory: one was made here, and the other was made here or is an input.
-
-        Anything else may be a view: a block parameter, an item that was read, the result of a library function.
-        """
-        known = all(value in self.made or value in self.inputs for value in (one, other))
-        return one is not other and known and (one in self.made or other in self.made)
 
     def goes_by_rows(self, value: Value) -> bool:
         """Whether the last stride of an array is the smallest one, for certain or by the guess of `likely_by_rows`."""

@@ -27,9 +27,9 @@ def write_reshape(emitter: Any, op: Op) -> None:
     for size in array.shape:
         count = emitter.pure("imul(%s, %s)" % (count, size)) if count != "(1)" else size
     late = [] if unknown is not None else [axis for axis, value in enumerate(op.args[1:])
-                                           if value not in emitter.constants]
+                                           if value not in emitter.facts.constants]
     for axis, (value, size) in enumerate(zip(op.args[1:], given)):
-        if axis != unknown and emitter.constants.get(value, -1) < 0:
+        if axis != unknown and emitter.facts.constants.get(value, -1) < 0:
             emitter.guard(op, "%s < %d" % (size, -1 if late else 0))
     shape = list(given)
     for axis in late:
@@ -40,7 +40,7 @@ def write_reshape(emitter: Any, op: Op) -> None:
     elif unknown is None:
         emitter.guard(op, "%s != %s" % (wanted, count))
     else:
-        if emitter.constants.get(op.args[1 + (unknown == 0)] if len(shape) == 2 else None, 0) < 1:
+        if emitter.facts.constants.get(op.args[1 + (unknown == 0)] if len(shape) == 2 else None, 0) < 1:
             emitter.guard(op, "%s == 0" % wanted)
         shape[unknown] = emitter.pure("ifloordiv(%s, %s)" % (count, wanted)) if wanted != "(1)" else count
         if wanted != "(1)":
@@ -111,7 +111,7 @@ def _positions(emitter: Any, op: Op, array: ArrayVariable, indices: Any) -> List
     inside = "inside" in op.attrs or emitter.unchecked is not None and op in emitter.unchecked.inside
     checks = "-" * len(indices) if inside else op.attrs.get("checks", "w" * len(indices))
     for value, size, check in zip(indices, array.shape, checks):
-        known = emitter.constants.get(value)
+        known = emitter.facts.constants.get(value)
         position = emitter.text[value]
         if check == "w" and (known is None or known < 0):
             front = "from_front(%s, %s)" % (position, size)
@@ -216,8 +216,8 @@ def _known_origin(emitter: Any, op: Op, array: ArrayVariable) -> Optional[Tuple[
             continue
         given = "" if item == "e" else item[1:] or "v"
         parts = {part: next(values) for part, one in zip(("start", "stop", "step"), given) if one == "v"}
-        first = emitter.constants.get(parts["start"], -1) if "start" in parts else 0
-        backwards = "step" in parts and emitter.constants.get(parts["step"], -1) < 0
+        first = emitter.facts.constants.get(parts["start"], -1) if "start" in parts else 0
+        backwards = "step" in parts and emitter.facts.constants.get(parts["step"], -1) < 0
         stride = array.strides[axis]
         if backwards or first < 0 or first and not is_literal(stride):
             return None
@@ -239,7 +239,7 @@ def _slice(emitter: Any, op: Op, item: str, values: Iterator[Value], size: str) 
     When nothing is selected, the start is 0 and the shown step 1.
     """
     start, stop, step = (next(values) if part == "v" else None for part in item[1:])
-    known = 1 if step is None else emitter.constants.get(step)
+    known = 1 if step is None else emitter.facts.constants.get(step)
     if known == 1:
         cut = _constant_cut(emitter, start, stop)
         if cut is not None:
@@ -268,8 +268,8 @@ def _constant_cut(emitter: Any, start: Any, stop: Any) -> Optional[Tuple[int, in
 
     Slices that drop equally many elements then have textually equal lengths, so their shapes need no check.
     """
-    front = 0 if start is None else emitter.constants.get(start)
-    end = 0 if stop is None else emitter.constants.get(stop)
+    front = 0 if start is None else emitter.facts.constants.get(start)
+    end = 0 if stop is None else emitter.facts.constants.get(stop)
     if front is None or end is None or not 0 <= front < _LARGE or not -_LARGE < end <= 0 or (
             stop is not None and end == 0):
         return None

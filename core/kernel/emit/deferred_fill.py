@@ -10,15 +10,14 @@ results, and the exit repeats the statement.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, Optional, Sequence, Union
 
-from pijit.core.graph.ir import Block, Graph, Op, Value
-from pijit.core.graph.ops import EFFECTS, VIEWS
-from pijit.core.graph.types import Array
+from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
 from pijit.core.kernel.emit.exponent_bounds import count_elements
 from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.llvm.nest.row_ends import ANYTHING, COPY, LONGEST, NO_ENDS, NUMBER, SHORTEST, Ends
+from pijit.core.kernel.plan.deferred_fills import FillPlan
 
 Contents = Union[ArrayVariable, str, None]
 """First contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
@@ -27,61 +26,16 @@ Contents = Union[ArrayVariable, str, None]
 class DeferredFills:
     """The deferred fills of one kernel, and those that are pending where the emitter is."""
 
-    __slots__ = ("emitter", "_waiting", "_stores", "_pending")
+    __slots__ = ("emitter", "_plan", "_pending")
 
-    def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
+    def __init__(self, emitter: Any, plan: FillPlan) -> None:
         self.emitter = emitter
-        self._waiting: Dict[Op, Value] = {}  # the operation that gives an array its first contents: the array
-        self._stores: Dict[Op, Value] = {}  # the last operation of the group that stores: the array
+        self._plan = plan
         self._pending: Dict[Value, Contents] = {}
-        for block in graph.blocks:
-            position = {op: number for number, op in enumerate(block.ops)}
-            for last in block.ops:
-                if last in groups and last.name == "assign":
-                    self._plan(block, position, groups[last])
-
-    def _plan(self, block: Block, position: Dict[Op, int], group: List[Op]) -> None:
-        last = group[-1]
-        root = self._root(last.args[0])
-        if root is last.args[0] or last.args[0].type.ndim != root.type.ndim or root.type.layout != "C":
-            return
-        for number in reversed(range(position[last])):
-            op = block.ops[number]
-            if op.result is root:
-                if op.name == "alloc":
-                    self._wait(op, last, root)
-                return
-            touches = any(self._root(value) is root for value in op.args)
-            if op.name == "assign" and op.args[0] is root and op not in group and self._can_wait(op.args[1], root):
-                self._wait(op, last, root)
-                return
-            if op.name in EFFECTS or touches and op.name not in VIEWS and op.name != "dim":
-                return
-
-    def _wait(self, first: Op, last: Op, root: Value) -> None:
-        self._waiting[first], self._stores[last] = root, root
-
-    def _root(self, value: Value) -> Value:
-        return self.emitter.roots.get(value, value)  # type: ignore[no-any-return]
-
-    def _can_wait(self, source: Value, root: Value) -> bool:
-        """Whether the source of a copy is still available and unchanged at the store.
-
-        An array must be an input with the dtype and the number of axes of the copy. `_plan` excludes effects in
-        between.
-        """
-        if not self.emitter.made.issuperset((root,)):
-            return False
-        if not isinstance(source.type, Array):
-            return True
-        return (source.type.dtype, source.type.ndim) == (root.type.dtype, root.type.ndim) \
-            and self._root(source) in self.emitter.inputs
-
-    # ---- in order of the operations ----
 
     def wait(self, op: Op, contents: Contents) -> bool:
         """Defer what the operation writes to a new array, if possible; returns whether it is deferred."""
-        root = self._waiting.get(op)
+        root = self._plan.waiting.get(op)
         if root is None or isinstance(contents, ArrayVariable) and (
                 contents.shape != self.emitter.arrays[root].shape):
             return False
@@ -90,19 +44,19 @@ class DeferredFills:
 
     def awaits(self, last: Op, target: ArrayVariable) -> bool:
         """Whether a store replaces pending contents, and can be done before they are written."""
-        root = self._stores.get(last)
+        root = self._plan.stores.get(last)
         return root in self._pending and target.strides == self.emitter.arrays[root].strides
 
     def settle(self, last: Op) -> None:
         """Write pending contents before a store that must follow them."""
-        root = self._stores.get(last)
+        root = self._plan.stores.get(last)
         if root is not None:
             self._write(root)
             self._pending.pop(root, None)
 
     def ends(self, last: Op, target: ArrayVariable) -> Ends:
         """The row ends that the nest of a store writes, if it uses non-temporal stores (row_ends.py)."""
-        emitter, root = self.emitter, self._stores[last]
+        emitter, root = self.emitter, self._plan.stores[last]
         array, contents = emitter.arrays[root], self._pending[root]
         itemsize = array.type.dtype.itemsize
         if target.type.layout == "C" or target.shape[-1] == array.shape[-1]:
@@ -136,7 +90,7 @@ class DeferredFills:
 
     def finish(self, last: Op, target: ArrayVariable, ends: Ends = NO_ENDS) -> None:
         """Write pending contents around the stored elements, and around the row ends, if the nest has written those."""
-        root = self._stores[last]
+        root = self._plan.stores[last]
         if ends.kind and self._pending[root] is not None:
             target = self._with_ends(target, ends)
         self._write(root, target)
@@ -151,7 +105,7 @@ class DeferredFills:
 
     def before_leaving(self, values: Sequence[Value]) -> None:
         """Write the pending contents of arrays that a side exit hands out."""
-        for root in dict.fromkeys(map(self._root, values)):
+        for root in dict.fromkeys(map(self.emitter.facts.root_of, values)):
             self._write(root)
 
     def _write(self, root: Value, around: Optional[ArrayVariable] = None) -> None:

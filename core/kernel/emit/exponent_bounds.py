@@ -16,19 +16,20 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 from llvmlite import ir
 
-from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import EFFECTS, ELEMENTWISE, UNDER_MASK
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import write_shared
+from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.group_operands import EXPONENTS, can_look, float_arrays
 
 FEW = 64
@@ -40,38 +41,22 @@ SPARE = 4
 UNKNOWN = 4096
 """Bound of an array whose exponents were not scanned."""
 
-_BEGINNING = ELEMENTWISE | {"alloc"}
-"""Operations whose results may have bounds."""
-
 
 class ExponentBounds:
-    """The bounds of one kernel's arrays, each in a variable.
+    """The bounds of one kernel's arrays, each in a variable: `bounds` has its name.
 
-    There is one for each input that groups read or write. ``made`` has the arrays that groups compute and stores read.
-    ``begun`` has arrays that the kernel makes otherwise; their bounds are unknown until `begin` sets them.
+    ``made`` and ``begun`` have the variables of the arrays of these names in `BoundedArrays`. The bounds of ``begun``
+    are unknown until `begin` sets them.
     """
 
     __slots__ = ("emitter", "bounds", "made", "begun", "assumed")
 
-    def __init__(self, emitter: Any, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
+    def __init__(self, emitter: Any, bounded: BoundedArrays) -> None:
         self.emitter = emitter
         self.assumed = ""  # a variable: 1 if no group can raise a flag, and the bounds of all results are noted
-        touched: Set[Value] = set()
-        for last, group in groups.items():
-            if last.name in EFFECTS:
-                touched.update(emitter.roots.get(value, value) for op in group for value in op.args)
-        self.bounds: Dict[Value, str] = {}
-        for value in graph.inputs:
-            if value in touched and isinstance(value.type, Array) and can_look(value):
-                self.bounds[value] = "below_%d" % value.id
-        self.made = {value: "below_%d" % value.id for value in _made_for_stores(groups)}
-        self.bounds.update(self.made)
-        inner = {op for group in groups.values() for op in group[:-1]}
-        self.begun = {op.result: "below_%d" % op.result.id for block in graph.blocks for op in block.ops
-                      if op.name in _BEGINNING and op not in inner
-                      and op.result in touched and op.result not in self.made
-                      and isinstance(op.result.type, Array) and op.result.type.ndim > 0 and can_look(op.result)}
-        self.bounds.update(self.begun)
+        self.made = _variables(bounded.made)
+        self.begun = _variables(bounded.begun)
+        self.bounds = {**_variables(bounded.inputs), **self.made, **self.begun}
 
     def head(self) -> List[str]:
         """The lines that the kernel begins with: all bounds are unknown."""
@@ -110,7 +95,7 @@ class ExponentBounds:
         """
         emitter = self.emitter
         touched = [(value, name) for value, name in self.bounds.items()
-                   if value is root or not emitter.is_apart(value, root)]
+                   if value is root or not emitter.facts.is_apart(value, root)]
         if not touched:
             return
         with self._unless_assumed():
@@ -131,7 +116,7 @@ class ExponentBounds:
         and dtype. ``unless`` writes a condition under which no array is scanned.
         """
         emitter, arrays = self.emitter, float_arrays(group)
-        roots = list(dict.fromkeys(emitter.roots.get(value, value) for value in arrays or ()))
+        roots = list(dict.fromkeys(emitter.facts.root_of(value) for value in arrays or ()))
         looked = [root for root in roots if root not in self.made]
         if arrays is None or not all(can_look(root) and root in emitter.arrays for root in looked):
             return "", ""
@@ -148,7 +133,7 @@ class ExponentBounds:
         emitter.indented("if %d < %s%s:" % (FEW, elements, unknown), "%s = 1" % calm)
         emitter.line("while %s == 1:" % calm)
         emitter.depth += 1
-        worst = self.propagate(group, {value: names[emitter.roots.get(value, value)] for value in arrays},
+        worst = self.propagate(group, {value: names[emitter.facts.root_of(value)] for value in arrays},
                                scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
         small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
@@ -173,7 +158,7 @@ class ExponentBounds:
 
     def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
         """As `write`, without a scan, for a group that never leaves because of a flag."""
-        arrays, roots = float_arrays(group), self.emitter.roots
+        arrays, roots = float_arrays(group), self.emitter.facts.roots
         if not arrays or any(roots.get(value, value) not in self.bounds for value in arrays):
             return "", ""
         result = self.emitter.fresh()
@@ -227,7 +212,7 @@ class ExponentBounds:
         """The bound of an array of integers, of a scalar, or of a divisor's reciprocal."""
         if isinstance(value.type, Array):
             return str(8 * value.type.dtype.itemsize)
-        known = self.emitter.constants.get(value)
+        known = self.emitter.facts.constants.get(value)
         if known is None or not 2.0 ** -100 < abs(known) < 2.0 ** 100:
             bound = self.emitter.let("bound_of(%s)" % scalar)
             return self.emitter.let("isub(2, %s)" % bound) if divides else bound
@@ -249,18 +234,8 @@ def _larger(one: str, other: str) -> str:
     return "choose(%s < %s, %s, %s)" % (one, other, other, one)
 
 
-def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
-    """The arrays that groups compute for stores in place, or for other such arrays, if all have bounds."""
-    last = {op.result: group for op, group in groups.items()
-            if op.name == "ufunc" and float_arrays(group) is not None}
-    found: Dict[Value, None] = {}
-    waiting = [group for op, group in groups.items() if op.name in EFFECTS]
-    while waiting:
-        for value in float_arrays(waiting.pop()) or ():
-            if value in last and value not in found and value.type.ndim > 0:
-                found[value] = None
-                waiting.append(last[value])
-    return list(found)
+def _variables(values: Sequence[Value]) -> Dict[Value, str]:
+    return {value: "below_%d" % value.id for value in values}
 
 
 def count_elements(emitter: Any, shape: Sequence[str]) -> str:

@@ -263,7 +263,7 @@ def compute(emitter: Any, group: List[Op], shape: Sequence[str], arrays: List[Ar
 
 def _families(emitter: Any, group: List[Op]) -> Tuple[int, ...]:
     """For each operand, the number of the first operand that is part of the same array."""
-    found = [emitter.roots.get(value, value) for value in find_leaves(group)[0]]
+    found = [emitter.facts.root_of(value) for value in find_leaves(group)[0]]
     return tuple(map(found.index, found))
 
 
@@ -418,7 +418,7 @@ def _given_up(emitter: Any, group: List[Op], shape: List[str]) -> Optional[Array
     for value in [value for op in group for value in emitter.given_up(op)]:
         array = emitter.arrays.get(value)
         if array is not None and value.type == kind and array.shape == tuple(shape) \
-                and emitter.privacy.hands_on(value, last.result):
+                and emitter.buffers.hands_on(value, last.result):
             emitter.inherited.add(value)
             return array
     return None
@@ -456,7 +456,7 @@ def allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
                 "layout_like", address, len(own), op.result.type.dtype.itemsize, len(op.args), likes))
             known[op.result] = (address, len(own), own)
             continue
-        number = type_number(last.result.type.dtype, emitter.privacy.borrows(last.result))
+        number = type_number(last.result.type.dtype, emitter.buffers.borrows(last.result))
         emitter.checked("alloc_like", "frame", address, number, len(own), len(op.args), likes, op=group[0])
         return emitter.describe_at(last.result.type, "v%d" % last.result.id, address, own)
     raise AssertionError("an empty group")
@@ -464,7 +464,7 @@ def allocate(emitter: Any, group: List[Op], shape: List[str]) -> ArrayVariable:
 
 def _asks_for_temporaries(emitter: Any, group: List[Op]) -> bool:
     """Whether an operator of the group may compute into an array that the kernel has not made, of any strides."""
-    return any(into != NEVER and value in emitter.arrays and value not in emitter.made
+    return any(into != NEVER and value in emitter.arrays and value not in emitter.facts.made
                for op in group for value, into in zip(op.args, op.attrs.get("into", ())))
 
 

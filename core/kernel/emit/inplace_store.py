@@ -90,7 +90,7 @@ class _Store:
 
     @property
     def root(self) -> Value:
-        return self.emitter.roots.get(self.value, self.value)
+        return self.emitter.facts.root_of(self.value)
 
     def others(self) -> List[Value]:
         """The operands other than the target's own elements."""
@@ -108,7 +108,7 @@ class _Store:
         return {"True": "False", "False": "True"}.get(self._shared, "not %s" % self._shared)
 
     def _is_own(self, value: Value) -> bool:
-        return self.emitter.roots.get(value, value) is self.root
+        return self.emitter.facts.root_of(value) is self.root
 
 
 def are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
@@ -145,7 +145,7 @@ def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) 
     overlap, depth = _overlap(store), emitter.depth
     if sparse is not None and overlap != "False":
         sparse.write(overlap)
-    if overlap == "True" and store.root not in [emitter.roots.get(value, value) for value in store.others()]:
+    if overlap == "True" and store.root not in [emitter.facts.root_of(value) for value in store.others()]:
         _compute_apart(store, overlap)
     elif overlap == "True":
         _compute_near(store)
@@ -169,7 +169,7 @@ def _overlap(store: _Store) -> str:
     emitter, root = store.emitter, store.root
     if store.raising and not store.calm:
         return "True"
-    if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.made:
+    if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.facts.made:
         return "True"  # its elements may share memory with each other
     shared = shares_with(emitter, store.value, store.others())
     if not store.raising or shared == "True":
@@ -180,11 +180,11 @@ def _overlap(store: _Store) -> str:
 
 def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
     """The condition that an array may share memory with others: a variable, "True" or "False"."""
-    root = emitter.roots.get(target, target)
-    others = list(dict.fromkeys(emitter.roots.get(value, value) for value in values))
+    root = emitter.facts.root_of(target)
+    others = list(dict.fromkeys(emitter.facts.root_of(value) for value in values))
     if root in others:
         return "True"
-    tests = [_shares_memory(emitter, target, other) for other in others if not emitter.is_apart(root, other)]
+    tests = [_shares_memory(emitter, target, other) for other in others if not emitter.facts.is_apart(root, other)]
     while len(tests) > 1:
         tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
     return tests[0] if tests else "False"

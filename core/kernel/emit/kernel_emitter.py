@@ -1,4 +1,4 @@
-"""The numba emitter: writes a graph as kernel source, ``def kernel(frame)`` over raw words.
+"""Kernel emitter: writes a graph as kernel source, ``def kernel(frame)`` over raw words.
 
 `Kernel` in kernel/compile.py calls it, and llvm/lower.py translates the source to LLVM. The source has only typed
 scalars, loops and calls of intrinsics. scalars.py and array_ops.py say what each operation becomes. An exit stores its
@@ -12,12 +12,12 @@ from typing import Any, Collection, Dict, List, Optional, Set, Tuple
 from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.ops import EFFECTS
-from pijit.core.graph.passes.fusion import find_groups
 from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, half_of
 from pijit.core.kernel.abi import Layout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable, ArrayWriter
+from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.deferred_fill import DeferredFills
 from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
@@ -40,16 +40,13 @@ from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
 from pijit.core.kernel.options import FAST, PLAIN, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
-from pijit.core.kernel.plan.escape import EscapeAnalysis
-from pijit.core.kernel.plan.ownership import Ownership
-from pijit.core.kernel.plan.skewing import find_store_runs
-from pijit.core.kernel.plan.tiling import find_runs
+from pijit.core.kernel.plan.kernel_plan import make_plan
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
              **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)
 
 
-class NumbaEmitter(ArrayWriter, Emitter):
+class KernelEmitter(ArrayWriter, Emitter):
     """Writes the source of one kernel.
 
     ``names`` are the globals that the source needs. ``symbols`` say what those stand for that differ between kernels.
@@ -57,32 +54,28 @@ class NumbaEmitter(ArrayWriter, Emitter):
 
     def __init__(self, graph: Graph, layout: Layout, flavour: CompileOptions = PLAIN) -> None:
         Emitter.__init__(self, graph, layout)
-        ArrayWriter.__init__(self, graph)
+        self.plan = plan = make_plan(graph, self.used, flavour)
+        ArrayWriter.__init__(self, plan)
         self.flavour = flavour
         self.names: Dict[str, Any] = dict(NAMES)
         self.symbols: Dict[str, str] = {}
         self.text: Dict[Value, str] = {}
         self.float_checks = FpChecks(self)
-        self._groups = groups = find_groups(graph, flavour.fast)
-        self._group_of = {op: group for group in groups.values() for op in group}
-        self.lifetimes = Ownership(graph, self.used, groups)
-        self.privacy = EscapeAnalysis(graph, groups)
-        self.calm = ExponentBounds(self, graph, groups)
-        self.fills = DeferredFills(self, graph, groups)
+        self.buffers = BorrowedBuffers(plan.escape)
+        self.calm = ExponentBounds(self, plan.bounded)
+        self.fills = DeferredFills(self, plan.fills)
         self.fused: Set[Op] = set()
         self.blocking = TiledLoops(self)
         self.skewing = SkewedLoops(self)
-        self._store_runs = find_store_runs(self, graph)
-        self._runs = find_runs(self, graph, {op for run in self._store_runs.values() for op in run.ops()})
         self.unchecked: Optional[Unchecked] = None
 
     def source(self, name: str) -> str:
         for value, code, word in zip(self.graph.inputs, self.layout.inputs, self.layout.input_word):
             if value in self.used:
                 self._input(value, code, word)
-        for param in self.params:
+        for param in self.facts.params:
             self._name_param(param)
-        self.body()
+        self.nodes(self.plan.tree)
         head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
         head += self.calm.head() + ["    %s = 0" % name for name in self.watches]
         mark = [FAST] if self.flavour.fast else []
@@ -145,7 +138,10 @@ class NumbaEmitter(ArrayWriter, Emitter):
         return pairs
 
     def loop(self, node: LoopNode) -> None:
-        if not write_strip(self, node):
+        strip = self.plan.strips.get(node)
+        if strip is not None:
+            write_strip(self, node, strip)
+        else:
             self.write_loop(node)
 
     def take(self, exit: SideExit) -> None:
@@ -170,14 +166,14 @@ class NumbaEmitter(ArrayWriter, Emitter):
     def _shown(self, value: Value) -> str:
         """The object of an array that leaves the kernel; a copy if the array may have memory of the buffer pool."""
         pointer = self.with_object(value).object
-        if value in self.privacy.lent:
+        if value in self.buffers:
             pointer = self.let(self.runtime("own", "frame", pointer))
             self.indented("if %s == 0:" % pointer, "return %d" % ERROR)
         return pointer
 
     def before_jump(self, jump: Jump) -> None:
         """The objects of views are made first, because a view may look into an array that is released."""
-        retained, released = self.lifetimes.edge(jump)
+        retained, released = self.plan.ownership.edge(jump)
         for param, value in zip(jump.block.params, jump.args):
             if param in self.used and isinstance(param.type, Array):
                 self.with_object(value)
@@ -196,32 +192,25 @@ class NumbaEmitter(ArrayWriter, Emitter):
 
     def given_up(self, op: Op) -> List[Value]:
         """The operands whose memory is free once the operation has read them."""
-        group = self.group_of(op)
+        group = self.facts.group_of(op)
         if self.skewing.run is not None:
             return []
-        return self.blocking.given_up(group[-1], self.lifetimes.given_up(op, group))
-
-    def is_group(self, op: Op) -> bool:
-        """Whether an operation is the last one of a group that a nest may compute."""
-        return op in self._groups
-
-    def group_of(self, op: Op) -> List[Op]:
-        """The operations that are written together with an operation, when the last of them is reached."""
-        return self._group_of.get(op, [op])
+        return self.blocking.given_up(group[-1], self.plan.ownership.given_up(op, group))
 
     def operations(self, ops: List[Op]) -> None:
         done: Set[Op] = set()
         for op in ops:
-            if self.unchecked is None and op in self._store_runs:
-                done.update(self.skewing.write(self._store_runs[op]))
-            elif self.unchecked is None and op in self._runs:
-                self.blocking.write(self._runs[op])
-                done.update(self._runs[op].ops + self._runs[op].ahead)
+            if self.unchecked is None and op in self.plan.skewing:
+                done.update(self.skewing.write(self.plan.skewing[op]))
+            elif self.unchecked is None and op in self.plan.tiling:
+                run = self.plan.tiling[op]
+                self.blocking.write(run)
+                done.update(run.ops + run.ahead)
             if op not in done:
                 self.operation(op)
 
     def operation(self, op: Op) -> None:
-        if op is self.group_of(op)[-1]:
+        if op is self.facts.group_of(op)[-1]:
             self.layout.reuse_scratch()
             self.write_group_of(op)
             self.calm.begin(op)
@@ -229,9 +218,9 @@ class NumbaEmitter(ArrayWriter, Emitter):
 
     def write_group_of(self, op: Op) -> None:
         """Write the group whose last operation is given."""
-        group = self.group_of(op)
+        group = self.facts.group_of(op)
         leaving = self.float_checks.make_way(op)
-        fused = op in self._groups and fused_nest.can_fuse(self, group)
+        fused = self.facts.is_group(op) and fused_nest.can_fuse(self, group)
         if fused:
             self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
@@ -248,8 +237,8 @@ class NumbaEmitter(ArrayWriter, Emitter):
 
     def release_after(self, op: Op, kept: Collection[Value] = ()) -> None:
         """Release the values that are dead after an operation and its group, except those in ``kept``."""
-        for member in self.group_of(op):
-            for value in self.lifetimes.after(member):
+        for member in self.facts.group_of(op):
+            for value in self.plan.ownership.after(member):
                 if value not in self.inherited and value not in kept:
                     self.float_checks.write()
                     self.release_value(value)
@@ -304,26 +293,25 @@ class NumbaEmitter(ArrayWriter, Emitter):
 # ---- operations that are not plain rows ----
 
 
-def _const(emitter: NumbaEmitter, op: Op) -> None:
-    emitter.constants[op.result] = op.attrs["value"]
+def _const(emitter: KernelEmitter, op: Op) -> None:
     emitter.text[op.result] = scalars.constant(op.attrs["value"], op.result.type)
 
 
-def _cast(emitter: NumbaEmitter, op: Op) -> None:
+def _cast(emitter: KernelEmitter, op: Op) -> None:
     kind, to = op.args[0].type, op.result.type
     emitter.row(op, scalars.cast(kind, to, op.exit is not None), to if to.dtype.kind in "iu" else kind)
 
 
-def _same(emitter: NumbaEmitter, op: Op) -> None:
+def _same(emitter: KernelEmitter, op: Op) -> None:
     emitter.text[op.result] = emitter.text[op.args[0]]
 
 
-def _compare(emitter: NumbaEmitter, op: Op) -> None:
+def _compare(emitter: KernelEmitter, op: Op) -> None:
     left, right = (emitter.text[value] for value in op.args)
     emitter.define(op.result, "%s %s %s" % (left, op.attrs["operator"], right))
 
 
-def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
+def _compare_size(emitter: KernelEmitter, op: Op) -> None:
     """Compare absolute values by their squares; if these are too near, too large or too small, compare the values."""
     number, bound = (emitter.text[value] for value in op.args)
     symbol = op.attrs["operator"]
@@ -337,7 +325,7 @@ def _compare_size(emitter: NumbaEmitter, op: Op) -> None:
     emitter.depth -= 1
 
 
-def _libm(emitter: NumbaEmitter, op: Op) -> None:
+def _libm(emitter: KernelEmitter, op: Op) -> None:
     function = op.attrs["function"]
     arity = scalars.LIBM.get(function)
     if arity != len(op.args):
@@ -351,7 +339,7 @@ def _libm(emitter: NumbaEmitter, op: Op) -> None:
     emitter.guard(op, "makes_special(%s)" % ", ".join(["v%d" % op.result.id] + operands))
 
 
-def _power(emitter: NumbaEmitter, op: Op) -> None:
+def _power(emitter: KernelEmitter, op: Op) -> None:
     operands = ", ".join(emitter.text[value] for value in op.args)
     emitter.define(op.result, "%s(%s)" % (emitter.libm("pow", 2), operands))
     given = "(v%d, %s)" % (op.result.id, operands)
@@ -364,7 +352,7 @@ def _power(emitter: NumbaEmitter, op: Op) -> None:
     emitter.depth -= 1
 
 
-def _iterator_part(emitter: NumbaEmitter, op: Op) -> None:
+def _iterator_part(emitter: KernelEmitter, op: Op) -> None:
     kind = op.args[0].type
     if not isinstance(kind, IteratorType):
         raise CompileError("iterator_part of a %r" % kind)
@@ -375,16 +363,16 @@ def _iterator_part(emitter: NumbaEmitter, op: Op) -> None:
     emitter.define(op.result, "ld_i8(frame, %d)" % (8 * word))
 
 
-def _require(emitter: NumbaEmitter, op: Op) -> None:
+def _require(emitter: KernelEmitter, op: Op) -> None:
     emitter.guard(op, "not %s" % emitter.text[op.args[0]])
 
 
-def _raised(emitter: NumbaEmitter, op: Op) -> None:
+def _raised(emitter: KernelEmitter, op: Op) -> None:
     mask = LISTENING | op.attrs.get("heeded", 0) << HEEDED
     emitter.define(op.result, "0" if emitter.flavour.fast else emitter.flags_raised(mask, emitter.reports_own))
 
 
-def _poll(emitter: NumbaEmitter, op: Op) -> None:
+def _poll(emitter: KernelEmitter, op: Op) -> None:
     signals = "signals" in op.attrs
     if not emitter.flavour.nogil:
         emitter.guard(op, emitter.asks(signals))
@@ -396,7 +384,7 @@ def _poll(emitter: NumbaEmitter, op: Op) -> None:
     emitter.depth -= 1
 
 
-def _where(emitter: NumbaEmitter, op: Op) -> None:
+def _where(emitter: KernelEmitter, op: Op) -> None:
     fused_nest.write_group(emitter, [op])
 
 

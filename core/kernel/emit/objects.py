@@ -122,7 +122,7 @@ def _byte_at(emitter: Any, op: Op) -> None:
 def _text_add(emitter: Any, op: Op) -> None:
     """Join two strings. The left one grows in place if it is dead afterwards and nothing else refers to it."""
     left, right = op.args
-    if left is right or left not in emitter.lifetimes.after(op):
+    if left is right or left not in emitter.plan.ownership.after(op):
         _new_text(emitter, op, op.name)
         return
     _new_text(emitter, op, "text_append")
@@ -167,13 +167,13 @@ def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
     """The words that tell the runtime what a read must find."""
     kind = op.result.type
     if isinstance(kind, SampledClass):
-        return (_READ_ANY_HELD if emitter.lifetimes.holds(op) else _READ_ANY,)
+        return (_READ_ANY_HELD if emitter.plan.ownership.holds(op) else _READ_ANY,)
     if isinstance(kind, Array):
         mask, flags = _LAYOUTS[kind.layout]
         always = ALIGNED | (WRITEABLE if kind.writeable else 0)
         return _READ_ARRAY, kind.dtype.num, kind.ndim, mask | always | WARN_ON_WRITE, flags | always
     if isinstance(kind, Object):
-        held = kind.python is tuple and emitter.lifetimes.holds(op)
+        held = kind.python is tuple and emitter.plan.ownership.holds(op)
         return (_READ_TUPLE_HELD if held else _READ_OBJECTS[kind.python],)
     return (BOXES.get(kind, kind.dtype.num),)
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
+from pijit.core.kernel.plan.strips import FLAG_CHECKS
 
 MINIMUM = -2 ** 63
 
@@ -76,11 +77,11 @@ def _integer_rows() -> Dict[Tuple[str, str, str], Row]:
 
 def _float_rows() -> Dict[Tuple[str, str, str], Row]:
     rows: Dict[Tuple[str, str, str], Row] = {}
-    for name, flags in (("add", "sum"), ("sub", "sum"), ("mul", "product")):
+    for name in ("add", "sub", "mul"):
         rows[name, "py", "f"] = Row("f%s({a}, {b})" % name)
-        rows[name, "np", "f"] = Row("f%s({a}, {b})" % name, "", "", flags)
+        rows[name, "np", "f"] = Row("f%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "f"])
     rows["truediv", "py", "f"] = Row("fdiv({a}, {b})", "{b} == 0.0")
-    rows["truediv", "np", "f"] = Row("fdiv({a}, {b})", "", "", "quotient")
+    rows["truediv", "np", "f"] = Row("fdiv({a}, {b})", "", "", FLAG_CHECKS["truediv", "f"])
     for name in ("floordiv", "mod"):
         rows[name, "py", "f"] = Row("f%s({a}, {b})" % name, "{b} == 0.0")
         rows[name, "np", "f"] = Row("f%s({a}, {b})" % name, "fdivision_flags({a}, {b})")
@@ -108,11 +109,11 @@ def _other_rows() -> Dict[Tuple[str, str, str], Row]:
 
 def _complex_rows() -> Dict[Tuple[str, str, str], Row]:
     rows: Dict[Tuple[str, str, str], Row] = {}
-    for name, flags in (("add", "complex sum"), ("sub", "complex sum"), ("mul", "complex product")):
+    for name in ("add", "sub", "mul"):
         rows[name, "py", "c"] = Row("c%s({a}, {b})" % name)
-        rows[name, "np", "c"] = Row("c%s({a}, {b})" % name, "", "", flags)
+        rows[name, "np", "c"] = Row("c%s({a}, {b})" % name, "", "", FLAG_CHECKS[name, "c"])
     rows["truediv", "py", "c"] = Row("cdiv({a}, {b})", "cdivides_badly({b})")
-    rows["truediv", "np", "c"] = Row("cscaled({a}, {b})", "", "", "complex quotient")
+    rows["truediv", "np", "c"] = Row("cscaled({a}, {b})", "", "", FLAG_CHECKS["truediv", "c"])
     rows["neg", "*", "c"] = Row("cneg({a})")
     rows["real", "*", "c"] = Row("creal({a})")
     rows["imag", "*", "c"] = Row("cimag({a})")

@@ -93,12 +93,12 @@ class SkewedLoops:
         """Whether all groups can be written as nests, in place. The emitter's arrays then include their results."""
         emitter = self.emitter
         for op in run.groups:
-            group = emitter.group_of(op)
+            group = emitter.facts.group_of(op)
             leaves = find_leaves(group)[0]
             if stores(op):
-                root = emitter.roots.get(op.args[0], op.args[0])
+                root = emitter.facts.root_of(op.args[0])
                 target = emitter.arrays[op.args[0]]
-                if any(emitter.roots.get(value, value) is root and not are_one(emitter.arrays[value], target)
+                if any(emitter.facts.root_of(value) is root and not are_one(emitter.arrays[value], target)
                        for value in leaves):
                     return False
             else:
@@ -106,7 +106,7 @@ class SkewedLoops:
                 strides = ["(0)"] * (len(shape) - 1) + ["(%d)" % op.result.type.dtype.itemsize]
                 emitter.arrays[op.result] = ArrayVariable(op.result.type, "0", "0", shape, strides)
                 emitter.by_rows.add(op.result)
-            if emitter.is_group(op) and not can_fuse(emitter, group):
+            if emitter.facts.is_group(op) and not can_fuse(emitter, group):
                 return False
         return True
 
@@ -150,7 +150,7 @@ class SkewedLoops:
         """The conditions that all arrays have the shape of one."""
         conditions: Dict[str, None] = {}
         for op in run.groups:
-            leaves = find_leaves(self.emitter.group_of(op))[0]
+            leaves = find_leaves(self.emitter.facts.group_of(op))[0]
             for value in leaves + ([op.args[0]] if stores(op) else [op.result]):
                 shape = self.emitter.arrays[value].shape
                 conditions.update(("%s == %s" % pair, None) for pair in zip(reversed(shape), reversed(rows.shape))
@@ -160,7 +160,7 @@ class SkewedLoops:
     def _apart(self, run: SkewingRun) -> List[str]:
         """The conditions that the arrays that are written share no memory with others."""
         emitter, conditions = self.emitter, []
-        for root in dict.fromkeys(emitter.roots.get(op.args[0], op.args[0]) for op in run.stores):
+        for root in dict.fromkeys(emitter.facts.root_of(op.args[0]) for op in run.stores):
             shared = shares_with(emitter, root, [other for other in run.roots if other is not root])
             if shared != "False":
                 conditions.append("not %s" % shared)
@@ -187,7 +187,7 @@ class SkewedLoops:
         emitter.depth = depth
         emitter.line("if %s == 1:" % self._blocks)
         emitter.depth += 1
-        listened = emitter.underflow_listened([member for op in run.groups for member in emitter.group_of(op)])
+        listened = emitter.underflow_listened([member for op in run.groups for member in emitter.facts.group_of(op)])
         emitter.line("%s = choose(%s == 0, 1, 0)" % (self._blocks, listened))
         emitter.depth = depth
         emitter.line("if %s == 1:" % self._blocks)
@@ -201,18 +201,18 @@ class SkewedLoops:
         """A variable that is above 0 if something may be infinite, and the bounds of written arrays, in order."""
         emitter, worst, noted = self.emitter, str(-UNKNOWN), []
         for op in run.groups:
-            group = emitter.group_of(op)
+            group = emitter.facts.group_of(op)
             leaves, wanted = find_leaves(group)
             scalars = {(value, code): emitter.converted(emitter.text[value], value.type, np.dtype(code), run.first)
                        for value, code in wanted}
-            arrays = {value: bounds[emitter.roots.get(value, value)]
+            arrays = {value: bounds[emitter.facts.root_of(value)]
                       for value in leaves if value.type.dtype.kind == "f"}
             bound = emitter.fresh()
             own = emitter.calm.propagate(group, arrays, scalars, bound)
             worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, own, own, worst))
             root = op.result
             if stores(op):
-                root = emitter.roots.get(op.args[0], op.args[0])
+                root = emitter.facts.root_of(op.args[0])
                 noted.append((root, bound))
                 bound = emitter.let("choose(%s < %s, %s, %s)" % (bound, bounds[root], bounds[root], bound))
             bounds[root] = bound
@@ -222,7 +222,7 @@ class SkewedLoops:
         """Memory for the result of a group: for some blocks, or for all if the array is used after the run."""
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
         assert run is not None
-        group, blocks = emitter.group_of(op), run.slots[op.result]
+        group, blocks = emitter.facts.group_of(op), run.slots[op.result]
 
         def rows(array: ArrayVariable) -> Tuple[str, ...]:
             if not blocks or len(array.shape) < len(arrays[op.result].shape):
@@ -272,7 +272,7 @@ class SkewedLoops:
         here = emitter.let("isub(%s, %s)" % (self._count, begin))
         here = emitter.let("choose(%s < %s, %s, %s)" % (here, self._size, here, self._size))
         for op in ops:
-            values = find_leaves(emitter.group_of(op))[0] if op in run.groups else []
+            values = find_leaves(emitter.facts.group_of(op))[0] if op in run.groups else []
             for value in values + ([op.args[0]] if stores(op) else []):
                 array = self._outer_of(value)
                 if len(array.shape) < ndim:

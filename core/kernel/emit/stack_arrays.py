@@ -58,8 +58,8 @@ def new_made(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
              kind: Optional[Array] = None) -> ArrayVariable:
     """As ``made_array``, but never the memory for a block."""
     kind, name = kind or value.type, "v%d" % value.id
-    if emitter.privacy.borrows(value):
-        return new_private(emitter, leaving, kind, name, shape, wanted=emitter.privacy.exits_with(value))
+    if emitter.buffers.borrows(value):
+        return new_private(emitter, leaving, kind, name, shape, wanted=emitter.plan.escape.exits_with(value))
     return emitter.new_array(leaving, kind, name, shape)  # type: ignore[no-any-return]
 
 

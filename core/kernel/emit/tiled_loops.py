@@ -111,7 +111,7 @@ class TiledLoops:
         emitter = self.emitter
         for op in sorted(run.ops + run.ahead, key=run.order.__getitem__):
             if makes_elements(op):
-                self._imagine(run, emitter.group_of(op))
+                self._imagine(run, emitter.facts.group_of(op))
                 continue
             emitter.write_one(op)
             if op in run.ahead and op.result in emitter.arrays:
@@ -169,9 +169,9 @@ class TiledLoops:
         emitter, run = self.emitter, self.run
         emitter.layout.reuse_scratch()
         shape = self._whole[op.result].shape
-        if op.name == "reduce" or emitter.privacy.is_private(op.result):
+        if op.name == "reduce" or emitter.plan.escape.is_private(op.result):
             return new_made(emitter, run.first, op.result, shape)  # type: ignore[union-attr]
-        group = emitter.group_of(op)
+        group = emitter.facts.group_of(op)
         return allocate(emitter, group if can_fuse(emitter, group) else [op], list(shape))
 
     def _new(self, value: Value) -> ArrayVariable:

@@ -2,7 +2,7 @@
 
 A result that leaves belongs to NumPy's allocator. Other arrays may borrow pool memory
 (native/runtime/arrays/buffer_pool.h), whose pages are mapped already. A side exit that needs such an array takes a
-copy. The kernel emitter asks here when it allocates arrays; a borrowed buffer must never become a result.
+copy. emit/borrowed_buffers.py asks here when arrays are allocated; a borrowed buffer must never become a result.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Dict, List, Set, cast
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import HIDES_OPERANDS, HIDES_OTHERS, MAKERS, VIEWS
 from pijit.core.graph.types import Array
+from pijit.core.kernel.plan.graph_facts import GraphFacts
 
 
 class EscapeAnalysis:
-    """The escape analysis of one graph; ``lent`` are the arrays that may have borrowed a buffer."""
+    """The escape analysis of one graph."""
 
-    def __init__(self, graph: Graph, groups: Dict[Op, List[Op]]) -> None:
-        self._grouped = {op for group in groups.values() for op in group}
+    def __init__(self, graph: Graph, facts: GraphFacts) -> None:
+        self._facts = facts
         self._users: Dict[Value, List[Op]] = {}
         ops = [op for block in graph.blocks for op in block.ops]
         for op in ops:
@@ -28,30 +29,23 @@ class EscapeAnalysis:
         shown = _shown(graph, ops)
         made = (cast(Value, op.result) for op in ops if op.name in MAKERS)
         self._private = {value for value in made if isinstance(value.type, Array)} - shown
-        self.lent: Set[Value] = set()
         self._exits = Counter(value for op in ops if op.exit is not None for value in set(op.exit.values()))
 
     def is_private(self, value: Value) -> bool:
         """Whether an array that the kernel makes leaves it at side exits only, if at all."""
         return value in self._private
 
-    def borrows(self, value: Value) -> bool:
+    def may_borrow(self, value: Value) -> bool:
         """Whether a new array may borrow a buffer: not if an escaping result may be computed into its memory."""
-        given_on = any(op.name == "ufunc" and op not in self._grouped and cast(Value, op.result).type == value.type
-                       and not self.is_private(cast(Value, op.result)) for op in self._users.get(value, ()))
-        if self.is_private(value) and not given_on:
-            self.lent.add(value)
-        return value in self.lent
+        if not self.is_private(value):
+            return False
+        return not any(
+            op.name == "ufunc" and not self._facts.is_grouped(op) and cast(Value, op.result).type == value.type
+            and not self.is_private(cast(Value, op.result)) for op in self._users.get(value, ()))
 
     def exits_with(self, value: Value) -> int:
         """The number of side exits whose values include an array itself."""
         return self._exits[value]
-
-    def hands_on(self, value: Value, result: Value) -> bool:
-        """Whether a result may reuse the memory of a dead array, which may be a borrowed buffer."""
-        if value in self.lent and self.is_private(result):
-            self.lent.add(result)
-        return value not in self.lent or result in self.lent
 
 
 def _shown(graph: Graph, ops: List[Op]) -> Set[Value]:

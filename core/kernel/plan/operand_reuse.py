@@ -52,12 +52,12 @@ def _computes_into(emitter: Any, op: Op, number: int) -> int:
     It is ``into`` of the operation, or says that the object's reference count decides.
     """
     value = op.args[number]
-    into: int = op.attrs["into"][number] if "into" in op.attrs and value not in emitter.roots else NEVER
-    if into != ALWAYS or value in emitter.made:
+    into: int = op.attrs["into"][number] if "into" in op.attrs and value not in emitter.facts.roots else NEVER
+    if into != ALWAYS or value in emitter.facts.made:
         return into
-    if value in emitter.params:
+    if value in emitter.facts.params:
         return UNKNOWN
-    return _ASK_INPUT if value in emitter.inputs else _ASK_FOUND
+    return _ASK_INPUT if value in emitter.facts.inputs else _ASK_FOUND
 
 
 def like_size(emitter: Any, op: Op, number: int, address: str, itemsize: int) -> int:
@@ -79,6 +79,6 @@ def _freedom(emitter: Any, op: Op, value: Value) -> int:
     complex_rows = kind.dtype.kind == "c" and kind.layout == "C" if same else False
     if not same or op in emitter.fused or not (is_exact(op) or complex_rows) or value not in emitter.given_up(op):
         return 0
-    if not emitter.privacy.hands_on(value, op.result):
+    if not emitter.buffers.hands_on(value, op.result):
         return 0
     return _FREE + _AS_NUMPY if complex_rows else _FREE

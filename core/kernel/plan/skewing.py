@@ -7,13 +7,14 @@ constant starts tell which rows are needed. emit/skewed_loops.py writes the runs
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple, Union, cast
+from typing import Collection, Dict, List, NamedTuple, Optional, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import MOVABLE, REPORTS_FLAGS, VIEWS
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
+from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import can_look, find_leaves, float_arrays
 from pijit.core.kernel.plan.tiling import find_users
 
@@ -67,17 +68,21 @@ def stores(op: Op) -> bool:
     return op.name in _STORING
 
 
-def find_store_runs(emitter: Any, graph: Graph) -> Dict[Op, SkewingRun]:
-    """The runs of a graph, by the last operation of their first group."""
-    if not is_alone(emitter.flavour.least):
+def find_store_runs(graph: Graph, facts: GraphFacts, least: int, made: Collection[Value]) -> Dict[Op, SkewingRun]:
+    """The runs of a graph, by the last operation of their first group.
+
+    ``least`` is the least work for which threads share a loop nest. ``made`` are the arrays that groups compute and
+    whose exponent bounds are known.
+    """
+    if not is_alone(least):
         return {}  # threads share whole arrays
     users, escaping = find_users(graph)
     makers = {op.result: op for block in graph.blocks for op in block.ops}
     found: Dict[Op, SkewingRun] = {}
     for block in graph.blocks:
-        search = _Search(emitter, block, makers)
+        search = _Search(facts, made, block, makers)
         for op in block.ops:
-            if op is emitter.group_of(op)[-1] and not search.takes(op):
+            if op is facts.group_of(op)[-1] and not search.takes(op):
                 search.end(users, escaping, found)
                 search.takes(op)
         search.end(users, escaping, found)
@@ -95,8 +100,10 @@ class _Accesses(NamedTuple):
 class _Search:
     """Collects the runs of one block."""
 
-    def __init__(self, emitter: Any, block: Block, makers: Dict[Optional[Value], Op]) -> None:
-        self.emitter = emitter
+    def __init__(self, facts: GraphFacts, bounded: Collection[Value], block: Block,
+                 makers: Dict[Optional[Value], Op]) -> None:
+        self.facts = facts
+        self.bounded = bounded
         self.makers = makers
         self.position = {op: number for number, op in enumerate(block.ops)}
         self.effects = count_effects(block)
@@ -116,7 +123,7 @@ class _Search:
 
     def takes(self, op: Op) -> bool:
         """Add an operation to the run, or start a run with it; False if neither is possible."""
-        if self.emitter.is_group(op) or op.name == "ufunc":
+        if self.facts.is_group(op) or op.name == "ufunc":
             return self._takes_group(op)
         if not self.groups:
             return False
@@ -132,14 +139,14 @@ class _Search:
         return True
 
     def _takes_group(self, op: Op) -> bool:
-        group = self.emitter.group_of(op)
+        group = self.facts.group_of(op)
         value = op.args[0] if stores(op) else cast(Value, op.result)
         if not all(member.name == "ufunc" or member is op and stores(op) for member in group) \
                 or float_arrays(group) is None or watched(group) or not isinstance(value.type, Array) \
                 or value.type.ndim == 0 \
                 or any(member.exit is None or member.attrs.get("ordered") for member in group):
             return False
-        if not self.emitter.is_group(op) and value.type.layout != "C" or self.groups and value.type.ndim != self._ndim:
+        if not self.facts.is_group(op) and value.type.layout != "C" or self.groups and value.type.ndim != self._ndim:
             return False
         self._ndim = value.type.ndim
         accesses = self._stored(op, value) if stores(op) else _Accesses(0, [], [])
@@ -162,7 +169,7 @@ class _Search:
         dtype = cast("Union[Scalar, Array]", op.args[1].type).dtype if op.name == "assign" else op.attrs["types"][-1]
         if first is None or root in self.made or cast(Array, root.type).layout != "C" or not can_look(root) \
                 or cast(Array, target.type).dtype != dtype \
-                or not (root in self.emitter.inputs or root in self.emitter.made):
+                or not (root in self.facts.inputs or root in self.facts.made):
             return None
         return _Accesses(0, [], [(root, first)])
 
@@ -179,14 +186,13 @@ class _Search:
 
     def _rows(self, value: Value) -> Optional[Rows]:
         """The rows of an operand; None if a run cannot go along them."""
-        emitter = self.emitter
         if value in self.made:
             return value, 0
-        root = emitter.roots.get(value, value)
+        root = self.facts.root_of(value)
         if root in self.made:
             return None
         kind = cast(Array, value.type)
-        known = kind.dtype.kind != "f" or root in emitter.calm.made or can_look(root)
+        known = kind.dtype.kind != "f" or root in self.bounded or can_look(root)
         return (root, self._first_row(value)) if known and kind.ndim <= self._ndim else None
 
     def _first_row(self, value: Value) -> Optional[int]:
@@ -248,7 +254,7 @@ class _Search:
         return len(set().union(*needed)) < sum(map(len, needed))
 
     def _run(self, users: Dict[Value, Set[Op]], escaping: Set[Value]) -> SkewingRun:
-        members = [member for op in self.groups for member in self.emitter.group_of(op)]
+        members = [member for op in self.groups for member in self.facts.group_of(op)]
         last = max(self.position[op] for phase in self.phases for op in phase)
         ahead = [op for op in self.ahead if self.position[op] < last]
         inside = set(members).union(ahead, *self.phases)

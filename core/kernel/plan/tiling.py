@@ -7,13 +7,14 @@ skewing.py uses `find_users`.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Set, Tuple, cast
+from typing import Collection, Dict, List, NamedTuple, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, MOVABLE
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
+from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
 
 
@@ -39,18 +40,22 @@ class TilingRun(NamedTuple):
     order: Dict[Op, int]
 
 
-def find_runs(emitter: Any, graph: Graph, taken: Set[Op]) -> Dict[Op, TilingRun]:
-    """The runs of a graph, by their first operation, except for operations in ``taken``."""
-    if not is_alone(emitter.flavour.least):
+def find_runs(graph: Graph, facts: GraphFacts, least: int, bounded: Collection[Value],
+              taken: Set[Op]) -> Dict[Op, TilingRun]:
+    """The runs of a graph, by their first operation, except for operations in ``taken``.
+
+    ``least`` is the least work for which threads share a loop nest. ``bounded`` are the arrays with exponent bounds.
+    """
+    if not is_alone(least):
         return {}  # threads share whole arrays
     users, escaping = find_users(graph)
     found: Dict[Op, TilingRun] = {}
     for block in graph.blocks:
-        search = _Search(emitter, block)
+        search = _Search(facts, bounded, block)
         for op in block.ops:
             if op in taken:
                 search.end(users, escaping, found)
-            elif op is emitter.group_of(op)[-1] and not search.takes(op):
+            elif op is facts.group_of(op)[-1] and not search.takes(op):
                 search.end(users, escaping, found)
                 search.takes(op)
         search.end(users, escaping, found)
@@ -74,8 +79,9 @@ def find_users(graph: Graph) -> Tuple[Dict[Value, Set[Op]], Set[Value]]:
 class _Search:
     """Collects the runs of one block."""
 
-    def __init__(self, emitter: Any, block: Block) -> None:
-        self.emitter = emitter
+    def __init__(self, facts: GraphFacts, bounded: Collection[Value], block: Block) -> None:
+        self.facts = facts
+        self.bounded = bounded
         self.position = {op: number for number, op in enumerate(block.ops)}
         self.effects = count_effects(block)
         self._start()
@@ -125,7 +131,7 @@ class _Search:
         return True
 
     def _takes_group(self, op: Op) -> bool:
-        group = self.emitter.group_of(op)
+        group = self.facts.group_of(op)
         ndim = _axes(op)
         if ndim == 0 or not all(self._can_go(member, ndim) for member in group) or watched(group):
             return False
@@ -150,7 +156,7 @@ class _Search:
         self.repeated |= repeated
         self.ops.append(op)
         self.members += group
-        self.made.update(member.result for member in group)
+        self.made.update(cast(Value, member.result) for member in group)
         return True
 
     def _can_go(self, op: Op, ndim: int) -> bool:
@@ -158,7 +164,7 @@ class _Search:
         kind = op.result.type if op.result is not None else None
         if not makes_elements(op) or op.exit is None or not isinstance(kind, Array) or kind.layout != "C":
             return False
-        if kind.ndim == 0 or op.result in self.emitter.calm.bounds or op.attrs.get("ordered"):
+        if kind.ndim == 0 or op.result in self.bounded or op.attrs.get("ordered"):
             return False
         if not set(op.attrs["types"]) <= set("fdbBhHiIlLqQ?->"):
             return False

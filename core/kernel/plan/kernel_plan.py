@@ -1,0 +1,62 @@
+"""The plan of a kernel: what is decided from its graph before a line of source is written.
+
+`KernelEmitter` makes one plan and reads it. The modules of this folder take each decision.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Collection, Dict, List, NamedTuple, Set
+
+from pijit.core.graph.ir import Graph, Op, Value
+from pijit.core.kernel.options import CompileOptions
+from pijit.core.kernel.plan.control_tree import LoopNode, structure
+from pijit.core.kernel.plan.deferred_fills import FillPlan, find_fills
+from pijit.core.kernel.plan.escape import EscapeAnalysis
+from pijit.core.kernel.plan.exponents import BoundedArrays, find_bounded
+from pijit.core.kernel.plan.graph_facts import GraphFacts
+from pijit.core.kernel.plan.memory_layout import likely_by_rows
+from pijit.core.kernel.plan.ownership import Ownership
+from pijit.core.kernel.plan.skewing import SkewingRun, find_store_runs
+from pijit.core.kernel.plan.strips import Strip, find_strips
+from pijit.core.kernel.plan.tiling import TilingRun, find_runs
+
+
+class Plan(NamedTuple):
+    """The decisions for one kernel.
+
+    Attributes:
+        facts: where values come from, and the fused groups.
+        tree: the graph as structured control flow.
+        by_rows: inputs and parameters of unknown layout that probably have rows.
+        ownership: where references are taken and released.
+        escape: which arrays leave the kernel.
+        bounded: the arrays that have exponent bounds.
+        fills: the first contents that wait for a store.
+        skewing: the runs of statements that are skewed, by the last operation of their first group.
+        tiling: the runs of operations that are tiled, by their first operation.
+        strips: the loops that are written as speculative strips.
+    """
+
+    facts: GraphFacts
+    tree: List[Any]
+    by_rows: Set[Value]
+    ownership: Ownership
+    escape: EscapeAnalysis
+    bounded: BoundedArrays
+    fills: FillPlan
+    skewing: Dict[Op, SkewingRun]
+    tiling: Dict[Op, TilingRun]
+    strips: Dict[LoopNode, Strip]
+
+
+def make_plan(graph: Graph, used: Collection[Value], options: CompileOptions) -> Plan:
+    """The plan for a graph; ``used`` are the values that an operation or a jump names."""
+    facts = GraphFacts(graph, options.fast)
+    ownership = Ownership(graph, set(used), facts.groups)
+    bounded = find_bounded(graph, facts)
+    skewing = find_store_runs(graph, facts, options.least, bounded.made)
+    skewed = {op for run in skewing.values() for op in run.ops()}
+    tree = structure(graph)
+    return Plan(facts, tree, likely_by_rows(graph), ownership, EscapeAnalysis(graph, facts), bounded,
+                find_fills(graph, facts), skewing, find_runs(graph, facts, options.least, bounded.all(), skewed),
+                find_strips(tree, facts, ownership, used, options.nogil))
