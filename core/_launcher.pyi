@@ -180,6 +180,9 @@ def next_entry(owner: Any, position: int) -> Optional[Tuple[int, Any, Any]]:
 def libm(name: str) -> int:
     """The address of a function of the process's libm (`pow`, `sinf`...); KeyError if libm has no such function."""
 
+def short_dot(function: int, data: int, itemsize: int, order: int) -> int:
+    """The longest vectors whose product a loop [function, data] adds up in an order of small_matmul.inc; 0: none."""
+
 def untraced(callable: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A builtin that calls `callable` with its one argument, hidden from the thread's trace and profile functions.
 

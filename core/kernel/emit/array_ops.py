@@ -5,57 +5,66 @@ The numba emitter looks writers up in ARRAY_OPERATIONS, for operations that no l
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+import functools
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import ELIDED_BYTES
 from pijit.core.graph.passes.fusion import is_exact, scalar_operation
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
 from pijit.core.kernel.emit import array_views, concatenation, reductions, scalars
-from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code, type_number
+from pijit.core.kernel.emit.array_values import memory_code, type_number
 from pijit.core.kernel.emit.stack_arrays import made_array, new_private
 from pijit.core.kernel.errors import CompileError
-from pijit.core.kernel.plan.operand_reuse import as_numpy_orders, like_size
+from pijit.core.kernel.plan.nests import loop_dtypes
+from pijit.core.kernel.plan.operand_reuse import ASKS, computes_into, freedom, may_be_computed_into
+from pijit.core.kernel.plan.operands import (
+    NULL,
+    ONE,
+    ArrayVariable,
+    Literal,
+    Operand,
+    array_type,
+    dtype_of,
+    result_of,
+    scalar_type,
+)
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 
-def loop_dtypes(types: str) -> Tuple[List[np.dtype], np.dtype]:
-    """Operand dtypes and result dtype of a loop such as ``dd->d``."""
-    operands, _, results = types.partition("->")
-    if len(results) != 1:
-        raise CompileError("ufuncs with %d results are not supported" % len(results))
-    return [np.dtype(code) for code in operands], np.dtype(results)
-
-
-def write_alloc(emitter: Any, op: Op) -> None:
-    kind, shape = op.result.type, [emitter.text[value] for value in op.args]
+def write_alloc(emitter: KernelEmitter, op: Op) -> None:
+    result, shape = result_of(op), [emitter.text[value] for value in op.args]
+    kind = array_type(result)
     for value, size in zip(op.args, shape):
         if emitter.facts.constants.get(value, -1) < 0:
             emitter.guard(op, "%s < 0" % size)
     if op.attrs["order"] == "F":
-        array = emitter.new_array(op, kind, "v%d" % op.result.id, shape, 1)
+        array = emitter.new_array(op, kind, "v%d" % result.id, shape, 1)
     else:
-        array = made_array(emitter, op, op.result, shape)
-    emitter.arrays[op.result] = array
+        array = made_array(emitter, op, result, shape)
+    emitter.arrays[result] = array
     fill = op.attrs["fill"]
     text = None if fill is None else _literal(kind.dtype, fill)
     if not emitter.fills.wait(op, text) and text is not None:
         _fill_new(emitter, array, text)
 
 
-def _fill_new(emitter: Any, array: ArrayVariable, value: str) -> None:
+def _fill_new(emitter: KernelEmitter, array: ArrayVariable, value: Operand) -> None:
     """Fill a new array, which is contiguous in C or Fortran order, with one number."""
-    dtype, count = array.type.dtype, "(1)"
-    for size in array.shape:
-        count = "imul(%s, %s)" % (count, size)
-    flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [emitter.let(count)],
-                         ["(%d)" % dtype.itemsize])
+    dtype = array.type.dtype
+    one: str = ONE
+    count = emitter.let(functools.reduce("imul({}, {})".format, array.shape, one))
+    flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [count], [Literal(dtype.itemsize)])
     emitter.nest(flat.shape, [flat], lambda places: emitter.line(
         "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (value,))))
 
 
-def _literal(dtype: np.dtype, value: int) -> str:
+def _literal(dtype: np.dtype[Any], value: int) -> Operand:
     return scalars.constant(value, numpy_scalar(dtype))
 
 
@@ -71,7 +80,8 @@ class _Operand:
 
     __slots__ = ("address", "ndim", "itemsize", "array", "like")
 
-    def __init__(self, address: str, ndim: int, itemsize: int, array: Any, like: str) -> None:
+    def __init__(self, address: Operand, ndim: int, itemsize: int, array: Optional[ArrayVariable],
+                 like: Operand) -> None:
         self.address = address
         self.ndim = ndim
         self.itemsize = itemsize
@@ -79,9 +89,9 @@ class _Operand:
         self.like = like
 
 
-def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
+def _operand(emitter: KernelEmitter, op: Op, value: Value, dtype: np.dtype[Any]) -> _Operand:
     if isinstance(value.type, Scalar):
-        text = emitter.converted(emitter.text[value], value.type, dtype, op)
+        text = emitter.converted(emitter.text[value], scalar_type(value), dtype, op)
         at = emitter.layout.scratch(4)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * (at + 2), text))
@@ -95,7 +105,7 @@ def _operand(emitter: Any, op: Op, value: Value, dtype: np.dtype) -> _Operand:
     return _Operand(address, len(array.shape), 0, array, like)
 
 
-def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> ArrayVariable:
+def convert(emitter: KernelEmitter, op: Op, array: ArrayVariable, dtype: np.dtype[Any]) -> ArrayVariable:
     """A new array with the elements converted to another dtype; leaves when an element does not fit."""
     kind = Array(dtype, len(array.shape), "C")
     copy = new_private(emitter, op, kind, emitter.fresh(), array.shape)
@@ -110,27 +120,23 @@ def convert(emitter: Any, op: Op, array: ArrayVariable, dtype: np.dtype) -> Arra
     return copy
 
 
-def broadcast(emitter: Any, op: Op, shapes: Sequence[Tuple[str, ...]]) -> List[str]:
+def broadcast(emitter: KernelEmitter, op: Op, shapes: Sequence[Sequence[Operand]]) -> List[Operand]:
     """The common shape of a broadcast; leaves when there is none."""
     ndim = max(len(shape) for shape in shapes)
-    result: List[str] = []
+    result: List[Operand] = []
     for axis in range(ndim):
-        size = ""
-        for shape in shapes:
-            place = axis - (ndim - len(shape))
-            if place >= 0:
-                size = emitter.common_size(op, size, shape[place]) if size else shape[place]
-        result.append(size)
+        sizes = [shape[axis - ndim] for shape in shapes if axis - ndim + len(shape) >= 0]
+        result.append(functools.reduce(functools.partial(emitter.common_size, op), sizes))
     return result
 
 
-def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str], strip: bool) -> None:
+def fits_into(emitter: KernelEmitter, op: Op, shape: Sequence[Operand], target: Sequence[Operand], strip: bool) -> None:
     """Leave unless ``shape`` broadcasts to ``target``. With ``strip``, surplus leading axes of length 1 are allowed."""
     extra = len(shape) - len(target)
     if extra > 0 and not strip:
         raise CompileError("more axes than the output has")
     for size in shape[:max(extra, 0)]:
-        if size != "(1)":
+        if size.value != 1:
             emitter.guard_once(op, "%s != 1" % size)
     own = shape[max(extra, 0):]
     for size, wanted in zip(own, target[len(target) - len(own):]):
@@ -138,7 +144,7 @@ def fits_into(emitter: Any, op: Op, shape: Sequence[str], target: Sequence[str],
             emitter.guard_once(op, "stretch_fails(%s, %s)" % (size, wanted))
 
 
-def require_fit(emitter: Any, leaving: Op, op: Op, shapes: Sequence[Sequence[str]]) -> None:
+def require_fit(emitter: KernelEmitter, leaving: Op, op: Op, shapes: Sequence[Sequence[Operand]]) -> None:
     """Leave unless the result has the shape of the operand that the attribute ``fits`` names, if there is one."""
     if "fits" in op.attrs:
         for shape in shapes:
@@ -157,40 +163,41 @@ def _may_share(op: Op) -> bool:
     return symbols.is_numpys(op.attrs["ufunc"]) and (floats or bool(scalar_operation(op)))
 
 
-def write_ufunc(emitter: Any, op: Op) -> None:
+def write_ufunc(emitter: KernelEmitter, op: Op) -> None:
     dtypes, result_dtype = loop_dtypes(op.attrs["types"])
     operands = [_operand(emitter, op, value, dtype) for value, dtype in zip(op.args, dtypes)]
     require_fit(emitter, op, op, [operand.array.shape if operand.array else () for operand in operands])
     shape = broadcast(emitter, op, [operand.array.shape if operand.array else () for operand in operands])
-    if isinstance(op.result.type, Scalar):
+    if isinstance(result_of(op).type, Scalar):
         if shape:
             raise CompileError("a scalar result from operands with axes")
         at = emitter.layout.scratch(4)
         address = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         out = _Operand(address, 0, result_dtype.itemsize, None, address)
         _run_loop(emitter, op, operands, out, shape, _FRESH)
-        emitter.define(op.result, emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
+        emitter.define(result_of(op), emitter.element(result_dtype, ("frame", str(8 * (at + 2)))))
     else:
         array = _computed_in_place(emitter, op, operands, shape) or _computed_in_block(emitter, op, operands, shape)
         if array is None:
-            private = emitter.buffers.borrows(op.result)
-            wanted = emitter.plan.escape.exits_with(op.result)
-            array = _computed(emitter, op, operands, shape, op.result.type, "v%d" % op.result.id, private, wanted)
+            result = result_of(op)
+            private = emitter.buffers.borrows(result)
+            wanted = emitter.plan.escape.exits_with(result)
+            array = _computed(emitter, op, operands, shape, array_type(result), "v%d" % result.id, private, wanted)
             if all(emitter.goes_by_rows(value) for value in op.args if value in emitter.arrays):
-                emitter.by_rows.add(op.result)
-        emitter.arrays[op.result] = array
+                emitter.by_rows.add(result)
+        emitter.arrays[result_of(op)] = array
     _release_converted(emitter, operands)
 
 
-def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
-                       shape: List[str]) -> Optional[ArrayVariable]:
+def _computed_in_place(emitter: KernelEmitter, op: Op, operands: List[_Operand],
+                       shape: List[Operand]) -> Optional[ArrayVariable]:
     """The results in the memory of an operand that is dead afterwards, if one has the result's type and shape."""
-    kind = op.result.type
+    kind = array_type(result_of(op))
     for value in emitter.given_up(op):
         array = emitter.arrays[value]
         # loops of complex numbers may take another path when they write to an operand
         if value.type == kind and kind.dtype.kind != "c" and kind.layout == "C" and array.shape == tuple(shape) \
-                and emitter.buffers.hands_on(value, op.result):
+                and emitter.buffers.hands_on(value, result_of(op)):
             emitter.inherited.add(value)
             address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
             out = _Operand(address, len(shape), kind.dtype.itemsize, array, address)
@@ -199,9 +206,10 @@ def _computed_in_place(emitter: Any, op: Op, operands: List[_Operand],
     return None
 
 
-def _computed_in_block(emitter: Any, op: Op, operands: List[_Operand], shape: List[str]) -> Optional[ArrayVariable]:
+def _computed_in_block(emitter: KernelEmitter, op: Op, operands: List[_Operand],
+                       shape: List[Operand]) -> Optional[ArrayVariable]:
     """The results in the memory for a block of rows, inside a tiled or skewed loop; else None."""
-    array: Optional[ArrayVariable] = emitter.blocking.prepared(op.result, shape)
+    array = emitter.blocking.prepared(result_of(op), shape)
     if array is not None:
         address = emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(shape)))
         out = _Operand(address, len(shape), array.type.dtype.itemsize, array, address)
@@ -209,11 +217,11 @@ def _computed_in_block(emitter: Any, op: Op, operands: List[_Operand], shape: Li
     return array
 
 
-def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], kind: Array,
+def _computed(emitter: KernelEmitter, op: Op, operands: List[_Operand], shape: List[Operand], kind: Array,
               name: str, private: bool, wanted: int = 0) -> ArrayVariable:
     """A new array with the loop's results, which ``wanted`` side exits need; leaves when a flag was raised."""
     at = emitter.layout.scratch(2 + 2 * len(shape))
-    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(["0", "0"] + shape)))
+    address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join([NULL, NULL, *shape])))
     words = [str(item) for k, operand in enumerate(operands)
              for item in (operand.ndim, operand.like, like_size(emitter, op, k, operand.like, operand.itemsize))]
     likes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
@@ -221,7 +229,7 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
 
     def like() -> ArrayVariable:
         emitter.checked("alloc_like", "frame", address, number, len(shape), len(operands), likes, op=op)
-        return emitter.describe(kind, name, at, shape)  # type: ignore[no-any-return]
+        return emitter.describe(kind, name, at, shape)
 
     array = new_private(emitter, op, kind, name, shape, like, wanted) if private and len(shape) == 1 else like()
     if array.in_slot:
@@ -231,7 +239,7 @@ def _computed(emitter: Any, op: Op, operands: List[_Operand], shape: List[str], 
     return array
 
 
-def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, shape: List[str], flags: int,
+def _run_loop(emitter: KernelEmitter, op: Op, operands: List[_Operand], out: _Operand, shape: List[Operand], flags: int,
               undo: Optional[Tuple[ArrayVariable, ArrayVariable]] = None) -> None:
     """Call the runtime to run the loop; leaves when a flag was raised.
 
@@ -244,11 +252,11 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
                  for operand, dtype in zip(operands + [out], dtypes + [result])]
     if op.attrs.get("ordered"):
-        described[:2] = as_numpy_orders(emitter, op, operands, described[:2])
+        described[:2] = _as_numpy_orders(emitter, op, operands, described[:2])
     words = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, str(len(operands)), "1", str(flags)] + sum(described, [])
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
     sizes = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(max(len(shape), 1)),
-                                                      ", ".join(shape or ["0"])))
+                                                      ", ".join(shape or [NULL])))
     if op.exit is not None:
         emitter.clear_flags()
     emitter.checked("ufunc", "frame", spec, sizes, len(shape), op=op)
@@ -262,7 +270,7 @@ def _run_loop(emitter: Any, op: Op, operands: List[_Operand], out: _Operand, sha
     emitter.guard(op, raised)
 
 
-def write_ufunc_into(emitter: Any, op: Op) -> None:
+def write_ufunc_into(emitter: KernelEmitter, op: Op) -> None:
     target = emitter.arrays[op.args[0]]
     emitter.reports_own = False
     dtypes, result_dtype = loop_dtypes(op.attrs["types"])
@@ -281,8 +289,8 @@ def write_ufunc_into(emitter: Any, op: Op) -> None:
     _release_converted(emitter, operands)
 
 
-def _computed_there(emitter: Any, op: Op, operands: List[_Operand], target: ArrayVariable,
-                    dtype: np.dtype) -> ArrayVariable:
+def _computed_there(emitter: KernelEmitter, op: Op, operands: List[_Operand], target: ArrayVariable,
+                    dtype: np.dtype[Any]) -> ArrayVariable:
     """Run the loop with the target as output, because the bits depend on its strides. Returns a temporary array.
 
     When a flag was raised, the previous contents are put back before leaving. If the dtypes differ, the output is the
@@ -300,16 +308,61 @@ def _computed_there(emitter: Any, op: Op, operands: List[_Operand], target: Arra
     return apart
 
 
-def _release_converted(emitter: Any, operands: List[_Operand]) -> None:
+def _release_converted(emitter: KernelEmitter, operands: List[_Operand]) -> None:
     for operand in operands:
         if operand.array is not None and operand.itemsize == 0:
             emitter.release(operand.array)
 
 
+# ---- reuse of operands ----
+
+_INTO_SHIFT = 8
+
+
+def like_size(emitter: KernelEmitter, op: Op, number: int, address: Operand, itemsize: int) -> int:
+    """The word for alloc_like: an operand's item size, and whether the result may be computed into it."""
+    into, value = computes_into(emitter.facts, op, number), op.args[number]
+    free = freedom(op, value)
+    if free and (op in emitter.fused or value not in emitter.given_up(op)
+                 or not emitter.buffers.hands_on(value, result_of(op))):
+        free = 0
+    if into in ASKS or free:
+        emitter.line("st_i8(%s, 8, %s)" % (address, emitter.arrays[value].object))
+    return itemsize + (into + free << _INTO_SHIFT)
+
+
+def _as_numpy_orders(emitter: KernelEmitter, op: Op, operands: List[_Operand],
+                     words: List[List[str]]) -> List[List[str]]:
+    """The words of both operands of a product, in the order in which NumPy computes it.
+
+    The right operand comes first if NumPy multiplies it in place: it is a large temporary, and the left one is not.
+    The kernel leaves if it cannot tell whether an array is a temporary.
+    """
+    found = [may_be_computed_into(emitter.facts, op, number) for number in (0, 1)]
+    left, right = operands
+    if found[1] is False or found[0] is True or right.array is None or left.array is not None \
+            and left.ndim != right.ndim:
+        return words
+    count: str = Literal(dtype_of(result_of(op)).itemsize)
+    for size in right.array.shape:
+        count = "imul(%s, %s)" % (count, size)
+    tests = ["%s >= %d" % (emitter.let(count), ELIDED_BYTES)]
+    if left.array is not None:
+        tests += ["%s == %s" % pair for pair in zip(left.array.shape, right.array.shape)]
+    swaps = " and ".join(tests)
+    if right.array.shape:
+        swaps = emitter.let(swaps)
+    if None in found:
+        emitter.guard(op, swaps)
+        return words
+    return [[one if one == other else emitter.let("choose(%s, %s, %s)" % (swaps, other, one))
+             for one, other in zip(*pair)] for pair in (words, words[::-1])]
+
+
 # ---- assignment ----
 
 
-def copy_into(emitter: Any, op: Op, target: ArrayVariable, source: ArrayVariable) -> None:
+def copy_into(emitter: KernelEmitter, op: Op, target: ArrayVariable, source: ArrayVariable) -> None:
     """``target[...] = source`` for shapes that were checked; converts first when the dtypes differ."""
     converted = source
     if source.type.dtype != target.type.dtype:
@@ -322,7 +375,7 @@ def copy_into(emitter: Any, op: Op, target: ArrayVariable, source: ArrayVariable
         emitter.release(converted)
 
 
-def write_assign(emitter: Any, op: Op) -> None:
+def write_assign(emitter: KernelEmitter, op: Op) -> None:
     target, value = emitter.arrays[op.args[0]], op.args[1]
     dtype = target.type.dtype
     if isinstance(value.type, Array):
@@ -331,14 +384,14 @@ def write_assign(emitter: Any, op: Op) -> None:
         if not emitter.fills.wait(op, source):
             copy_into(emitter, op, target, source)
         return
-    text = emitter.converted(emitter.text[value], value.type, dtype, op)
+    text = emitter.converted(emitter.text[value], scalar_type(value), dtype, op)
     if emitter.fills.wait(op, text):
         return
     emitter.nest(target.shape, [target], lambda places: emitter.line(
         "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (text,))))
 
 
-ARRAY_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
+ARRAY_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
     "dim": array_views.write_dim, "view": array_views.write_view, "transpose": array_views.write_transpose,
     "reshape": array_views.write_reshape,
     "part": array_views.write_part, "identical": array_views.write_identical,

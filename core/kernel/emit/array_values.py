@@ -5,22 +5,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, cast
 
 import numpy as np
 
 from pijit.core import _launcher
-from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import RAISES_FLAGS
 from pijit.core.graph.types import Array, Scalar, numpy_scalar
 from pijit.core.kernel import symbols
+from pijit.core.kernel.abi import Layout
 from pijit.core.kernel.emit import scalars
+from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import intrinsics
 from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
 from pijit.core.kernel.llvm.nest import nest as nests
-from pijit.core.kernel.plan.kernel_plan import Plan
+from pijit.core.kernel.options import CompileOptions
+from pijit.core.kernel.plan.kernel_plan import make_plan
+from pijit.core.kernel.plan.nests import goes_by_rows
+from pijit.core.kernel.plan.operands import ZERO, ArrayVariable, Literal, Name, Operand
 from pijit.core.kernel.runtime_entries import DECLINES, STATUS, check_call, entry
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.tiled_loops import TiledLoops
 
 PRIVATE = 1 << 16
 """Added to the type number of an array that never leaves the kernel: its memory may come from the buffer pool."""
@@ -31,125 +39,38 @@ HEEDED = 4
 """The shift in a mask for flags that the runtime does not leave out."""
 
 
-class ArrayVariable:
-    """The source texts of one array value: data address, object, shape and strides.
-
-    A view has no object at first: ``object`` is a variable that is 0 until the ndarray object is made. ``base`` is
-    then the text of the object that it is a view of. The ``object`` of a stack array (``in_slot``, stack_arrays.py) is
-    0 until a copy is made. For any other array ``base`` is the object itself.
-
-    ``strides`` lead to elements; ``shown`` are the strides that NumPy shows. They may differ in an axis of length 1
-    and in empty arrays: NumPy calls these contiguous with any strides, and the layout then gives a literal for
-    ``strides``.
-
-    ``origin`` is (another data address, the offset of the elements from it in bytes), valid if there are elements.
-    ``rolled`` is (axis, places) for an array that only loop nests read: elements lie that many places back on the
-    axis.
-    """
-
-    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot", "origin", "rolled")
-
-    def __init__(self, type: Array, data: str, object: str, shape: Sequence[str], strides: Sequence[str],
-                 base: Optional[str] = None, shown: Optional[Sequence[str]] = None,
-                 origin: Optional[Tuple[str, int]] = None) -> None:
-        self.type = type
-        self.data = data
-        self.object = object
-        self.shape = tuple(shape)
-        self.strides = tuple(strides)
-        self.shown = tuple(strides if shown is None else shown)
-        self.base = object if base is None else base
-        self.lazy = base is not None
-        self.in_slot = False
-        self.origin = (data, 0) if origin is None else origin
-        self.rolled: Optional[Tuple[int, str]] = None
-
-    def rolled_by(self, axis: int, places: str) -> "ArrayVariable":
-        """The same elements rolled along an axis, for loop nests only."""
-        array = ArrayVariable(self.type, self.data, "0", self.shape, self.strides)
-        array.rolled = axis, places
-        return array
-
-    @property
-    def last_stride(self) -> str:
-        """What is certain about the last stride, as one of the kinds that nests know."""
-        if not self.shape or self.shape[-1] == "(1)" or self.strides[-1] == "(0)":
-            return nests.ZERO
-        known = self.strides[-1].strip("()")
-        return nests.step_kind(int(known), self.type.dtype.itemsize) if is_literal(known) else nests.ANY
-
-    @property
-    def is_adjacent(self) -> bool:
-        """Whether the array is certain to be a vector of adjacent elements."""
-        return len(self.shape) == 1 and self.strides[0] == "(%d)" % self.type.dtype.itemsize and not self.rolled
-
-    @property
-    def goes_by_columns(self) -> bool:
-        """Whether the elements along an axis other than the last one are certain to be adjacent."""
-        side_by_side = "(%d)" % self.type.dtype.itemsize
-        return self.rolled is None and self.last_stride == nests.ANY and side_by_side in self.strides
-
-    @classmethod
-    def named(cls, value: Value) -> "ArrayVariable":
-        """The variables of a block parameter."""
-        name, kind = "v%d" % value.id, value.type
-        axes = range(kind.ndim)
-        return cls.of_layout(kind, name, [name + "_s%d" % axis for axis in axes])
-
-    @classmethod
-    def of_layout(cls, kind: Array, name: str, shape: Sequence[str]) -> "ArrayVariable":
-        """An array that is no view, with variables of this name for everything except the shape."""
-        shown = [name + "_t%d" % axis for axis in range(kind.ndim)]
-        return cls(kind, name + "_d", name + "_o", shape, contiguous_last(kind, shown), None, shown)
-
-    def moves_from(self, other: "ArrayVariable") -> List[Tuple[str, str]]:
-        """(variable, source) pairs that assign the other array to this variable."""
-        pairs = [(self.data, other.data), (self.object, other.object)]
-        pairs += zip(self.shape, other.shape)
-        return pairs + list(zip(self.shown, other.shown))
-
-
-def is_literal(text: str) -> bool:
-    return text.startswith("(") or text.lstrip("-").isdigit()
-
-
-def contiguous_last(kind: Array, strides: Sequence[str]) -> List[str]:
-    """The strides, with a literal for the one that the layout determines, so that loops can be vectorised."""
-    strides = list(strides)
-    if strides and kind.layout == "C":
-        strides[-1] = "(%d)" % kind.dtype.itemsize
-    if strides and kind.layout == "F":
-        strides[0] = "(%d)" % kind.dtype.itemsize
-    return strides
-
-
-def type_number(dtype: np.dtype, private: bool) -> int:
+def type_number(dtype: np.dtype[Any], private: bool) -> int:
     """The number by which alloc and alloc_like know the type of a new array."""
     return dtype.num + (PRIVATE if private else 0)
 
 
-def memory_code(dtype: np.dtype) -> str:
+def memory_code(dtype: np.dtype[Any]) -> str:
     """The suffix of the ``ld_`` and ``st_`` intrinsics for this dtype."""
     if dtype.char in "egG" or dtype.kind not in "biufc":
         raise CompileError("arrays of %s are not supported" % dtype)
     return "%s%d" % (dtype.kind, dtype.itemsize)
 
 
-class ArrayWriter:
-    """The part of `kernel_emitter.KernelEmitter` that writes about arrays."""
+BUFFER = Name("buffer_d")
+"""The address of the kernel's buffer; see `ArrayWriter.need_buffer`."""
 
-    names: Dict[str, Any]
-    symbols: Dict[str, str]
-    text: Dict[Value, str]
-    layout: Any
-    flavour: Any
-    depth: int
-    line: Callable[[str], None]
-    fresh: Callable[[], str]
-    take: Callable[[Any], None]
-    guard: Callable[[Op, str], None]
 
-    def __init__(self, plan: Plan) -> None:
+class ArrayWriter(Emitter):
+    """The part of `kernel_emitter.KernelEmitter` that writes about arrays.
+
+    ``names`` are the globals that the source needs. ``symbols`` say what those stand for that differ between kernels.
+    ``text`` has the operand of each scalar.
+    """
+
+    blocking: TiledLoops
+
+    def __init__(self, graph: Graph, layout: Layout, flavour: CompileOptions, names: Dict[str, Any]) -> None:
+        super().__init__(graph, layout)
+        self.flavour = flavour
+        self.names = dict(names)
+        self.symbols: Dict[str, str] = {}
+        self.text: Dict[Value, Operand] = {}
+        self.plan = plan = make_plan(graph, self.used, flavour)
         self.facts = plan.facts
         self.inherited: Set[Value] = set()  # arrays whose memory another value has taken over
         self.by_rows = set(plan.by_rows)  # arrays whose last stride is the smallest, except for odd shapes
@@ -157,24 +78,29 @@ class ArrayWriter:
         self.slots = 0
         self.reports_own = False  # whether the next ``raised`` checks flags of the kernel's own arithmetic only
         self.watches: List[str] = []  # variables that are 0 until a watched nest has found a suspicious result
-        self._known: Dict[str, str] = {}
-        self._fitting: Dict[str, Set[str]] = {}  # size of an axis: sizes that are equal to it, or 1
+        self._known: Dict[str, Operand] = {}  # the operand that has the value of a source
+        self._excluded: Set[str] = set()  # conditions that cannot hold after a guard
+        self._fitting: Dict[Operand, Set[Operand]] = {}  # size of an axis: sizes that are equal to it, or 1
         self._block_depth = 0
         self.arrays: Dict[Value, ArrayVariable] = {}
 
     # ---- small writers ----
 
-    def let(self, source: str) -> str:
-        """A variable with this value; a literal or variable stands for itself."""
-        return source if is_literal(source) or source.isidentifier() else self.renamed(source)
+    def guard(self, op: Op, condition: str) -> None:
+        """Leave through the operation's exit, if it has one, when the condition holds."""
+        raise NotImplementedError
 
-    def renamed(self, source: str) -> str:
+    def let(self, source: str) -> Operand:
+        """A variable with this value; a literal or variable stands for itself."""
+        return source if isinstance(source, (Name, Literal)) else self.renamed(source)
+
+    def renamed(self, source: str) -> Name:
         """A new variable with this value."""
         name = self.fresh()
         self.line("%s = %s" % (name, source))
         return name
 
-    def pure(self, source: str) -> str:
+    def pure(self, source: str) -> Operand:
         """As ``let``, for a source with the same value everywhere in the block: it is written once."""
         if source in self._known:
             return self._known[source]
@@ -185,17 +111,17 @@ class ArrayWriter:
 
     def guard_once(self, op: Op, condition: str) -> None:
         """As ``guard``, for a pure condition: it cannot hold after an earlier guard of the block."""
-        if condition in self._known:
+        if condition in self._excluded:
             return
         self.guard(op, condition)
         if op.exit is not None and self.depth == self._block_depth:
-            self._known[condition] = ""
+            self._excluded.add(condition)
 
-    def fits(self, size: str, wanted: str) -> bool:
+    def fits(self, size: Operand, wanted: Operand) -> bool:
         """Whether the size of an axis is known to be 1 or equal to another size."""
-        return size in (wanted, "(1)") or size in self._fitting.get(wanted, ())
+        return size == wanted or size.value == 1 or size in self._fitting.get(wanted, ())
 
-    def common_size(self, op: Op, size: str, other: str) -> str:
+    def common_size(self, op: Op, size: Operand, other: Operand) -> Operand:
         """The size that two axes broadcast to, which both are known to fit then; leaves where they do not broadcast."""
         if self.fits(other, size):
             return size
@@ -204,25 +130,26 @@ class ArrayWriter:
         fails = "broadcast_fails(%s, %s)" % (size, other)
         self.guard_once(op, fails)
         common = self.pure("broadcast_size(%s, %s)" % (size, other))
-        if fails in self._known:
+        if fails in self._excluded:
             self._fitting[common] = {size, other}.union(*[self._fitting.get(one, ()) for one in (size, other)])
         return common
 
     def start_block(self) -> None:
         """Forget what is known in another block, because its variables may have changed."""
         self._known.clear()
+        self._excluded.clear()
         self._fitting.clear()
         self._block_depth = self.depth
 
     def enter_scope(self) -> Any:
         """Begin a scope such as a loop body, whose facts end with it. Returns the state for leave_scope."""
-        outside = dict(self._known), dict(self._fitting), self._block_depth
+        outside = dict(self._known), set(self._excluded), dict(self._fitting), self._block_depth
         self.depth += 1
         self._block_depth = self.depth
         return outside
 
     def leave_scope(self, outside: Any) -> None:
-        self._known, self._fitting, self._block_depth = outside
+        self._known, self._excluded, self._fitting, self._block_depth = outside
         self.depth -= 1
 
     def indented(self, head: str, *lines: str) -> None:
@@ -298,7 +225,7 @@ class ArrayWriter:
     def breaker(self, signals: bool) -> str:
         """The name of a global that reads the eval breaker, or the word for ``signals``. All threads share both."""
         name, address = ("signals", _launcher.SIGNALS) if signals else ("eval_breaker", _launcher.EVAL_BREAKER)
-        symbol = symbols.symbol("pijit." + name, address)
+        symbol = symbols.symbol("pijit." + name, cast(int, address))
         self.names[name], self.symbols[name] = intrinsics.symbol_reader(symbol), symbol
         return name
 
@@ -342,7 +269,7 @@ class ArrayWriter:
 
     def goes_by_rows(self, value: Value) -> bool:
         """Whether the last stride of an array is the smallest one, for certain or by the guess of `likely_by_rows`."""
-        return self.arrays[value].last_stride != nests.ANY or value in self.by_rows
+        return goes_by_rows(self.arrays[value], value, self.by_rows)
 
     def need_buffer(self, op: Op, size: str) -> None:
         """Make ``buffer_d`` the address of at least ``size`` bytes, for use within a statement.
@@ -364,17 +291,15 @@ class ArrayWriter:
 
     def array_at(self, value: Value, word: int) -> ArrayVariable:
         """An input array whose descriptor starts at a frame word."""
-        name, kind = "v%d" % value.id, value.type
-        shape = ["%s_s%d" % (name, axis) for axis in range(kind.ndim)]
-        array = ArrayVariable.of_layout(kind, name, shape)
+        array = ArrayVariable.named(value)
         for offset, variable in enumerate((array.data, array.object) + array.shape + array.shown):
             self.line("%s = ld_i8(frame, %d)" % (variable, 8 * (word + offset)))
         return array
 
-    def describe(self, kind: Array, name: str, at: int, shape: Sequence[str]) -> ArrayVariable:
+    def describe(self, kind: Array, name: str, at: int, shape: Sequence[Operand]) -> ArrayVariable:
         return self.describe_at(kind, name, "address_of_word(frame, %d)" % at, shape)
 
-    def describe_at(self, kind: Array, name: str, address: str, shape: Sequence[str]) -> ArrayVariable:
+    def describe_at(self, kind: Array, name: str, address: str, shape: Sequence[Operand]) -> ArrayVariable:
         """Variables for an array whose descriptor the runtime has completed."""
         address = self.let(address)
         array = ArrayVariable.of_layout(kind, name, shape)
@@ -384,7 +309,7 @@ class ArrayWriter:
             self.line("%s = ld_i8(%s, %d)" % (variable, address, 8 * (2 + kind.ndim + axis)))
         return array
 
-    def descriptor(self, array: ArrayVariable, at: int) -> str:
+    def descriptor(self, array: ArrayVariable, at: int) -> Operand:
         """Write the array's descriptor at scratch word ``at``; returns its address as text. The object word stays 0."""
         return self.let("set_words(frame, %d, %s)" % (at, ", ".join(
             (array.data, "0") + array.shape + array.shown)))
@@ -397,8 +322,11 @@ class ArrayWriter:
             self.depth += 1
             at = self.layout.scratch(2 + 2 * len(array.shape))
             address = self.descriptor(array, at)
-            made = ["frame", address, len(array.shape), array.type.dtype.num]
-            self.checked(*(["copied"] + made if array.in_slot else ["view"] + made + [array.base]))
+            made: List[Any] = ["frame", address, len(array.shape), array.type.dtype.num]
+            if array.in_slot:
+                self.checked("copied", *made)
+            else:
+                self.checked("view", *made, array.base)
             self.line("%s = ld_i8(frame, %d)" % (array.object, 8 * (at + 1)))
             self.depth -= 1
         return array
@@ -411,7 +339,7 @@ class ArrayWriter:
         else:
             self.line(call)
 
-    def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[str],
+    def new_array(self, op: Op, kind: Array, name: str, shape: Sequence[Operand],
                   order: int = 0, private: bool = False) -> ArrayVariable:
         """Allocate an array of a shape; leaves by the operation's exit when there is no memory."""
         at = self.layout.scratch(2 + 2 * len(shape))
@@ -421,14 +349,14 @@ class ArrayWriter:
 
     # ---- loop nests ----
 
-    def nest(self, shape: Sequence[str], arrays: Sequence[ArrayVariable],
+    def nest(self, shape: Sequence[Operand], arrays: Sequence[ArrayVariable],
              body: Callable[[List[Tuple[str, str]]], None]) -> None:
         """Write a loop over ``shape``; ``body`` gets (address, byte offset) of the current element of each array.
 
         The arrays broadcast to the shape.
         """
-        padded = [["(0)"] * (len(shape) - len(array.shape)) + [
-            "(0)" if size == "(1)" else self.broadcast_stride(array, axis, shape)
+        padded = [[ZERO] * (len(shape) - len(array.shape)) + [
+            ZERO if size.value == 1 else self.broadcast_stride(array, axis, shape)
             for axis, size in enumerate(array.shape)] for array in arrays]
         rows = [array.data for array in arrays]
         depth = self.depth
@@ -449,20 +377,20 @@ class ArrayWriter:
             body([(row, "0") for row in rows])
         self.depth = depth
 
-    def broadcast_stride(self, array: ArrayVariable, axis: int, shape: Sequence[str]) -> str:
+    def broadcast_stride(self, array: ArrayVariable, axis: int, shape: Sequence[Operand]) -> Operand:
         """The stride of an axis; 0 where an axis of length 1 is repeated."""
         target = shape[len(shape) - len(array.shape) + axis]
-        if array.shape[axis] == target or array.strides[axis] == "(0)":
+        if array.shape[axis] == target or array.strides[axis].value == 0:
             return array.strides[axis]
         return self.pure("choose(%s == %s, %s, 0)" % (array.shape[axis], target, array.strides[axis]))
 
     # ---- scalars and elements ----
 
-    def element(self, dtype: np.dtype, place: Tuple[str, str]) -> str:
+    def element(self, dtype: np.dtype[Any], place: Tuple[str, str]) -> str:
         """The source that reads one element, in the form of a scalar variable."""
         return "ld_%s(%s, %s)" % ((memory_code(dtype),) + place)
 
-    def converted(self, source: str, kind: Scalar, dtype: np.dtype, op: Op,
+    def converted(self, source: str, kind: Scalar, dtype: np.dtype[Any], op: Op,
                   unchecked: bool = False) -> str:
         """A scalar's text converted to another dtype; leaves by the operation's exit when it does not fit.
 
@@ -475,4 +403,4 @@ class ArrayWriter:
         a = self.let(source)
         fields = dict(scalars.parameters(to if dtype.kind in "iu" else kind), a=a)
         self.guard(op, row.before.format(**fields))
-        return self.let(row.value.format(**fields))
+        return a if row.is_same else self.let(row.value.format(**fields))

@@ -5,17 +5,20 @@ The numba emitter calls these writers through ARRAY_OPERATIONS.
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence
+from typing import TYPE_CHECKING, List, Sequence
 
 from pijit.core.graph.ir import Op
-from pijit.core.kernel.emit.array_values import ArrayVariable
 from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.plan.operands import NULL, ArrayVariable, Operand, result_of
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 
-def write_concatenate(emitter: Any, op: Op) -> None:
+def write_concatenate(emitter: KernelEmitter, op: Op) -> None:
     """Join arrays. Leaves if the result has no elements, because its strides differ among versions of NumPy."""
     axis, arrays = op.attrs["axis"], [emitter.arrays[value] for value in op.args]
-    shape: List[str] = list(arrays[0].shape)
+    shape: List[Operand] = list(arrays[0].shape)
     for array in arrays[1:]:
         for other, (size, own) in enumerate(zip(shape, array.shape)):
             if other != axis and size != own:
@@ -26,7 +29,7 @@ def write_concatenate(emitter: Any, op: Op) -> None:
     _join(emitter, op, shape, axis, arrays)
 
 
-def write_roll(emitter: Any, op: Op) -> None:
+def write_roll(emitter: KernelEmitter, op: Op) -> None:
     """Join the two parts of an axis in the other order. Leaves if there are no elements, as `write_concatenate`."""
     source, places, axis = emitter.arrays[op.args[0]], emitter.text[op.args[1]], op.attrs["axis"]
     shape, size, stride = list(source.shape), source.shape[axis], source.strides[axis]
@@ -34,19 +37,19 @@ def write_roll(emitter: Any, op: Op) -> None:
         emitter.guard_once(op, "%s == 0" % other)
     kept = emitter.pure("isub(%s, %s)" % (size, places))
     parts = []
-    for first, count in ((kept, places), ("0", kept)):
+    last = emitter.let("iadd(%s, imul(%s, %s))" % (source.data, kept, stride))
+    for data, count in ((last, places), (source.data, kept)):
         own = shape[:axis] + [count] + shape[axis + 1:]
-        data = source.data if first == "0" else emitter.let("iadd(%s, imul(%s, %s))" % (source.data, first, stride))
-        parts.append(ArrayVariable(source.type, data, "0", own, source.strides))
+        parts.append(ArrayVariable(source.type, data, NULL, own, source.strides))
     _join(emitter, op, shape, axis, parts)
 
 
-def _join(emitter: Any, op: Op, shape: List[str], axis: int, arrays: Sequence[ArrayVariable]) -> None:
+def _join(emitter: KernelEmitter, op: Op, shape: List[Operand], axis: int, arrays: Sequence[ArrayVariable]) -> None:
     """A new array of a shape, with the elements of arrays one after the other along an axis."""
-    result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
+    result = emitter.arrays[result_of(op)] = made_array(emitter, op, result_of(op), shape)
     data = result.data
     for array in arrays:
-        part = ArrayVariable(result.type, data, "0", array.shape, result.strides)
+        part = ArrayVariable(result.type, data, NULL, array.shape, result.strides)
         addresses = [emitter.descriptor(one, emitter.layout.scratch(2 + 2 * len(shape))) for one in (part, array)]
         emitter.line(emitter.runtime("copy_apart", *addresses, len(shape), result.type.dtype.itemsize,
                                      emitter.flavour.least))

@@ -10,14 +10,18 @@ results, and the exit repeats the statement.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Dict, Optional, Sequence, Union
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
+from pijit.core.kernel.emit.array_values import memory_code
 from pijit.core.kernel.emit.exponent_bounds import count_elements
 from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.llvm.nest.row_ends import ANYTHING, COPY, LONGEST, NO_ENDS, NUMBER, SHORTEST, Ends
 from pijit.core.kernel.plan.deferred_fills import FillPlan
+from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 Contents = Union[ArrayVariable, str, None]
 """First contents: an array of the same shape, the source of one number for all elements, or None for any contents."""
@@ -28,7 +32,7 @@ class DeferredFills:
 
     __slots__ = ("emitter", "_plan", "_pending")
 
-    def __init__(self, emitter: Any, plan: FillPlan) -> None:
+    def __init__(self, emitter: KernelEmitter, plan: FillPlan) -> None:
         self.emitter = emitter
         self._plan = plan
         self._pending: Dict[Value, Contents] = {}
@@ -65,7 +69,7 @@ class DeferredFills:
             contents = self._pending[root] = self._number(array, contents)
         if contents is None:
             kind, source = ANYTHING, "(0)"
-        elif set(contents.strides) == {"(0)"}:
+        elif contents.strides and all(stride.value == 0 for stride in contents.strides):
             kind, source = NUMBER, contents.data
         elif contents.type.layout == "C":
             kind, source = COPY, emitter.let("isub(%s, %s)" % (contents.data, array.data))
@@ -101,7 +105,7 @@ class DeferredFills:
         left, right = (let("choose(%s != 0, %s, 0)" % (ends.written, side)) for side in sides)
         data = let("isub(%s, imul(%s, %d))" % (target.data, left, target.type.dtype.itemsize))
         size = let("iadd(%s, iadd(%s, %s))" % (target.shape[-1], left, right))
-        return ArrayVariable(target.type, data, "0", [*target.shape[:-1], size], target.strides)
+        return ArrayVariable(target.type, data, NULL, [*target.shape[:-1], size], target.strides)
 
     def before_leaving(self, values: Sequence[Value]) -> None:
         """Write the pending contents of arrays that a side exit hands out."""
@@ -128,4 +132,4 @@ class DeferredFills:
         emitter = self.emitter
         place = emitter.let("address_of_word(frame, %d)" % emitter.layout.scratch(2))
         emitter.line("st_%s(%s, 0, %s)" % (memory_code(array.type.dtype), place, text))
-        return ArrayVariable(array.type, place, "0", array.shape, ["(0)"] * len(array.shape))
+        return ArrayVariable(array.type, place, NULL, array.shape, [ZERO] * len(array.shape))

@@ -5,17 +5,18 @@ The numba emitter and the Python emitter derive from `Emitter`. It writes contro
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
 from pijit.core.kernel.abi import Layout
 from pijit.core.kernel.exit_causes import Causes
 from pijit.core.kernel.plan import control_tree
+from pijit.core.kernel.plan.operands import Name
 
 FLAG_NAME = "_jump"
 
 
-def sequential(pairs: Sequence[Tuple[str, str]], fresh: Any) -> List[Tuple[str, str]]:
+def sequential(pairs: Sequence[Tuple[str, str]], fresh: Callable[[], str]) -> List[Tuple[str, str]]:
     """Order assignments so that they have the effect of one simultaneous assignment.
 
     ``pairs`` are (target variable, source text). Sources that are variables are compared by name; others are
@@ -59,10 +60,10 @@ class Emitter:
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
-    def fresh(self) -> str:
-        """A variable name that nothing else uses."""
+    def fresh(self) -> Name:
+        """A variable that nothing else uses."""
         self._fresh += 1
-        return "t%d" % self._fresh
+        return Name("t%d" % self._fresh)
 
     def operation(self, op: Op) -> None:
         raise NotImplementedError
@@ -70,7 +71,7 @@ class Emitter:
     def condition(self, value: Value) -> str:
         raise NotImplementedError
 
-    def moves(self, jump: Jump) -> List[Tuple[str, str]]:
+    def moves(self, jump: Jump) -> Sequence[Tuple[str, str]]:
         """(variable, source) for each parameter of the target that something uses."""
         raise NotImplementedError
 

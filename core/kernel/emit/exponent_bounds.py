@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from llvmlite import ir
@@ -25,12 +25,15 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.passes.fusion import operands, scalar_operation
 from pijit.core.graph.types import Array
-from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import write_shared
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.group_operands import EXPONENTS, can_look, float_arrays
+from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, result_of
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 FEW = 64
 """Elements of a result for which a buffer costs less than a scan."""
@@ -42,6 +45,13 @@ UNKNOWN = 4096
 """Bound of an array whose exponents were not scanned."""
 
 
+class Proof(NamedTuple):
+    """The operands of a proof: ``calm`` is 1 if no flag can be raised, else 0; ``bound`` is the result's bound."""
+
+    calm: Operand
+    bound: Operand
+
+
 class ExponentBounds:
     """The bounds of one kernel's arrays, each in a variable: `bounds` has its name.
 
@@ -51,9 +61,9 @@ class ExponentBounds:
 
     __slots__ = ("emitter", "bounds", "made", "begun", "assumed")
 
-    def __init__(self, emitter: Any, bounded: BoundedArrays) -> None:
+    def __init__(self, emitter: KernelEmitter, bounded: BoundedArrays) -> None:
         self.emitter = emitter
-        self.assumed = ""  # a variable: 1 if no group can raise a flag, and the bounds of all results are noted
+        self.assumed: Optional[Operand] = None  # 1: no group can raise a flag, and the bounds of all results are noted
         self.made = _variables(bounded.made)
         self.begun = _variables(bounded.begun)
         self.bounds = {**_variables(bounded.inputs), **self.made, **self.begun}
@@ -81,17 +91,17 @@ class ExponentBounds:
     def begin(self, op: Op) -> None:
         """Set the first bound of an array that an operation has made."""
         if op.result in self.begun:
-            self.emitter.line("%s = %d" % (self.begun[op.result], UNKNOWN if op.attrs.get("fill") is None else 1))
+            self.emitter.line("%s = %d" % (self.begun[result_of(op)], UNKNOWN if op.attrs.get("fill") is None else 1))
 
     def lose(self, root: Value) -> None:
         """Make the bound of an array unknown after a store to it; no other array shares its memory."""
         if root in self.bounds:
             self.emitter.line("%s = %d" % (self.bounds[root], UNKNOWN))
 
-    def note(self, root: Value, calm: str, result: str) -> None:
+    def note(self, root: Value, proof: Proof) -> None:
         """Set the bounds after a store: the array, and those that may share its memory, hold results with a bound.
 
-        The bounds are unknown if ``calm`` is not 1.
+        The bounds are unknown if the proof fails.
         """
         emitter = self.emitter
         touched = [(value, name) for value, name in self.bounds.items()
@@ -101,25 +111,24 @@ class ExponentBounds:
         with self._unless_assumed():
             for value, name in touched:
                 larger = str(UNKNOWN)
-                if value.type.dtype == root.type.dtype:
-                    larger = emitter.let("choose(%s < %s, %s, %s)" % (name, result, result, name))
-                emitter.line("%s = choose(%s == 1, %s, %d)" % (name, calm, larger, UNKNOWN))
+                if dtype_of(value) == dtype_of(root):
+                    larger = emitter.let("choose(%s < %s, %s, %s)" % (name, proof.bound, proof.bound, name))
+                emitter.line("%s = choose(%s == 1, %s, %d)" % (name, proof.calm, larger, UNKNOWN))
 
-    def write(self, group: Sequence[Op], shape: Sequence[str],
+    def write(self, group: Sequence[Op], shape: Sequence[Operand],
               scalars: Dict[Tuple[Value, str], str],
-              unless: Optional[Callable[[], str]] = None) -> Tuple[str, str]:
-        """Write the scan and the propagation of bounds. Returns two variables, ("", "") if the first would always be
-        0.
+              unless: Optional[Callable[[], str]] = None) -> Optional[Proof]:
+        """Write the scan and the propagation of bounds. Returns None if the proof would always fail.
 
-        The first is 1 if no operation can raise a flag that NumPy reports, else 0; the second is the bound of the
-        group's result. ``shape`` is that of the result. ``scalars`` are the sources of the group's scalars, by value
-        and dtype. ``unless`` writes a condition under which no array is scanned.
+        The proof is that no operation can raise a flag that NumPy reports. ``shape`` is that of the result.
+        ``scalars`` are the sources of the group's scalars, by value and dtype. ``unless`` writes a condition under
+        which no array is scanned.
         """
         emitter, arrays = self.emitter, float_arrays(group)
         roots = list(dict.fromkeys(emitter.facts.root_of(value) for value in arrays or ()))
         looked = [root for root in roots if root not in self.made]
         if arrays is None or not all(can_look(root) and root in emitter.arrays for root in looked):
-            return "", ""
+            return None
         names = {root: self.bounds.get(root) or emitter.fresh() for root in roots}
         calm, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
         elements = count_elements(emitter, shape)
@@ -154,37 +163,36 @@ class ExponentBounds:
         emitter.depth = depth
         if self.assumed:
             emitter.indented("if %s == 1:" % self.assumed, "%s = 1" % calm)
-        return calm, result
+        return Proof(calm, result)
 
-    def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Tuple[str, str]:
+    def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Optional[Proof]:
         """As `write`, without a scan, for a group that never leaves because of a flag."""
-        arrays, roots = float_arrays(group), self.emitter.facts.roots
-        if not arrays or any(roots.get(value, value) not in self.bounds for value in arrays):
-            return "", ""
+        arrays, root_of = float_arrays(group), self.emitter.facts.root_of
+        if not arrays or any(root_of(value) not in self.bounds for value in arrays):
+            return None
         result = self.emitter.fresh()
-        worst = self.propagate(group, {value: self.bounds[roots.get(value, value)] for value in arrays}, scalars,
-                               result)
-        return self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result
+        worst = self.propagate(group, {value: self.bounds[root_of(value)] for value in arrays}, scalars, result)
+        return Proof(self.emitter.let("choose(%s <= 0, 1, 0)" % worst), result)
 
-    def make(self, group: Sequence[Op], shape: Sequence[str], scalars: Dict[Tuple[Value, str], str]) -> None:
+    def make(self, group: Sequence[Op], shape: Sequence[Operand], scalars: Dict[Tuple[Value, str], str]) -> None:
         """Before a group computes a new array: write its bound, if a store reads the array."""
-        name = self.made.get(group[-1].result)
+        name = self.made.get(result_of(group[-1]))
         if name is None:
             return
-        calm, bound = self.write(group, shape, scalars)
-        self.emitter.line("%s = %s" % (
-            name, "choose(%s == 1, %s, %d)" % (calm, bound, UNKNOWN) if calm else UNKNOWN))
+        proof = self.write(group, shape, scalars)
+        self.emitter.line("%s = %s" % (name, UNKNOWN if proof is None else "choose(%s == 1, %s, %d)" % (
+            proof.calm, proof.bound, UNKNOWN)))
 
-    def propagate(self, group: Sequence[Op], arrays: Dict[Value, str],
-                  scalars: Dict[Tuple[Value, str], str], result: str) -> str:
+    def propagate(self, group: Sequence[Op], arrays: Mapping[Value, Operand],
+                  scalars: Dict[Tuple[Value, str], str], result: Name) -> Operand:
         """Write the bounds of all results. Returns a variable that is above 0 if something may be infinite.
 
         That is an operand, a divisor's reciprocal, or a result.
         """
-        emitter, bounds, last = self.emitter, dict(arrays), str(UNKNOWN)
-        limits = {name: EXPONENTS[value.type.dtype.char] for value, name in arrays.items()}
+        emitter, bounds, last = self.emitter, dict(arrays), _number(UNKNOWN)
+        limits = {name: EXPONENTS[dtype_of(value).char] for value, name in arrays.items()}
 
-        def limit(bound: str, code: str) -> str:
+        def limit(bound: Operand, code: str) -> Operand:
             limits[bound] = min(limits.get(bound, UNKNOWN), EXPONENTS[code])
             return bound
 
@@ -199,28 +207,32 @@ class ExponentBounds:
             last = limit(emitter.let(_combined(scalar_operation(op), found)), codes[-1])
             if op.result is not None:
                 bounds[op.result] = last
-        worst = str(-UNKNOWN)
+        worst = _number(-UNKNOWN)
         for bound in limits:
-            if is_literal(bound):
+            if bound.value is not None:
                 continue  # a literal, which is far from any limit
             over = emitter.let("isub(%s, %d)" % (bound, limits[bound]))
             worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, over, over, worst))
         emitter.line("%s = %s" % (result, last))
         return worst
 
-    def _leaf(self, value: Value, scalar: str, divides: bool) -> str:
+    def _leaf(self, value: Value, scalar: str, divides: bool) -> Operand:
         """The bound of an array of integers, of a scalar, or of a divisor's reciprocal."""
         if isinstance(value.type, Array):
-            return str(8 * value.type.dtype.itemsize)
+            return _number(8 * value.type.dtype.itemsize)
         known = self.emitter.facts.constants.get(value)
         if known is None or not 2.0 ** -100 < abs(known) < 2.0 ** 100:
             bound = self.emitter.let("bound_of(%s)" % scalar)
             return self.emitter.let("isub(2, %s)" % bound) if divides else bound
         exponent = math.frexp(known)[1]
-        return "(%d)" % (2 - exponent if divides else exponent)
+        return Literal(2 - exponent if divides else exponent)
 
 
-def _combined(name: str, bounds: List[str]) -> str:
+def _number(value: int) -> Operand:
+    return Literal(value, str(value))
+
+
+def _combined(name: str, bounds: List[Operand]) -> str:
     if name in ("add", "sub"):
         return "iadd(%s, 1)" % _larger(*bounds)
     if name in ("picked", "where"):
@@ -234,11 +246,11 @@ def _larger(one: str, other: str) -> str:
     return "choose(%s < %s, %s, %s)" % (one, other, other, one)
 
 
-def _variables(values: Sequence[Value]) -> Dict[Value, str]:
-    return {value: "below_%d" % value.id for value in values}
+def _variables(values: Sequence[Value]) -> Dict[Value, Name]:
+    return {value: Name("below_%d" % value.id) for value in values}
 
 
-def count_elements(emitter: Any, shape: Sequence[str]) -> str:
+def count_elements(emitter: KernelEmitter, shape: Sequence[Operand]) -> Operand:
     """The number of elements of an array with a shape."""
     count = shape[0]
     for size in shape[1:]:
@@ -249,7 +261,7 @@ def count_elements(emitter: Any, shape: Sequence[str]) -> str:
 # ---- bounds of numbers ----
 
 
-def _bias(dtype: np.dtype) -> Tuple[int, int]:
+def _bias(dtype: np.dtype[Any]) -> Tuple[int, int]:
     """(bits of the fraction, difference between the exponent's field and the bound) of floats."""
     return (52, 1022) if dtype.itemsize == 8 else (23, 126)
 
@@ -268,7 +280,7 @@ def _bound_of(builder: Any, args: Any) -> Any:
 BOUNDS = {"bound_of": Intrinsic(INT, None, _bound_of)}
 
 
-def look(emitter: Any, array: ArrayVariable, count: str) -> str:
+def look(emitter: KernelEmitter, array: ArrayVariable, count: Operand) -> str:
     """The source that scans a contiguous array and gives the bound of all its elements."""
     code, least = array.type.dtype.char, emitter.flavour.least
     name = "below_all_%s" % code
@@ -279,7 +291,7 @@ def look(emitter: Any, array: ArrayVariable, count: str) -> str:
     return "%s(%s)" % (name, ", ".join(words))
 
 
-def below_all(dtype: np.dtype, least: int) -> Intrinsic:
+def below_all(dtype: np.dtype[Any], least: int) -> Intrinsic:
     """``below_all(size, address, itemsize)``: the bound of all elements of an array.
 
     Threads may share the scan; then the address of ``parallel`` comes first. The answers of threads are joined by

@@ -14,12 +14,18 @@ another exit, such as one of the next statement, takes the exit of the first pen
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional
+
+import numpy as np
 
 from pijit.core.graph.ir import Op, SideExit
 from pijit.core.graph.ops import PRECEDES_CHECKS
 from pijit.core.graph.types import half_of
 from pijit.core.kernel.llvm.fp_check_codes import CODES, LAST, QUOTIENTS, UNDERFLOW
+from pijit.core.kernel.plan.operands import Name, Operand, scalar_type
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 ENOUGH = 16
 """The largest number of pending checks."""
@@ -29,9 +35,9 @@ class Check(NamedTuple):
     """A pending check: an operation that may have raised a flag, and the variables of its result and operands."""
 
     what: str
-    result: str
-    operands: List[str]
-    kind: Any
+    result: Name
+    operands: List[Operand]
+    kind: np.dtype[Any]
     heeded: int
     op: Op
 
@@ -41,15 +47,15 @@ class FpChecks:
 
     __slots__ = ("emitter", "waiting", "exit")
 
-    def __init__(self, emitter: Any) -> None:
+    def __init__(self, emitter: KernelEmitter) -> None:
         self.emitter = emitter
         self.waiting: List[Check] = []
         self.exit: Optional[SideExit] = None
 
-    def add(self, op: Op, what: str, result: str, operands: List[str]) -> None:
+    def add(self, op: Op, what: str, result: Name, operands: List[Operand]) -> None:
         if op.exit is None:
             return
-        operand = op.args[0].type
+        operand = scalar_type(op.args[0])
         kind = half_of(operand).dtype if operand.dtype.kind == "c" else operand.dtype
         if self.waiting and (self.waiting[0].kind != kind or len(self.waiting) >= ENOUGH):
             self.write()
@@ -71,10 +77,10 @@ class FpChecks:
             return
         self.waiting, self.exit = [], None
         shown = {operand for check in checks for operand in check.operands[:1 if check.what in QUOTIENTS else 2]}
-        items = []
+        items: List[str] = []
         for check in checks:
             items.append("(%d)" % (CODES[check.what] + (0 if check.result in shown else LAST)))
-            items += [check.result] + check.operands
+            items += [check.result, *check.operands]
         heeds = "(%d)" % any(check.heeded & UNDERFLOW for check in checks)
         emitter = self.emitter
         emitter.line("if float_suspect(%s):" % ", ".join([heeds] + items))

@@ -12,22 +12,37 @@ too far apart, if flags may be raised, or if many threads share the work.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, List, Optional, Sequence
 
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import raises_flags, scalar_operation
 from pijit.core.kernel.emit.array_ops import fits_into
-from pijit.core.kernel.emit.array_values import ArrayVariable, is_literal
-from pijit.core.kernel.emit.exponent_bounds import count_elements
-from pijit.core.kernel.emit.fused_nest import asked, compute, finds, require_shapes
+from pijit.core.kernel.emit.array_values import BUFFER
+from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
+from pijit.core.kernel.emit.fused_nest import Block, compute, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store as slides
 from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.llvm.nest.threads import units_of
 from pijit.core.kernel.options import gains_little
 from pijit.core.kernel.plan.group_operands import find_leaves
+from pijit.core.kernel.plan.nests import asked, finds
+from pijit.core.kernel.plan.operands import (
+    NULL,
+    ArrayVariable,
+    Condition,
+    Literal,
+    Name,
+    Operand,
+    are_one,
+    array_type,
+    scalar_type,
+)
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 BLOCK = 1 << 13
 """Bytes of a block: two blocks fit into the first-level cache."""
@@ -40,16 +55,16 @@ class _Store:
     """A group that writes to ``target``, and the conditions under which it may.
 
     ``flags`` is the condition under which the nest leaves at its end because of a flag, or "". ``raising`` says
-    whether it leaves because of a flag or an index. ``calm`` is a variable that is 1 if no flag can be raised, or "".
-    ``noted`` are the arguments of `ExponentBounds.note`.
+    whether it leaves because of a flag or an index. ``calm`` is a variable that is 1 if no flag can be raised, or None.
+    ``proof`` has the bound of the results, if there is one.
     """
 
-    def __init__(self, emitter: Any, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:
+    def __init__(self, emitter: KernelEmitter, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:
         self.emitter = emitter
         self.group = group
         first, last = group[0], group[-1]
         self.values, wanted = find_leaves(group)
-        self.scalars = [emitter.converted(emitter.text[value], value.type, np.dtype(code), first)
+        self.scalars = [emitter.converted(emitter.text[value], scalar_type(value), np.dtype(code), first)
                         for value, code in wanted]
         self.value: Value = last.args[0]
         self.target: ArrayVariable = emitter.arrays[self.value]
@@ -61,20 +76,21 @@ class _Store:
         checked = asked(group)
         self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
         self.raising = bool(self.flags) or any(map(finds, checked))
-        self.calm, self.noted = "", ("", "")
-        self._shared: Optional[str] = None
+        self.calm: Optional[Operand] = None
+        self.proof: Optional[Proof] = None
+        self._shared: Optional[Condition] = None
         sources = dict(zip(wanted, self.scalars))
         if not self.raising:
-            self.noted = emitter.calm.known(group, sources)
+            self.proof = emitter.calm.known(group, sources)
         elif not fresh:
-            self.noted = emitter.calm.write(group, self.target.shape, sources,
+            self.proof = emitter.calm.write(group, self.target.shape, sources,
                                             sparse.ask if sparse is not None else None)
-            self.calm = self.noted[0]
+            self.calm = self.proof.calm if self.proof is not None else None
         if self.flags or last.attrs.get("reports"):
             emitter.clear_flags(own=True)
             emitter.reports_own = True
 
-    def compute(self, result: ArrayVariable, block: Tuple[str, ...] = (), new: bool = False,
+    def compute(self, result: ArrayVariable, block: Optional[Block] = None, new: bool = False,
                 slides: bool = False, ends: Ends = NO_ENDS) -> None:
         """Write the nest, for all rows or for a block; leaves where a flag was raised."""
         emitter = self.emitter
@@ -100,21 +116,15 @@ class _Store:
         """The operands that are other parts of the array that is written."""
         return [self.emitter.arrays[value] for value in self.others() if self._is_own(value)]
 
-    def apart(self) -> str:
-        """The condition that the target shares no memory with other arrays, in the form that `shares_with` gives."""
+    def shared(self) -> Condition:
+        """The condition that the target may share memory with other arrays."""
         if self._shared is None:
             self._shared = shares_with(self.emitter, self.value,
                                        [value for value in self.others() if not self._is_own(value)])
-        return {"True": "False", "False": "True"}.get(self._shared, "not %s" % self._shared)
+        return self._shared
 
     def _is_own(self, value: Value) -> bool:
         return self.emitter.facts.root_of(value) is self.root
-
-
-def are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
-    """Whether two arrays are certain to have the same elements."""
-    return one is other or one.type.dtype == other.type.dtype and (one.data, one.shape, one.strides) == (
-        other.data, other.shape, other.strides)
 
 
 class Sparse:
@@ -124,12 +134,12 @@ class Sparse:
         """Write the test whether to use this way; returns the condition."""
         raise NotImplementedError
 
-    def write(self, buffered: str) -> None:
+    def write(self, buffered: Condition) -> None:
         """Write this way, and the head of the branch for the nest, which needs a buffer if ``buffered`` holds."""
         raise NotImplementedError
 
 
-def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) -> None:
+def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse] = None) -> None:
     """Write a whole group that stores into an array; leaves by the first operation's exit."""
     last = group[-1]
     fresh = emitter.fills.awaits(last, emitter.arrays[last.args[0]])
@@ -143,16 +153,16 @@ def write_store(emitter: Any, group: List[Op], sparse: Optional[Sparse] = None) 
         emitter.calm.lose(store.root)
         return
     overlap, depth = _overlap(store), emitter.depth
-    if sparse is not None and overlap != "False":
+    if sparse is not None and overlap is not False:
         sparse.write(overlap)
-    if overlap == "True" and store.root not in [emitter.facts.root_of(value) for value in store.others()]:
+    if overlap is True and store.root not in [emitter.facts.root_of(value) for value in store.others()]:
         _compute_apart(store, overlap)
-    elif overlap == "True":
+    elif overlap is True:
         _compute_near(store)
     else:
         _compute_apart(store, overlap)
-    if store.noted[0]:
-        emitter.calm.note(store.root, *store.noted)
+    if store.proof is not None:
+        emitter.calm.note(store.root, store.proof)
     else:
         emitter.calm.forget()
     emitter.depth = depth
@@ -164,35 +174,36 @@ def _has_rows(store: _Store) -> bool:
         map(finds, store.group)) and not any(array.rolled or array.goes_by_columns for array in store.arrays)
 
 
-def _overlap(store: _Store) -> str:
-    """The condition under which the nest must not write in place: a variable, "True" or "False"."""
+def _overlap(store: _Store) -> Condition:
+    """The condition under which the nest must not write in place."""
     emitter, root = store.emitter, store.root
     if store.raising and not store.calm:
-        return "True"
-    if root.type.layout == "A" and root.type.ndim > 1 and root not in emitter.facts.made:
-        return "True"  # its elements may share memory with each other
+        return True
+    if array_type(root).layout == "A" and array_type(root).ndim > 1 and root not in emitter.facts.made:
+        return True  # its elements may share memory with each other
     shared = shares_with(emitter, store.value, store.others())
-    if not store.raising or shared == "True":
+    if not store.raising or shared is True:
         return shared
     rough = "%s == 0" % store.calm
-    return emitter.let(rough if shared == "False" else "either(%s, %s)" % (shared, rough))
+    return emitter.let(rough if shared is False else "either(%s, %s)" % (shared, rough))
 
 
-def shares_with(emitter: Any, target: Value, values: Sequence[Value]) -> str:
-    """The condition that an array may share memory with others: a variable, "True" or "False"."""
+def shares_with(emitter: KernelEmitter, target: Value, values: Sequence[Value]) -> Condition:
+    """The condition that an array may share memory with others."""
     root = emitter.facts.root_of(target)
     others = list(dict.fromkeys(emitter.facts.root_of(value) for value in values))
     if root in others:
-        return "True"
+        return True
     tests = [_shares_memory(emitter, target, other) for other in others if not emitter.facts.is_apart(root, other)]
     while len(tests) > 1:
         tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
-    return tests[0] if tests else "False"
+    return tests[0] if tests else False
 
 
-def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
+def _shares_memory(emitter: KernelEmitter, target: Value, other: Value) -> Operand:
     """A variable: whether the memory extents of two arrays have a byte in common."""
-    pair, words = (emitter.arrays[target], emitter.arrays[other]), []
+    pair = emitter.arrays[target], emitter.arrays[other]
+    words: List[str] = []
     if pair[0].is_adjacent and pair[1].is_adjacent:
         return _intervals_meet(emitter, *pair)
     for array in pair:
@@ -201,68 +212,68 @@ def _shares_memory(emitter: Any, target: Value, other: Value) -> str:
     return emitter.let("%s != 0" % emitter.runtime("overlap", *words))
 
 
-def _intervals_meet(emitter: Any, one: ArrayVariable, other: ArrayVariable) -> str:
+def _intervals_meet(emitter: KernelEmitter, one: ArrayVariable, other: ArrayVariable) -> Operand:
     """A variable: whether two vectors of adjacent elements have a byte in common; empty ones have none."""
     ends = [emitter.let("iadd(%s, imul(%s, %d))" % (array.data, array.shape[0], array.type.dtype.itemsize))
             for array in (one, other)]
     low = emitter.let("choose(%s < %s, %s, %s)" % (one.data, other.data, other.data, one.data))
     high = emitter.let("choose(%s < %s, %s, %s)" % (ends[0], ends[1], ends[0], ends[1]))
-    return emitter.let("%s < %s" % (low, high))  # type: ignore[no-any-return]
+    return emitter.let("%s < %s" % (low, high))
 
 
 # ---- through a buffer ----
 
 
-def _compute_apart(store: _Store, overlap: str) -> None:
+def _compute_apart(store: _Store, overlap: Condition) -> None:
     """Write the nest, through the kernel's buffer if the condition ``overlap`` holds.
 
     If that is a variable and the target is an operand, too, the operand is read from the result's memory. So one nest
     serves both cases.
     """
     result = _destination(store, overlap)
-    if overlap not in ("True", "False") and store.target in store.arrays:
+    if not isinstance(overlap, bool) and store.target in store.arrays:
         _copy_if(store, overlap, store.target, result)
         store.arrays = [result if array is store.target else array for array in store.arrays]
     store.compute(result)
     _copy_if(store, overlap, result, store.target)
 
 
-def _copy_if(store: _Store, condition: str, source: ArrayVariable, target: ArrayVariable) -> None:
-    if condition == "False":
+def _copy_if(store: _Store, condition: Condition, source: ArrayVariable, target: ArrayVariable) -> None:
+    if condition is False:
         return
     emitter, depth = store.emitter, store.emitter.depth
-    if condition != "True":
+    if condition is not True:
         emitter.line("if %s:" % condition)
         emitter.depth += 1
     _copy(emitter, source, target)
     emitter.depth = depth
 
 
-def _destination(store: _Store, overlap: str) -> ArrayVariable:
+def _destination(store: _Store, overlap: Condition) -> ArrayVariable:
     """The array that the nest writes to: the target, or the kernel's buffer if the condition ``overlap`` holds."""
     emitter, target = store.emitter, store.target
-    if overlap == "False":
+    if overlap is False:
         return target
     strides = _packed(emitter, target)
     needed = emitter.let("imul(%s, %s)" % (strides[0], target.shape[0]))
-    emitter.need_buffer(store.group[0], needed if overlap == "True" else "choose(%s, %s, 0)" % (overlap, needed))
-    if overlap == "True":
-        return ArrayVariable(target.type, "buffer_d", "0", target.shape, strides)
+    emitter.need_buffer(store.group[0], needed if overlap is True else "choose(%s, %s, 0)" % (overlap, needed))
+    if overlap is True:
+        return ArrayVariable(target.type, BUFFER, NULL, target.shape, strides)
     data = emitter.let("choose(%s, buffer_d, %s)" % (overlap, target.data))
     strides = [own if own == there else emitter.let("choose(%s, %s, %s)" % (overlap, own, there))
                for own, there in zip(strides, target.strides)]
-    return ArrayVariable(target.type, data, "0", target.shape, strides)
+    return ArrayVariable(target.type, data, NULL, target.shape, strides)
 
 
-def _packed(emitter: Any, target: ArrayVariable) -> List[str]:
+def _packed(emitter: KernelEmitter, target: ArrayVariable) -> List[Operand]:
     """The strides of a contiguous array of the target's shape."""
-    strides = ["(%d)" % target.type.dtype.itemsize]
+    strides: List[Operand] = [Literal(target.type.dtype.itemsize)]
     for size in reversed(target.shape[1:]):
         strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], size)))
     return strides
 
 
-def _copy(emitter: Any, source: ArrayVariable, target: ArrayVariable) -> None:
+def _copy(emitter: KernelEmitter, source: ArrayVariable, target: ArrayVariable) -> None:
     """Copy all elements of an array to another one of the same dtype and shape that shares no memory with it."""
     addresses = [emitter.descriptor(array, emitter.layout.scratch(2 + 2 * len(array.shape)))
                  for array in (target, source)]
@@ -298,7 +309,7 @@ def _compute_near(store: _Store) -> None:
 def _can_slide(store: _Store) -> bool:
     """Whether stores can be delayed: vectors of floats compute each row, and bounds may exclude flags."""
     code, ndim = store.target.type.dtype.char, len(store.target.shape)
-    if not store.calm or ndim > 2 or store.apart() == "False" or any(
+    if not store.calm or ndim > 2 or store.shared() is True or any(
             array.strides != store.target.strides for array in store.own()):
         return False
     return all(
@@ -313,7 +324,7 @@ def _near_by(store: _Store) -> List[str]:
     They may be no farther from it than a vector of results reaches.
     """
     emitter, target = store.emitter, store.target
-    itemsize = "(%d)" % target.type.dtype.itemsize
+    itemsize = Literal(target.type.dtype.itemsize)
     conditions = ["%s == 1" % store.calm]
     for array in store.arrays:
         conditions += ["%s == %s" % pair for pair in zip(array.shape, target.shape) if pair[0] != pair[1]]
@@ -331,7 +342,8 @@ def _near_by(store: _Store) -> List[str]:
 
 def _to_be_done_alone(store: _Store) -> List[str]:
     """The conditions that other arrays share no memory with the target, and that one thread is to do the work."""
-    emitter, conditions = store.emitter, [store.apart()] if store.apart() != "True" else []
+    emitter, shared = store.emitter, store.shared()
+    conditions = ["not %s" % shared] if not isinstance(shared, bool) else []
     if emitter.flavour.least and not gains_little(emitter.flavour.least):
         work = units_of(len(store.arrays) + 1, [scalar_operation(op) for op in store.group], False)
         elements = count_elements(emitter, store.target.shape)
@@ -356,9 +368,9 @@ def _compute_blocks(store: _Store) -> None:
     emitter.depth += 1
     left = emitter.let("isub(%s, %s)" % (size, begin))
     emitter.line("%s = choose(%s < %s, %s, %s)" % (some, left, rows, left, rows))
-    result = ArrayVariable(target.type, emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half)), "0",
+    result = ArrayVariable(target.type, emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half)), NULL,
                            target.shape, strides)
-    store.compute(result, (begin, some))
+    store.compute(result, Block(begin, some))
     emitter.line("%s = isub(1, %s)" % (odd, odd))
     emitter.line("if 0 < %s:" % begin)
     emitter.depth += 1
@@ -369,34 +381,35 @@ def _compute_blocks(store: _Store) -> None:
     _copy_block(store, "isub(%s, %s)" % (size, some), some, "isub(1, %s)" % odd, half, strides)
 
 
-def _copy_block(store: _Store, begin: str, rows: str, odd: str, half: str, strides: List[str]) -> None:
+def _copy_block(store: _Store, begin: str, rows: Operand, odd: str, half: Operand,
+                strides: List[Operand]) -> None:
     emitter, target = store.emitter, store.target
-    shape = (rows,) + target.shape[1:]
+    shape = (rows, *target.shape[1:])
     there = emitter.let("iadd(%s, imul(%s, %s))" % (target.data, begin, target.strides[0]))
     source = emitter.let("iadd(buffer_d, imul(%s, %s))" % (odd, half))
-    _copy(emitter, ArrayVariable(target.type, source, "0", shape, strides),
-          ArrayVariable(target.type, there, "0", shape, target.strides))
+    _copy(emitter, ArrayVariable(target.type, source, NULL, shape, strides),
+          ArrayVariable(target.type, there, NULL, shape, target.strides))
 
 
-def _rows_of_block(store: _Store, packed: str) -> str:
+def _rows_of_block(store: _Store, packed: Operand) -> Name:
     """A variable: the number of rows of a block, which is all rows where blocks would read what was already written."""
     emitter, target = store.emitter, store.target
     size, depth, rows = target.shape[0], emitter.depth, emitter.fresh()
     emitter.line("%s = %s" % (rows, size))
     own = store.own()
     unsure = store.raising and not store.calm  # nothing is written before all flags are known
-    if unsure or store.apart() == "False" or any(array.strides != target.strides for array in own):
+    if unsure or store.shared() is True or any(array.strides != target.strides for array in own):
         return rows
     conditions = ["%s == 1" % store.calm] if store.raising else []
     conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:]
-                                         if not is_literal(stride) or stride.startswith("(-")]
+                                         if stride.value is None or stride.value < 0]
     conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)
                    if pair[0] != pair[1]]
     conditions += _to_be_done_alone(store)
     for condition in conditions:
         emitter.line("if %s:" % condition)
         emitter.depth += 1
-    extent = "(%d)" % target.type.dtype.itemsize
+    extent: Operand = Literal(target.type.dtype.itemsize)
     for count, stride in zip(target.shape[1:], target.strides[1:]):
         extent = emitter.let("iadd(%s, imul(isub(%s, 1), %s))" % (extent, count, stride))
     emitter.line("if %s <= %s:" % (extent, target.strides[0]))
@@ -413,6 +426,6 @@ def _rows_of_block(store: _Store, packed: str) -> str:
     return rows
 
 
-def _at_least(emitter: Any, one: str, other: str) -> str:
+def _at_least(emitter: KernelEmitter, one: str, other: str) -> Operand:
     other = emitter.let(other)
-    return emitter.let("choose(%s < %s, %s, %s)" % (one, other, other, one))  # type: ignore[no-any-return]
+    return emitter.let("choose(%s < %s, %s, %s)" % (one, other, other, one))

@@ -7,7 +7,7 @@ values in the frame's output words and returns its number.
 
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, List, Optional, Set, Tuple
+from typing import Any, Collection, List, Optional, Set, Tuple
 
 from pijit.core._launcher import ERROR
 from pijit.core.graph.ir import Graph, Jump, Op, SideExit, Value
@@ -16,10 +16,9 @@ from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, 
 from pijit.core.kernel.abi import Layout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable, ArrayWriter
+from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayWriter
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.deferred_fill import DeferredFills
-from pijit.core.kernel.emit.emitter import Emitter
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
 from pijit.core.kernel.emit.fp_checks import FpChecks
 from pijit.core.kernel.emit.gathers import write_gather
@@ -40,26 +39,18 @@ from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS
 from pijit.core.kernel.llvm.fp_status import STATUS
 from pijit.core.kernel.options import FAST, PLAIN, CompileOptions
 from pijit.core.kernel.plan.control_tree import LoopNode
-from pijit.core.kernel.plan.kernel_plan import make_plan
+from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, result_of, scalar_type
 
 NAMES = dict(intrinsics.INTRINSICS, **float_intrinsics.FLOAT_INTRINSICS, **complex_intrinsics.COMPLEX_INTRINSICS,
              **CHECK_INTRINSICS, **BOUNDS, **SLOTS, **STATUS, **STRIPS)
 
 
-class KernelEmitter(ArrayWriter, Emitter):
-    """Writes the source of one kernel.
-
-    ``names`` are the globals that the source needs. ``symbols`` say what those stand for that differ between kernels.
-    """
+class KernelEmitter(ArrayWriter):
+    """Writes the source of one kernel."""
 
     def __init__(self, graph: Graph, layout: Layout, flavour: CompileOptions = PLAIN) -> None:
-        Emitter.__init__(self, graph, layout)
-        self.plan = plan = make_plan(graph, self.used, flavour)
-        ArrayWriter.__init__(self, plan)
-        self.flavour = flavour
-        self.names: Dict[str, Any] = dict(NAMES)
-        self.symbols: Dict[str, str] = {}
-        self.text: Dict[Value, str] = {}
+        super().__init__(graph, layout, flavour, NAMES)
+        plan = self.plan
         self.float_checks = FpChecks(self)
         self.buffers = BorrowedBuffers(plan.escape)
         self.calm = ExponentBounds(self, plan.bounded)
@@ -81,22 +72,17 @@ class KernelEmitter(ArrayWriter, Emitter):
         mark = [FAST] if self.flavour.fast else []
         return "\n".join(mark + ["def %s(frame):" % name] + head + self.lines) + "\n"
 
-    def scalar(self, value: Value) -> str:
-        """The variable or literal of a scalar."""
-        return self.text[value]
-
     # ---- inputs ----
 
     def _input(self, value: Value, code: Tuple[Any, ...], word: int) -> None:
         if isinstance(value.type, Array):
             self.arrays[value] = self.array_at(value, word)
         elif isinstance(value.type, Scalar):
-            self.text[value] = "v%d" % value.id
-            self.line("v%d = %s" % (value.id, self.read_word(value.type, word)))
+            self.define(value, self.read_word(value.type, word))
         elif isinstance(value.type, Object):
             self.define(value, "ld_i8(frame, %d)" % (8 * word))
         elif isinstance(value.type, IteratorType):
-            self.text[value] = str(word)
+            self.text[value] = Literal(word, str(word))
 
     def read_word(self, kind: Scalar, word: int) -> str:
         """The source that reads a scalar from frame words."""
@@ -119,15 +105,15 @@ class KernelEmitter(ArrayWriter, Emitter):
         elif isinstance(param.type, (Opaque, IteratorType)):
             raise CompileError("a %r cannot be a block parameter" % param.type)
         else:
-            self.text[param] = "v%d" % param.id
+            self.text[param] = Name("v%d" % param.id)
 
     # ---- Emitter ----
 
     def condition(self, value: Value) -> str:
         return self.text[value]
 
-    def moves(self, jump: Jump) -> List[Tuple[str, str]]:
-        pairs: List[Tuple[str, str]] = []
+    def moves(self, jump: Jump) -> List[Tuple[Operand, Operand]]:
+        pairs: List[Tuple[Operand, Operand]] = []
         for param, value in zip(jump.block.params, jump.args):
             if param not in self.used:
                 continue
@@ -163,7 +149,7 @@ class KernelEmitter(ArrayWriter, Emitter):
         items += [texts[value] for value in values]
         self.line("return leave(%s)" % ", ".join(items))
 
-    def _shown(self, value: Value) -> str:
+    def _shown(self, value: Value) -> Operand:
         """The object of an array that leaves the kernel; a copy if the array may have memory of the buffer pool."""
         pointer = self.with_object(value).object
         if value in self.buffers:
@@ -254,24 +240,25 @@ class KernelEmitter(ArrayWriter, Emitter):
         if special is not None:
             special(self, op)
             return
-        row = scalars.find_row(op.name, op.args[0].type)
+        kind = scalar_type(op.args[0])
+        row = scalars.find_row(op.name, kind)
         if row is None:
-            raise CompileError("no %s on %r" % (op.name, op.args[0].type))
-        self.row(op, row, op.args[0].type)
+            raise CompileError("no %s on %r" % (op.name, kind))
+        self.row(op, row, kind)
 
     def row(self, op: Op, row: scalars.Row, kind: Scalar) -> None:
         """Write one operation of a row in scalars.py; ``kind`` gives the bounds in its templates."""
         fields = scalars.parameters(kind)
         fields.update(zip("abc", (self.text[value] for value in op.args)))
-        fields["r"] = "v%d" % op.result.id
-        if "{hypot}" in row.value:
-            fields["hypot"] = self.libm("hypot", 2, kind.dtype.itemsize == 8)
+        fields["r"] = Name("v%d" % result_of(op).id)
+        if row.libm:
+            fields[row.libm] = self.libm(row.libm, 2, kind.dtype.itemsize == 8)
         self.guard(op, row.before.format(**fields))
         checked = row.flags and op.exit is not None and not self.flavour.fast
         if checked and self.unchecked is not None:
-            self.define(op.result, unchecked_operation(self.unchecked, op, row.value, fields))
+            self.define(result_of(op), unchecked_operation(self.unchecked, op, row.value, fields))
             return
-        self.define(op.result, row.value.format(**fields))
+        self.define(result_of(op), row.value.format(**fields))
         self.guard(op, row.after.format(**fields))
         if checked:
             self.float_checks.add(op, row.flags, fields["r"], [fields["a"], fields["b"]])
@@ -286,42 +273,42 @@ class KernelEmitter(ArrayWriter, Emitter):
         self.depth -= 1
 
     def define(self, value: Value, source: str) -> None:
-        self.text[value] = "v%d" % value.id
-        self.line("v%d = %s" % (value.id, source))
+        name = self.text[value] = Name("v%d" % value.id)
+        self.line("%s = %s" % (name, source))
 
 
 # ---- operations that are not plain rows ----
 
 
 def _const(emitter: KernelEmitter, op: Op) -> None:
-    emitter.text[op.result] = scalars.constant(op.attrs["value"], op.result.type)
+    emitter.text[result_of(op)] = scalars.constant(op.attrs["value"], scalar_type(result_of(op)))
 
 
 def _cast(emitter: KernelEmitter, op: Op) -> None:
-    kind, to = op.args[0].type, op.result.type
+    kind, to = scalar_type(op.args[0]), scalar_type(result_of(op))
     emitter.row(op, scalars.cast(kind, to, op.exit is not None), to if to.dtype.kind in "iu" else kind)
 
 
 def _same(emitter: KernelEmitter, op: Op) -> None:
-    emitter.text[op.result] = emitter.text[op.args[0]]
+    emitter.text[result_of(op)] = emitter.text[op.args[0]]
 
 
 def _compare(emitter: KernelEmitter, op: Op) -> None:
     left, right = (emitter.text[value] for value in op.args)
-    emitter.define(op.result, "%s %s %s" % (left, op.attrs["operator"], right))
+    emitter.define(result_of(op), "%s %s %s" % (left, op.attrs["operator"], right))
 
 
 def _compare_size(emitter: KernelEmitter, op: Op) -> None:
     """Compare absolute values by their squares; if these are too near, too large or too small, compare the values."""
     number, bound = (emitter.text[value] for value in op.args)
     symbol = op.attrs["operator"]
-    emitter.define(op.result, "csquare(%s) %s fmul(%s, %s)" % (number, symbol, bound, bound))
+    emitter.define(result_of(op), "csquare(%s) %s fmul(%s, %s)" % (number, symbol, bound, bound))
     emitter.line("if not csquares_tell(%s, %s):" % (number, bound))
     emitter.depth += 1
     size = emitter.let("%s(creal(%s), cimag(%s))" % (emitter.libm("hypot", 2), number, number))
-    test = "makes_odd" if op.args[0].type.family == "py" else "odd_size"
+    test = "makes_odd" if scalar_type(op.args[0]).family == "py" else "odd_size"
     emitter.guard(op, "%s(%s, creal(%s), cimag(%s))" % (test, size, number, number))
-    emitter.define(op.result, "%s %s %s" % (size, symbol, bound))
+    emitter.define(result_of(op), "%s %s %s" % (size, symbol, bound))
     emitter.depth -= 1
 
 
@@ -330,19 +317,19 @@ def _libm(emitter: KernelEmitter, op: Op) -> None:
     arity = scalars.LIBM.get(function)
     if arity != len(op.args):
         raise CompileError("no libm function %s of %d arguments" % (function, len(op.args)))
-    emitter.define(op.result, "%s(%s)" % (emitter.libm(function, arity),
+    emitter.define(result_of(op), "%s(%s)" % (emitter.libm(function, arity),
                                           ", ".join(emitter.text[value] for value in op.args)))
     if "finite" in op.attrs:
-        emitter.guard(op, "special(v%d)" % op.result.id)
+        emitter.guard(op, "special(%s)" % emitter.text[result_of(op)])
         return
-    operands = [emitter.text[value] for value in (list(op.args) * 2)[:2]]
-    emitter.guard(op, "makes_special(%s)" % ", ".join(["v%d" % op.result.id] + operands))
+    operands = [emitter.text[value] for value in [result_of(op), *(list(op.args) * 2)[:2]]]
+    emitter.guard(op, "makes_special(%s)" % ", ".join(operands))
 
 
 def _power(emitter: KernelEmitter, op: Op) -> None:
     operands = ", ".join(emitter.text[value] for value in op.args)
-    emitter.define(op.result, "%s(%s)" % (emitter.libm("pow", 2), operands))
-    given = "(v%d, %s)" % (op.result.id, operands)
+    emitter.define(result_of(op), "%s(%s)" % (emitter.libm("pow", 2), operands))
+    given = "(%s, %s)" % (emitter.text[result_of(op)], operands)
     if op.attrs["by"] == "python":
         emitter.guard(op, "power_raises" + given)
         return
@@ -356,11 +343,11 @@ def _iterator_part(emitter: KernelEmitter, op: Op) -> None:
     kind = op.args[0].type
     if not isinstance(kind, IteratorType):
         raise CompileError("iterator_part of a %r" % kind)
-    word = int(emitter.text[op.args[0]]) + part_word(kind, op.attrs["path"])
-    if isinstance(op.result.type, Array):
-        emitter.arrays[op.result] = emitter.array_at(op.result, word)
+    word: int = emitter.text[op.args[0]].value + part_word(kind, op.attrs["path"])
+    if isinstance(result_of(op).type, Array):
+        emitter.arrays[result_of(op)] = emitter.array_at(result_of(op), word)
         return
-    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * word))
+    emitter.define(result_of(op), "ld_i8(frame, %d)" % (8 * word))
 
 
 def _require(emitter: KernelEmitter, op: Op) -> None:
@@ -369,7 +356,7 @@ def _require(emitter: KernelEmitter, op: Op) -> None:
 
 def _raised(emitter: KernelEmitter, op: Op) -> None:
     mask = LISTENING | op.attrs.get("heeded", 0) << HEEDED
-    emitter.define(op.result, "0" if emitter.flavour.fast else emitter.flags_raised(mask, emitter.reports_own))
+    emitter.define(result_of(op), "0" if emitter.flavour.fast else emitter.flags_raised(mask, emitter.reports_own))
 
 
 def _poll(emitter: KernelEmitter, op: Op) -> None:

@@ -46,11 +46,10 @@ def supports(name: str, attrs: Dict[str, Any], types: Sequence[Any]) -> Optional
 
 
 def _why_not_type(kind: Any) -> Optional[str]:
-    dtype = getattr(kind, "dtype", None)
-    if isinstance(kind, Array) and (dtype.kind not in _MEMORY_KINDS or dtype.str not in _MEMORY_DTYPES):
-        return "arrays of %s are not supported" % dtype
-    if isinstance(kind, Scalar) and kind.family == "np" and dtype.str not in _MEMORY_DTYPES:
-        return "scalars of %s are not supported" % dtype
+    if isinstance(kind, Array) and (kind.dtype.kind not in _MEMORY_KINDS or kind.dtype.str not in _MEMORY_DTYPES):
+        return "arrays of %s are not supported" % kind.dtype
+    if isinstance(kind, Scalar) and kind.family == "np" and kind.dtype.str not in _MEMORY_DTYPES:
+        return "scalars of %s are not supported" % kind.dtype
     return None
 
 
@@ -116,5 +115,5 @@ def has_fast_loop(graph: Graph) -> bool:
     """Whether there is a loop that need not touch a Python object in each iteration."""
     over = dominators(graph)
     slow = {block for block in graph.blocks if any(op.name in NEEDS_GIL for op in block.ops)}
-    return any(not slow & loop.body & set.intersection(*(over[block] for block, _ in loop.back))
+    return any(not (slow & loop.body).intersection(*(over[block] for block, _ in loop.back))
                for loop in loops_of(graph, over))

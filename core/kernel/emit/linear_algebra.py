@@ -5,7 +5,7 @@ The numba emitter looks the writers up in GUFUNC_OPERATIONS.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
-from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayVariable
+from pijit.core.kernel.emit.array_values import HEEDED, LISTENING
 from pijit.core.kernel.emit.library_calls import read_result
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
+from pijit.core.kernel.plan.operands import NULL, ONE, ArrayVariable, Literal, Name, Operand, dtype_of, result_of
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 
 class _DotOrder(NamedTuple):
@@ -35,99 +39,100 @@ _DOT_ORDERS = (_DotOrder(0, "fadd(%(total)s, fmul(%(first)s, %(second)s))"),
                _DotOrder(6, "fadd(%(total)s, widen(fmul(%(first)s, %(second)s)))", kind="f", wide=True))
 
 
-def _sizes(emitter: Any, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, str]:
+def _sizes(emitter: KernelEmitter, op: Op, arrays: List[ArrayVariable], cores: Cores) -> Dict[str, Operand]:
     """The length of each named axis. Leaves where two axes of one name differ, or the result is empty.
 
     The strides of an empty result differ among NumPy's versions.
     """
-    sizes: Dict[str, str] = {}
+    sizes: Dict[str, Operand] = {}
     for array, names in zip(arrays, cores.operands):
         for name, size in zip([name for name in names if name is not None], array.shape):
             if sizes.setdefault(name, size) != size:
                 emitter.guard_once(op, "%s != %s" % (sizes[name], size))
-    for name in cores.operands[-1] or cores.names:
-        if sizes.get(name, "(1)") != "(1)":
-            emitter.guard_once(op, "%s < 1" % sizes[name])
+    for axis in cores.operands[-1] or cores.names:
+        if axis is not None and sizes.get(axis, ONE).value != 1:
+            emitter.guard_once(op, "%s < 1" % sizes[axis])
     return sizes
 
 
-def _steps(emitter: Any, arrays: List[ArrayVariable], operands: Any) -> List[str]:
+def _steps(emitter: KernelEmitter, arrays: List[ArrayVariable], operands: Any) -> List[Operand]:
     """The strides of all axes as NumPy passes them to a loop: 0 for axes of length 1 and for missing ones."""
-    steps: List[str] = []
+    steps: List[Operand] = []
     for array, names in zip(arrays, operands):
         own = iter(zip(array.shape, array.shown))
         for name in names:
-            size, stride = next(own) if name is not None else ("(1)", "0")
-            steps.append("0" if size == "(1)" else emitter.pure("choose(%s == 1, 0, %s)" % (size, stride)))
+            size, stride = next(own) if name is not None else (ONE, NULL)
+            steps.append(NULL if size.value == 1 else emitter.pure("choose(%s == 1, 0, %s)" % (size, stride)))
     return steps
 
 
-def _words(emitter: Any, words: List[str]) -> str:
-    return emitter.let("set_words(frame, %d, %s)" % (  # type: ignore[no-any-return]
+def _words(emitter: KernelEmitter, words: Sequence[str]) -> Operand:
+    return emitter.let("set_words(frame, %d, %s)" % (
         emitter.layout.scratch(len(words)), ", ".join(words)))
 
 
-def write_gufunc(emitter: Any, op: Op) -> None:
+def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
     """Run the loop once into a new array or a scalar; leaves where NumPy would raise or report an error."""
     loop = op.attrs
     arrays = [emitter.arrays[value] for value in op.args]
     cores = cores_of(loop["ufunc"], [len(array.shape) for array in arrays])
     sizes = _sizes(emitter, op, arrays, cores)
     shape = [sizes[name] for name in cores.operands[-1] if name is not None]
-    if isinstance(op.result.type, Scalar):
+    result, kind = result_of(op), dtype_of(op.args[0])
+    if isinstance(result.type, Scalar):
         at = emitter.layout.scratch(2)
         place = emitter.let("address_of_word(frame, %d)" % at)
     else:
-        result = emitter.arrays[op.result] = made_array(emitter, op, op.result, shape)
-        arrays.append(result)
-        place = result.data
+        made = emitter.arrays[result] = made_array(emitter, op, result, shape)
+        arrays.append(made)
+        place = made.data
     mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("heeded", 0) << HEEDED
-    done = _short_dot(emitter, op, arrays, mask) if isinstance(op.result.type, Scalar) else ""
+    done = _short_dot(emitter, op, arrays, mask) if isinstance(result.type, Scalar) else None
     emitter.depth += bool(done)
     pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])
-    dims = ["1"] + [sizes.get(name, "1") for name in cores.names]
-    steps = ["0"] * len(cores.operands) + _steps(emitter, arrays, cores.operands)
-    steps += ["0"] * (sum(map(len, cores.operands + (cores.operands,))) - len(steps))
-    work = "1"
+    one = Literal(1, "1")
+    dims = [one] + [sizes.get(name, one) for name in cores.names]
+    steps = [NULL] * len(cores.operands) + _steps(emitter, arrays, cores.operands)
+    steps += [NULL] * (sum(map(len, cores.operands + (cores.operands,))) - len(steps))
+    work: Operand = one
     for size in dims[1:] + shape[:1]:
-        work = emitter.let("imul(%s, %s)" % (work, size)) if work != "1" else size
+        work = emitter.let("imul(%s, %s)" % (work, size)) if work is not one else size
     table = emitter.let("%s()" % emitter.loop_table(loop["ufunc"], loop["loop"]))
     run = ["ld_i8(%s, 0)" % table, "ld_i8(%s, 8)" % table, pointers, _words(emitter, dims), _words(emitter, steps)]
     run.append(work)
-    kind = op.args[0].type.dtype
     if _has_orders(loop, kind):
         emitter.checked("matmul", *run, kind.itemsize, mask, op=op)
     else:
         _run_loop(emitter, op, run, mask)
     emitter.depth -= bool(done)
-    if isinstance(op.result.type, Scalar):
-        found = emitter.element(op.result.type.dtype, ("frame", str(8 * at)))
+    if isinstance(result.type, Scalar):
+        found = emitter.element(result.type.dtype, ("frame", str(8 * at)))
         if done:
             emitter.indented("if %s == 0:" % done, "%s_sum = %s" % (done, found))
-        emitter.define(op.result, "%s_sum" % done if done else found)
+        emitter.define(result, "%s_sum" % done if done else found)
 
 
-def _has_orders(loop: Any, kind: np.dtype) -> bool:
+def _has_orders(loop: Any, kind: np.dtype[Any]) -> bool:
     """Whether the runtime may know the loop's order of summation for few products
     (native/runtime/linalg/small_matmul.h)."""
     return loop["ufunc"] is np.matmul and kind.char in "fd"
 
 
-def _short_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> str:
+def _short_dot(emitter: KernelEmitter, op: Op, arrays: List[ArrayVariable], mask: int) -> Optional[Name]:
     """Write a product of short vectors inline, in the loop's order of summation.
 
     Returns the name of a variable: where it is not 0, the sum is in ``<name>_sum``. For the other case a block is
-    begun, which the caller fills. Returns "" if there is no such product.
+    begun, which the caller fills. Returns None if there is no such product.
     """
-    loop, kind = op.attrs, op.args[0].type.dtype
-    adjacent = all(array.strides[0] == "(%d)" % kind.itemsize for array in arrays)
+    loop, kind = op.attrs, dtype_of(op.args[0])
+    adjacent = all(array.strides[0].value == kind.itemsize for array in arrays)
     if not adjacent or not _has_orders(loop, kind):
-        return ""
+        return None
     words = _launcher.ufunc_loop(loop["ufunc"], loop["loop"])
     most, order = max((_launcher.short_dot(*words, kind.itemsize, order.number), order) for order in _DOT_ORDERS
                       if order.kind in ("", kind.char) and (not order.fused or fuses_products()))
     if most < 2:
-        return ""
+        return None
     done, at, size = emitter.fresh(), emitter.fresh(), arrays[0].shape[0]
     first, second = (emitter.element(kind, (array.data, "imul(%s, %d)" % (at, kind.itemsize))) for array in arrays)
     emitter.line("%s = 0" % done)
@@ -135,7 +140,7 @@ def _short_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> 
     emitter.line("if not beyond(%s, %d):" % (size, most + 1))
     emitter.depth += 1
     emitter.line("%s = 0" % at)
-    total = emitter.renamed("(0.0)") if order.wide else done + "_sum"
+    total = emitter.renamed("(0.0)") if order.wide else Name(done + "_sum")
     more = order.text % {"total": total, "first": first, "second": second}
     emitter.indented("while %s < %s:" % (at, size), "%s = %s" % (total, more), "%s = iadd(%s, 1)" % (at, at))
     if order.wide:
@@ -147,7 +152,7 @@ def _short_dot(emitter: Any, op: Op, arrays: List[ArrayVariable], mask: int) -> 
     return done
 
 
-def _run_loop(emitter: Any, op: Op, run: List[str], mask: int) -> None:
+def _run_loop(emitter: KernelEmitter, op: Op, run: List[str], mask: int) -> None:
     if mask:
         emitter.line(emitter.runtime("flags_clear"))
     emitter.checked("gufunc", *run, int(op.attrs["errors"] == RAISED), op=op)
@@ -155,19 +160,19 @@ def _run_loop(emitter: Any, op: Op, run: List[str], mask: int) -> None:
         emitter.guard(op, "%s != 0" % emitter.runtime("flags_test", mask))
 
 
-def write_product(emitter: Any, op: Op) -> None:
+def write_product(emitter: KernelEmitter, op: Op) -> None:
     """Write ``np.dot`` of two arrays as a call of NumPy."""
     left, right = (emitter.with_object(value).object for value in op.args)
     read_result(emitter, op, "product", [left, right], [int(DOT_REPORTS)])
 
 
-def _product_of_one(emitter: Any, op: Op) -> None:
+def _product_of_one(emitter: KernelEmitter, op: Op) -> None:
     """Write a product of two vectors of length 1. NumPy multiplies second by first.
 
     NumPy does it where the product is special, because it decides which of several NaNs is the result. It also does
     all products of complex numbers.
     """
-    kind = op.result.type.dtype
+    kind = dtype_of(result_of(op))
     if kind.kind == "c":
         write_product(emitter, op)
         return
@@ -177,15 +182,15 @@ def _product_of_one(emitter: Any, op: Op) -> None:
     emitter.line("if special(%s)%s:" % (product, reported))
     emitter.depth += 1
     write_product(emitter, op)
-    emitter.line("%s = %s" % (product, emitter.text[op.result]))
+    emitter.line("%s = %s" % (product, emitter.text[result_of(op)]))
     emitter.depth -= 1
-    emitter.define(op.result, product)
+    emitter.define(result_of(op), product)
 
 
-def write_dot(emitter: Any, op: Op) -> None:
+def write_dot(emitter: KernelEmitter, op: Op) -> None:
     """Write ``np.dot`` of two contiguous vectors: the loop, except for one product of floats, which is not
     added to 0."""
-    if op.result.type.dtype.kind not in "fc":
+    if dtype_of(result_of(op)).kind not in "fc":
         write_gufunc(emitter, op)
         return
     size = emitter.arrays[op.args[0]].shape[0]
@@ -199,5 +204,5 @@ def write_dot(emitter: Any, op: Op) -> None:
     emitter.depth -= 1
 
 
-GUFUNC_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"gufunc": write_gufunc, "product": write_product,
+GUFUNC_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {"gufunc": write_gufunc, "product": write_product,
                                                            "dot": write_dot}

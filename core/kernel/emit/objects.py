@@ -5,14 +5,18 @@ The numba emitter looks the writers up in OBJECT_OPERATIONS.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence, Tuple, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import FOUND, OPS
-from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, SampledClass
+from pijit.core.graph.types import BOOL, COMPLEX, FLOAT, INT, Array, Object, SampledClass, Scalar
+from pijit.core.kernel.plan.operands import NULL, result_of, scalar_type
 from pijit.guards.facts import ALIGNED, C_CONTIGUOUS, F_CONTIGUOUS, WARN_ON_WRITE, WRITEABLE, is_among
 
-BOXES = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
+
+BOXES: Dict[Scalar, int] = {INT: -1, FLOAT: -2, BOOL: -3, COMPLEX: -10}
 _BOX_OBJECT = -4
 SIZE_OFFSET = object.__basicsize__
 """Bytes from an object's start to its size, in objects of variable size and in dicts."""
@@ -22,13 +26,13 @@ USED_OFFSET = SIZE_OFFSET + 8
 """Bytes from a set's start to its size, which follows the number of slots that are not free."""
 _RUNTIME_NAMES = {"collect": "append", "collect_pair": "store_key", "collect_member": "set_add"}
 _READ_ARRAY = -5
-_READ_OBJECTS = {list: -6, tuple: -7, dict: -8, str: -9}
+_READ_OBJECTS: Dict[type, int] = {list: -6, tuple: -7, dict: -8, str: -9}
 _READ_ANY, _READ_ANY_HELD, _READ_TUPLE_HELD = -11, -12, -13
 _LAYOUTS = {"C": (C_CONTIGUOUS, C_CONTIGUOUS), "F": (C_CONTIGUOUS | F_CONTIGUOUS, F_CONTIGUOUS), "A": (0, 0)}
 """By layout: a mask of NumPy's array flags, and the values that these flags must have."""
 
 
-def kind_and_words(emitter: Any, value: Value) -> Tuple[int, List[str]]:
+def kind_and_words(emitter: KernelEmitter, value: Value) -> Tuple[int, List[str]]:
     """(kind of object that a value becomes, its words); a complex number has one word for each part."""
     kind = value.type
     if isinstance(kind, Array):
@@ -36,11 +40,17 @@ def kind_and_words(emitter: Any, value: Value) -> Tuple[int, List[str]]:
     text = emitter.text[value]
     if isinstance(kind, Object):
         return _BOX_OBJECT, [text]
-    words = ["creal(%s)" % text, "cimag(%s)" % text] if kind.dtype.kind == "c" else [text]
-    return BOXES.get(kind, kind.dtype.num), words
+    scalar = scalar_type(value)
+    words: List[str] = ["creal(%s)" % text, "cimag(%s)" % text] if scalar.dtype.kind == "c" else [text]
+    return box_number(scalar), words
 
 
-def spec_words(emitter: Any, values: Sequence[Value]) -> List[str]:
+def box_number(kind: Scalar) -> int:
+    """The runtime's number of a scalar's class."""
+    return BOXES[kind] if kind in BOXES else kind.dtype.num
+
+
+def spec_words(emitter: KernelEmitter, values: Sequence[Value]) -> List[str]:
     """[kind, word, word] of each value, as the runtime reads them."""
     words: List[str] = []
     for value in values:
@@ -49,20 +59,20 @@ def spec_words(emitter: Any, values: Sequence[Value]) -> List[str]:
     return words or ["0"]
 
 
-def boxed(emitter: Any, value: Value) -> Tuple[int, str]:
+def boxed(emitter: KernelEmitter, value: Value) -> Tuple[int, str]:
     """(kind of object that a value becomes, address of its words), for the runtime's effects."""
     code, words = kind_and_words(emitter, value)
     return code, emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))
 
 
-def _effect(emitter: Any, op: Op) -> None:
+def _effect(emitter: KernelEmitter, op: Op) -> None:
     """Call the runtime's function for the operation. All operands except the last are objects or words."""
     code, address = boxed(emitter, op.args[-1])
     operands = [emitter.text[value] for value in op.args[:-1]]
-    emitter.checked(_RUNTIME_NAMES.get(op.name, op.name), *(operands + [code, address]), op=op)
+    emitter.checked(_RUNTIME_NAMES.get(op.name, op.name), *operands, code, address, op=op)
 
 
-def _display(emitter: Any, op: Op) -> None:
+def _display(emitter: KernelEmitter, op: Op) -> None:
     """Make a new tuple, list, dict or other object of values.
 
     The runtime reads the words of each value and leaves the object in the first word.
@@ -72,54 +82,54 @@ def _display(emitter: Any, op: Op) -> None:
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(words)))
     count = len(op.args) // (2 if op.name == "new_dict" else 1)
     emitter.checked(op.name, "frame", count, address)
-    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
+    emitter.define(result_of(op), "ld_i8(frame, %d)" % (8 * at))
 
 
-def _origin(emitter: Any, op: Op) -> None:
-    emitter.define(op.result, emitter.text[op.args[0]])
+def _origin(emitter: KernelEmitter, op: Op) -> None:
+    emitter.define(result_of(op), emitter.text[op.args[0]])
 
 
-def _of_object(emitter: Any, op: Op) -> None:
+def _of_object(emitter: KernelEmitter, op: Op) -> None:
     """Make a new object from another one; the runtime leaves it in a word."""
     address = emitter.let("set_words(frame, %d, 0)" % emitter.layout.scratch(1))
     emitter.checked(op.name, "frame", emitter.text[op.args[0]], address, op=op)
-    emitter.define(op.result, "ld_i8(%s, 0)" % address)
+    emitter.define(result_of(op), "ld_i8(%s, 0)" % address)
 
 
-def _list_size(emitter: Any, op: Op) -> None:
-    of_set = is_among(op.args[0].type.python, (set, frozenset))
-    emitter.define(op.result, "ld_i8(%s, %d)" % (emitter.text[op.args[0]], USED_OFFSET if of_set else SIZE_OFFSET))
+def _list_size(emitter: KernelEmitter, op: Op) -> None:
+    of_set = is_among(cast(Object, op.args[0].type).python, (set, frozenset))
+    emitter.define(result_of(op), "ld_i8(%s, %d)" % (emitter.text[op.args[0]], USED_OFFSET if of_set else SIZE_OFFSET))
 
 
-def _has_class(emitter: Any, op: Op) -> None:
+def _has_class(emitter: KernelEmitter, op: Op) -> None:
     owner, cls = (emitter.text[value] for value in op.args)
-    emitter.define(op.result, "ld_i8(%s, %d) == %s" % (owner, CLASS_OFFSET, cls))
+    emitter.define(result_of(op), "ld_i8(%s, %d) == %s" % (owner, CLASS_OFFSET, cls))
 
 
-def _plain(emitter: Any, op: Op) -> None:
+def _plain(emitter: KernelEmitter, op: Op) -> None:
     """Call the runtime's function of the operation's name. All operands are objects or words."""
     emitter.checked(op.name, *[emitter.text[value] for value in op.args], op=op)
 
 
-def _hold(emitter: Any, op: Op) -> None:
+def _hold(emitter: KernelEmitter, op: Op) -> None:
     emitter.checked("hold", "frame", emitter.text[op.args[0]], op=op)
 
 
-def _asked(emitter: Any, op: Op) -> None:
+def _asked(emitter: KernelEmitter, op: Op) -> None:
     """Define the result as what the runtime's function of the operation's name returns; it cannot fail."""
-    emitter.define(op.result, emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
+    emitter.define(result_of(op), emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
 
 
-def _same_text(emitter: Any, op: Op) -> None:
-    emitter.define(op.result, "%s != 0" % emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
+def _same_text(emitter: KernelEmitter, op: Op) -> None:
+    emitter.define(result_of(op), "%s != 0" % emitter.runtime(op.name, *[emitter.text[value] for value in op.args]))
 
 
-def _byte_at(emitter: Any, op: Op) -> None:
+def _byte_at(emitter: KernelEmitter, op: Op) -> None:
     _asked(emitter, op)
-    emitter.guard(op, "%s < 0" % emitter.text[op.result])
+    emitter.guard(op, "%s < 0" % emitter.text[result_of(op)])
 
 
-def _text_add(emitter: Any, op: Op) -> None:
+def _text_add(emitter: KernelEmitter, op: Op) -> None:
     """Join two strings. The left one grows in place if it is dead afterwards and nothing else refers to it."""
     left, right = op.args
     if left is right or left not in emitter.plan.ownership.after(op):
@@ -129,43 +139,43 @@ def _text_add(emitter: Any, op: Op) -> None:
     emitter.inherited.add(left)
 
 
-def _char_at(emitter: Any, op: Op) -> None:
+def _char_at(emitter: KernelEmitter, op: Op) -> None:
     _new_text(emitter, op, op.name)
 
 
-def _new_text(emitter: Any, op: Op, function: str) -> None:
+def _new_text(emitter: KernelEmitter, op: Op, function: str) -> None:
     at = emitter.layout.scratch(1)
     emitter.checked(function, "frame", *[emitter.text[value] for value in op.args], "address_of_word(frame, %d)" % at)
-    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
+    emitter.define(result_of(op), "ld_i8(frame, %d)" % (8 * at))
 
 
-def _has_key(emitter: Any, op: Op) -> None:
+def _has_key(emitter: KernelEmitter, op: Op) -> None:
     at = emitter.layout.scratch(1)
     emitter.checked(op.name, *[emitter.text[value] for value in op.args], "address_of_word(frame, %d)" % at, op=op)
-    emitter.define(op.result, "ld_i8(frame, %d) != 0" % (8 * at))
+    emitter.define(result_of(op), "ld_i8(frame, %d) != 0" % (8 * at))
 
 
-def _search(emitter: Any, op: Op) -> None:
+def _search(emitter: KernelEmitter, op: Op) -> None:
     """Search or count; the runtime leaves the position or the number in a word."""
     code, address = boxed(emitter, op.args[1])
     at = emitter.layout.scratch(1)
     emitter.checked(op.name, emitter.text[op.args[0]], code, address, "address_of_word(frame, %d)" % at, op=op)
-    emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at))
+    emitter.define(result_of(op), "ld_i8(frame, %d)" % (8 * at))
 
 
-def _draw(emitter: Any, op: Op) -> None:
+def _draw(emitter: KernelEmitter, op: Op) -> None:
     """Draw a random number. The runtime reads the arguments from words and leaves the number in the first one."""
     at = emitter.layout.scratch(2)
-    numbers = [emitter.text[value] for value in op.args[1:]] or ["0"]
+    numbers = [emitter.text[value] for value in op.args[1:]] or [NULL]
     address = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(numbers)))
     emitter.checked("draw", emitter.text[op.args[0]], op.attrs["method"], address, op=op)
     if op.result in emitter.used:
-        emitter.define(op.result, emitter.read_word(op.result.type, at))
+        emitter.define(result_of(op), emitter.read_word(scalar_type(result_of(op)), at))
 
 
-def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
+def _wanted(emitter: KernelEmitter, op: Op) -> Tuple[int, ...]:
     """The words that tell the runtime what a read must find."""
-    kind = op.result.type
+    kind = result_of(op).type
     if isinstance(kind, SampledClass):
         return (_READ_ANY_HELD if emitter.plan.ownership.holds(op) else _READ_ANY,)
     if isinstance(kind, Array):
@@ -174,26 +184,26 @@ def _wanted(emitter: Any, op: Op) -> Tuple[int, ...]:
         return _READ_ARRAY, kind.dtype.num, kind.ndim, mask | always | WARN_ON_WRITE, flags | always
     if isinstance(kind, Object):
         held = kind.python is tuple and emitter.plan.ownership.holds(op)
-        return (_READ_TUPLE_HELD if held else _READ_OBJECTS[kind.python],)
-    return (BOXES.get(kind, kind.dtype.num),)
+        return (_READ_TUPLE_HELD if held else _READ_OBJECTS[cast(type, kind.python)],)
+    return (box_number(scalar_type(result_of(op))),)
 
 
-def _read(emitter: Any, op: Op) -> None:
+def _read(emitter: KernelEmitter, op: Op) -> None:
     """Read a value. The words tell the runtime what it must find, and it leaves the value's words in the same place."""
-    count, kind = len(OPS[op.name].operands.replace(" ", "").replace("v", "")), op.result.type
-    operands = [emitter.text[value] for value in op.args[:count]]
+    count, kind = len(OPS[op.name].operands.replace(" ", "").replace("v", "")), result_of(op).type
+    operands: List[Any] = [emitter.text[value] for value in op.args[:count]]
     operands += [part for value in op.args[count:] for part in boxed(emitter, value)]
     at = emitter.layout.scratch(max(5, 2 + 2 * kind.ndim) if isinstance(kind, Array) else 2)
     spec = emitter.let("set_words(frame, %d, %s)" % (at, ", ".join(map(str, _wanted(emitter, op)))))
-    emitter.checked(op.name, "frame", *(operands + [spec]), op=op)
+    emitter.checked(op.name, "frame", *operands, spec, op=op)
     if isinstance(kind, Array):
-        emitter.arrays[op.result] = emitter.array_at(op.result, at)
+        emitter.arrays[result_of(op)] = emitter.array_at(result_of(op), at)
     else:
-        emitter.define(op.result, "ld_i8(frame, %d)" % (8 * at) if isinstance(kind, Object)
-                       else emitter.read_word(kind, at))
+        emitter.define(result_of(op), "ld_i8(frame, %d)" % (8 * at) if isinstance(kind, Object)
+                       else emitter.read_word(scalar_type(result_of(op)), at))
 
 
-OBJECT_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
+OBJECT_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
     "append": _effect, "collect": _effect, "store_item": _effect, "store_attr": _effect, "store_global": _effect,
     "store_cell": _effect, "delete_attr": _plain, "delete_global": _plain, "delete_cell": _plain,
     "tuple_of": _of_object, "list_size": _list_size,

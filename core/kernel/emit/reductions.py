@@ -5,17 +5,20 @@ The numba emitter calls `write_reduce` for reductions that are in no fused group
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from pijit.core import _launcher
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.emit import scalars
-from pijit.core.kernel.emit.array_values import ArrayVariable
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm.float_intrinsics import float_bits
+from pijit.core.kernel.plan.operands import ONE, ArrayVariable, Operand, array_type, dtype_of, result_of
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 _BY_COLUMNS = {np.add: 1, np.minimum: 2, np.maximum: 3}
 """The reductions that the runtime computes by vectors, with their numbers in native/runtime/reductions/outer_axis.h."""
@@ -44,7 +47,7 @@ def axes_of(axis: Any) -> Tuple[int, ...]:
     return axis if isinstance(axis, tuple) else (axis,)
 
 
-def write_reduce(emitter: Any, op: Op) -> None:
+def write_reduce(emitter: KernelEmitter, op: Op) -> None:
     """Write a reduction. Leaves when a flag was raised, or an empty array has no value to start from."""
     reason = why_not_reduce(op.attrs, [op.args[0].type])
     if reason:
@@ -52,16 +55,16 @@ def write_reduce(emitter: Any, op: Op) -> None:
     array = emitter.arrays[op.args[0]]
     dtype, layout = array.type.dtype, emitter.layout
     source = emitter.descriptor(array, layout.scratch(2 + 2 * len(array.shape)))
-    if isinstance(op.result.type, Scalar):
+    if isinstance(result_of(op).type, Scalar):
         at = layout.scratch(4)
         out = emitter.let("set_words(frame, %d, address_of_word(frame, %d))" % (at, at + 2))
         _run(emitter, op, source, out)
-        emitter.define(op.result, emitter.element(dtype, ("frame", str(8 * (at + 2)))))
+        emitter.define(result_of(op), emitter.element(dtype, ("frame", str(8 * (at + 2)))))
         return
     if len(array.shape) > 2:
         for size in array.shape:  # NumPy would order the result's axes by the strides of an empty operand
             emitter.guard_once(op, "%s == 0" % size)
-    emitter.arrays[op.result], reduced = new_result(emitter, op, op, array.shape)
+    emitter.arrays[result_of(op)], reduced = new_result(emitter, op, op, array.shape)
     _run(emitter, op, source, emitter.descriptor(reduced, layout.scratch(2 + 2 * len(reduced.shape))))
 
 
@@ -70,27 +73,28 @@ def _kept(op: Op, ndim: int) -> List[int]:
     return [place for place in range(ndim) if axis is not None and place not in axes_of(axis)]
 
 
-def reduced_shape(op: Op, shape: Sequence[str]) -> List[str]:
+def reduced_shape(op: Op, shape: Sequence[Operand]) -> List[Operand]:
     """The shape of a reduction's result, for an array of a shape."""
     kept, keepdims = _kept(op, len(shape)), op.attrs["keepdims"]
-    return ["(1)" if keepdims and place not in kept else size for place, size in enumerate(shape)
+    return [ONE if keepdims and place not in kept else size for place, size in enumerate(shape)
             if keepdims or place in kept]
 
 
-def new_result(emitter: Any, op: Op, leaving: Op, shape: Sequence[str]) -> Tuple[ArrayVariable, ArrayVariable]:
+def new_result(emitter: KernelEmitter, op: Op, leaving: Op,
+               shape: Sequence[Operand]) -> Tuple[ArrayVariable, ArrayVariable]:
     """A new array for a reduction's result, and the same memory without the axes of length 1 that keepdims adds.
 
     Leaves by the exit of ``leaving`` when there is no memory.
     """
-    result, kept = made_array(emitter, leaving, op.result, reduced_shape(op, shape)), _kept(op, len(shape))
+    result, kept = made_array(emitter, leaving, result_of(op), reduced_shape(op, shape)), _kept(op, len(shape))
     if not op.attrs["keepdims"]:
         return result, result
-    return result, ArrayVariable(Array(op.result.type.dtype, len(kept), "C"), result.data, result.object,
+    return result, ArrayVariable(Array(dtype_of(result_of(op)), len(kept), "C"), result.data, result.object,
                                  [result.shape[place] for place in kept], [result.strides[place] for place in kept])
 
 
-def _run(emitter: Any, op: Op, source: str, out: str) -> None:
-    ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], op.args[0].type
+def _run(emitter: KernelEmitter, op: Op, source: str, out: str) -> None:
+    ufunc, axis, kind = op.attrs["ufunc"], op.attrs["axis"], array_type(op.args[0])
     loop = ufunc.types.index("{0}{0}->{0}".format(kind.dtype.char))
     table = emitter.let("%s()" % emitter.loop_table(ufunc, loop))
     reduced = -1 if axis is None else sum(1 << place for place in axes_of(axis))
@@ -99,7 +103,7 @@ def _run(emitter: Any, op: Op, source: str, out: str) -> None:
     identity = ufunc.identity
     start = 0 if identity is None else identity
     words += [str(int(identity is not None)),
-              str(scalars.float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
+              str(float_bits(float(start)) if kind.dtype.kind in "fc" else int(start)), out,
               str(emitter.flavour.least if kind.dtype.kind in "fc" or ufunc is np.add else 0),
               str(_BY_COLUMNS.get(ufunc, 0))]
     spec = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(words)), ", ".join(words)))

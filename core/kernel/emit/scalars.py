@@ -21,18 +21,33 @@ import numpy as np
 
 from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
+from pijit.core.kernel.plan.operands import Constant, Literal
 from pijit.core.kernel.plan.strips import FLAG_CHECKS
 
 MINIMUM = -2 ** 63
 
 
 class Row(NamedTuple):
-    """The source of the value, the conditions to leave on before and after it, and the kind of its check for flags."""
+    """One operation.
+
+    Attributes:
+        value: the source of the value.
+        before: the condition to leave on before it.
+        after: the condition to leave on after it.
+        flags: the kind of its check for flags.
+        libm: the libm function that it calls; its name is a parameter of the template.
+    """
 
     value: str
     before: str = ""
     after: str = ""
     flags: str = ""
+    libm: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the value is the first operand."""
+        return self.value == "{a}"
 
 
 _RANGE = "outside({r}, {lo}, {hi})"
@@ -118,8 +133,10 @@ def _complex_rows() -> Dict[Tuple[str, str, str], Row]:
     rows["real", "*", "c"] = Row("creal({a})")
     rows["imag", "*", "c"] = Row("cimag({a})")
     rows["complex", "*", "f"] = Row("cpair({a}, {b})")
-    rows["abs", "py", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "makes_odd({r}, creal({a}), cimag({a}))")
-    rows["abs", "np", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "odd_size({r}, creal({a}), cimag({a}))")
+    rows["abs", "py", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "makes_odd({r}, creal({a}), cimag({a}))",
+                               libm="hypot")
+    rows["abs", "np", "c"] = Row("{hypot}(creal({a}), cimag({a}))", "", "odd_size({r}, creal({a}), cimag({a}))",
+                               libm="hypot")
     rows["infinite", "*", "c"] = Row("cinfinite({a})")
     rows["truth", "*", "c"] = Row("ctrue({a})")
     return rows
@@ -147,7 +164,7 @@ def machine_kind(kind: Scalar) -> str:
     return code
 
 
-def integer_range(dtype: np.dtype) -> Tuple[int, int]:
+def integer_range(dtype: np.dtype[Any]) -> Tuple[int, int]:
     info = np.iinfo(dtype)
     return int(info.min), int(info.max)
 
@@ -169,25 +186,25 @@ def parameters(kind: Scalar) -> Dict[str, Any]:
             "sign": "_signed" if kind.dtype.kind == "i" else "_unsigned"}
 
 
-def constant(value: Any, kind: Scalar) -> str:
-    """The source of a scalar constant."""
+def constant(value: Any, kind: Scalar) -> Constant:
+    """A scalar constant."""
     letter = machine_kind(kind)
     if letter == "b":
-        return str(bool(value))
+        return Literal(bool(value), str(bool(value)))
     if letter in "in":
-        return "(%d)" % int(value)
+        return Literal(int(value))
     if letter == "u":
-        return "uint64(%d)" % int(value)
+        return Constant(int(value), "uint64(%d)" % int(value))
     if letter == "c":
-        return "cpair(%s, %s)" % tuple(constant(part, half_of(kind)) for part in (value.real, value.imag))
-    source = _double(float(value))
-    return source if kind.dtype.itemsize == 8 else "narrow(%s)" % source
+        parts = tuple(constant(part, half_of(kind)) for part in (value.real, value.imag))
+        return Constant(complex(value), "cpair(%s, %s)" % parts)
+    number = _double(float(value))
+    return number if kind.dtype.itemsize == 8 else Constant(number.value, "narrow(%s)" % number)
 
 
-def _double(value: float) -> str:
-    if value - value == 0.0:
-        return "(%r)" % value
-    return "f8_bits(%d)" % float_bits(value)
+def _double(value: float) -> Constant:
+    number = Constant(value, "f8_bits(%d)" % float_bits(value))
+    return Literal(value) if number.is_finite else number
 
 
 def cast(kind: Scalar, to: Scalar, checked: bool) -> Row:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Array, numpy_scalar
-from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
+from pijit.core.kernel.emit.array_values import memory_code
 from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.plan.operands import ArrayVariable, dtype_of, result_of
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 STEPS: Dict[Tuple[np.ufunc, str], str] = {
     (ufunc, kind): letter + name for ufunc, name in ((np.add, "add"), (np.multiply, "mul"))
@@ -25,10 +29,10 @@ def why_not_scan(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
     return None
 
 
-def write_scan(emitter: Any, op: Op) -> None:
+def write_scan(emitter: KernelEmitter, op: Op) -> None:
     """Write a scan along the last axis; leaves when a floating-point flag was raised."""
-    source, dtype = emitter.arrays[op.args[0]], op.result.type.dtype
-    result = made_array(emitter, op, op.result, source.shape)
+    source, dtype = emitter.arrays[op.args[0]], dtype_of(result_of(op))
+    result = made_array(emitter, op, result_of(op), source.shape)
     step, size = STEPS[op.attrs["ufunc"], dtype.kind], source.shape[-1]
 
     def row(places: List[Tuple[str, str]]) -> None:
@@ -54,16 +58,17 @@ def write_scan(emitter: Any, op: Op) -> None:
     _rows(emitter, [source, result], row)
     if dtype.kind == "f":
         emitter.guard(op, emitter.raised_flags(op, own=True))
-    emitter.arrays[op.result] = result
+    emitter.arrays[result_of(op)] = result
 
 
-def _element(emitter: Any, op: Op, source: ArrayVariable, place: Tuple[str, str]) -> str:
+def _element(emitter: KernelEmitter, op: Op, source: ArrayVariable, place: Tuple[str, str]) -> str:
     kind = numpy_scalar(source.type.dtype)
     found = emitter.element(kind.dtype, place)
-    return emitter.converted(found, kind, op.result.type.dtype, op, unchecked=True)  # type: ignore[no-any-return]
+    return emitter.converted(found, kind, dtype_of(result_of(op)), op, unchecked=True)
 
 
-def _rows(emitter: Any, arrays: Sequence[ArrayVariable], body: Callable[[List[Tuple[str, str]]], None]) -> None:
+def _rows(emitter: KernelEmitter, arrays: Sequence[ArrayVariable],
+          body: Callable[[List[Tuple[str, str]]], None]) -> None:
     """Run ``body`` with the (address, byte offset) of the first element of each row."""
     if len(arrays[0].shape) == 1:
         body([(array.data, "(0)") for array in arrays])
@@ -73,4 +78,4 @@ def _rows(emitter: Any, arrays: Sequence[ArrayVariable], body: Callable[[List[Tu
     emitter.nest(firsts[0].shape, firsts, body)
 
 
-SCAN_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {"scan": write_scan}
+SCAN_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {"scan": write_scan}

@@ -5,7 +5,7 @@ The runtime does most of the work: native/runtime/indexing/integer_arrays.c, mas
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
@@ -13,19 +13,34 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import convert, write_ufunc
-from pijit.core.kernel.emit.array_values import ArrayVariable, memory_code
+from pijit.core.kernel.emit.array_values import memory_code
 from pijit.core.kernel.emit.fused_nest import require_shapes
 from pijit.core.kernel.emit.inplace_store import Sparse, shares_with, write_store
 from pijit.core.kernel.emit.library_calls import call_library
-from pijit.core.kernel.emit.objects import BOXES, SIZE_OFFSET
+from pijit.core.kernel.emit.objects import SIZE_OFFSET, box_number
 from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.plan.operands import (
+    NULL,
+    ArrayVariable,
+    Condition,
+    Literal,
+    Name,
+    Operand,
+    array_type,
+    dtype_of,
+    result_of,
+)
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 _WORD = np.dtype(np.int64)
 ROWS = {None: 0, list: -6, tuple: -7}
 """The runtime's codes for the classes of rows."""
 
 
-def _values(emitter: Any, op: Op, value: Value, dtype: np.dtype, count: str) -> Tuple[str, str]:
+def _values(emitter: KernelEmitter, op: Op, value: Value, dtype: np.dtype[Any],
+            count: Operand) -> Tuple[Operand, Operand]:
     """(address of the first value, bytes to the next one). Leaves unless there is one value, or one for each index."""
     if isinstance(value.type, Array):
         array = emitter.arrays[value]
@@ -34,20 +49,20 @@ def _values(emitter: Any, op: Op, value: Value, dtype: np.dtype, count: str) -> 
         return array.data, emitter.let("choose(%s == 1, 0, %s)" % (size, array.strides[0]))
     at = emitter.layout.scratch(2)
     emitter.line("st_%s(frame, %d, %s)" % (memory_code(dtype), 8 * at, emitter.text[value]))
-    return emitter.let("address_of_word(frame, %d)" % at), "0"
+    return emitter.let("address_of_word(frame, %d)" % at), NULL
 
 
-def _set_items(emitter: Any, op: Op) -> None:
+def _set_items(emitter: KernelEmitter, op: Op) -> None:
     call_library(emitter, op, "operator.setitem")
 
 
-def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> None:
+def _unless_shared(emitter: KernelEmitter, op: Op, write: Callable[[KernelEmitter, Op], None]) -> None:
     """Write an operation for arrays that share no memory with the target; NumPy does it for others."""
     shared = shares_with(emitter, op.args[0], [value for value in op.args[1:] if isinstance(value.type, Array)])
-    if shared == "True":
+    if shared is True:
         _set_items(emitter, op)
         return
-    if shared == "False":
+    if shared is False:
         write(emitter, op)
         return
     for head, writer in (("if %s:" % shared, _set_items), ("else:", write)):
@@ -60,7 +75,7 @@ def _unless_shared(emitter: Any, op: Op, write: Callable[[Any, Op], None]) -> No
 # ---- vectors of integers ----
 
 
-def _words(emitter: Any, op: Op, index: ArrayVariable) -> ArrayVariable:
+def _words(emitter: KernelEmitter, op: Op, index: ArrayVariable) -> ArrayVariable:
     """Indices as adjacent 64-bit words."""
     plain = index.type.dtype == _WORD and index.type.layout == "C"
     return index if plain else convert(emitter, op, index, _WORD)
@@ -70,7 +85,8 @@ FEW_STORES = 32
 """The number of stores at indices up to which they take less time than a call of the runtime."""
 
 
-def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, count: str, first: str, step: str) -> str:
+def _stored_here(emitter: KernelEmitter, target: ArrayVariable, words: ArrayVariable, count: Operand, first: Operand,
+                 step: Operand) -> Name:
     """Write few elements inline, if all indices are in range. Returns a variable that is 0 where that is left to do."""
     done, beyond, at, kind = emitter.fresh(), emitter.fresh(), emitter.fresh(), target.type.dtype
     code, size, index = memory_code(kind), target.shape[0], "ld_i8(%s, imul(%s, 8))" % (words.data, at)
@@ -91,10 +107,10 @@ def _stored_here(emitter: Any, target: ArrayVariable, words: ArrayVariable, coun
         code, target.data, position, code, first, at, step), more)
     emitter.line("%s = 1" % done)
     emitter.depth -= 2
-    return done  # type: ignore[no-any-return]
+    return done
 
 
-def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
+def _run(emitter: KernelEmitter, op: Op, name: str, *more: int) -> None:
     """Call a runtime function with target, indices and values; leaves where an index is out of range."""
     target, index, value = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]], op.args[2]
     dtype = target.type.dtype
@@ -102,7 +118,7 @@ def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
     count, = index.shape
     first, step = _values(emitter, op, value, dtype, count)
     few = name == "scatter" and target.is_adjacent and dtype.kind in "iuf" and dtype.itemsize in (4, 8)
-    done = _stored_here(emitter, target, words, count, first, step) if few else ""
+    done = _stored_here(emitter, target, words, count, first, step) if few else None
     if done:
         emitter.line("if %s == 0:" % done)
     emitter.depth += bool(done)
@@ -114,72 +130,74 @@ def _run(emitter: Any, op: Op, name: str, *more: int) -> None:
         emitter.release(words)
 
 
-def write_scatter(emitter: Any, op: Op) -> None:
+def write_scatter(emitter: KernelEmitter, op: Op) -> None:
     _unless_shared(emitter, op, lambda emitter, op: _run(emitter, op, "scatter"))
 
 
-def write_shares(emitter: Any, op: Op) -> None:
+def write_shares(emitter: KernelEmitter, op: Op) -> None:
     shared = shares_with(emitter, op.args[0], op.args[1:])
-    emitter.define(op.result, {"True": "0 < 1", "False": "1 < 0"}.get(shared, shared))
+    emitter.define(result_of(op), {True: "0 < 1", False: "1 < 0"}[shared] if isinstance(shared, bool) else shared)
 
 
-def write_add_at(emitter: Any, op: Op) -> None:
-    _run(emitter, op, "add_at", int(op.args[0].type.dtype.kind == "f"))
+def write_add_at(emitter: KernelEmitter, op: Op) -> None:
+    _run(emitter, op, "add_at", int(dtype_of(op.args[0]).kind == "f"))
 
 
-def write_rows(emitter: Any, op: Op) -> None:
+def write_rows(emitter: KernelEmitter, op: Op) -> None:
     """Copy the rows at the indices, one after the other; leaves where an index is out of range."""
     array, index = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     words = _words(emitter, op, index)
     count, = index.shape
-    size = str(array.type.dtype.itemsize)
+    size: Operand = Literal(array.type.dtype.itemsize, str(array.type.dtype.itemsize))
     for length in array.shape[1:]:
         size = emitter.let("imul(%s, %s)" % (size, length))
-    result = made_array(emitter, op, op.result, (count,) + array.shape[1:])
+    result = made_array(emitter, op, result_of(op), (count,) + array.shape[1:])
     emitter.guard(op, "%s != 0" % emitter.runtime("rows", result.data, array.data, array.shape[0], size, words.data,
                                                   count))
-    emitter.arrays[op.result] = result
+    emitter.arrays[result_of(op)] = result
     if words is not index:
         emitter.release(words)
 
 
-def write_elements(emitter: Any, op: Op) -> None:
+def write_elements(emitter: KernelEmitter, op: Op) -> None:
     """A new array of a few scalars."""
-    kind = op.result.type
-    result = emitter.new_array(op, kind, "v%d" % op.result.id, ["(%d)" % size for size in op.attrs["shape"]])
+    kind = array_type(result_of(op))
+    result = emitter.new_array(op, kind, "v%d" % result_of(op).id, [Literal(size) for size in op.attrs["shape"]])
     code = memory_code(kind.dtype)
     for k, value in enumerate(op.args):
         emitter.line("st_%s(%s, %d, %s)" % (code, result.data, k * kind.dtype.itemsize, emitter.text[value]))
-    emitter.arrays[op.result] = result
+    emitter.arrays[result_of(op)] = result
 
 
-def write_listed(emitter: Any, op: Op) -> None:
+def write_listed(emitter: KernelEmitter, op: Op) -> None:
     """A new array of the numbers in a list; leaves where one does not have the expected type."""
-    items, kind, kinds = emitter.text[op.args[0]], op.result.type, op.attrs["kinds"]
+    items, kind, kinds = emitter.text[op.args[0]], array_type(result_of(op)), op.attrs["kinds"]
     count = emitter.let("ld_i8(%s, %d)" % (items, SIZE_OFFSET))
     shape = [count, emitter.text[op.args[1]]][:kind.ndim]
-    result = emitter.new_array(op, kind, "v%d" % op.result.id, shape)
-    spec = [items, ROWS[op.attrs["rows"]], count, shape[-1], result.data, kind.dtype.num, int(len(kinds) > 1)]
-    spec += [BOXES.get(one, one.dtype.num) for one in kinds]
+    result = emitter.new_array(op, kind, "v%d" % result_of(op).id, shape)
+    spec: List[Any] = [items, ROWS[op.attrs["rows"]], count, shape[-1], result.data]
+    spec += [kind.dtype.num, int(len(kinds) > 1)]
+    spec += [box_number(one) for one in kinds]
     words = emitter.let("set_words(frame, %d, %s)" % (emitter.layout.scratch(len(spec)), ", ".join(map(str, spec))))
     emitter.guard(op, "%s != 0" % emitter.runtime("listed", words))
-    emitter.arrays[op.result] = result
+    emitter.arrays[result_of(op)] = result
 
 
 # ---- masks ----
 
 
-def _mask(emitter: Any, op: Op) -> Tuple[str, str]:
+def _mask(emitter: KernelEmitter, op: Op) -> Tuple[Operand, Operand]:
     """(number of elements, number of picked ones); leaves where array and mask differ in shape.
 
     An operation of a group may have the second number in its attribute ``count``.
     """
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
-    size = "1"
+    one = Literal(1, "1")
+    size: Operand = one
     for own, other in zip(array.shape, mask.shape):
         if own != other:
             emitter.guard_once(op, "%s != %s" % (own, other))
-        size = emitter.let("imul(%s, %s)" % (size, own)) if size != "1" else own
+        size = emitter.let("imul(%s, %s)" % (size, own)) if size is not one else own
     return size, op.attrs.get("count") or emitter.let(emitter.runtime("mask_count", mask.data, size))
 
 
@@ -190,7 +208,7 @@ FEW = 128
 class _OneByOne(Sparse):
     """The operations of a group under a mask one by one, where few elements are picked."""
 
-    def __init__(self, emitter: Any, group: List[Op]) -> None:
+    def __init__(self, emitter: KernelEmitter, group: List[Op]) -> None:
         self.emitter, self.group = emitter, group
         self.few, self.count = emitter.fresh(), emitter.fresh()
         emitter.line("%s = 0" % self.count)
@@ -203,9 +221,9 @@ class _OneByOne(Sparse):
         emitter.line("%s = choose(imul(%s, %d) < %s, 1, 0)" % (self.few, count, FEW, size))
         return "%s == 1" % self.few
 
-    def write(self, buffered: str) -> None:
+    def write(self, buffered: Condition) -> None:
         emitter, group, depth = self.emitter, self.group, self.emitter.depth
-        for condition in ([] if buffered == "True" else [buffered]) + ["%s == 2" % self.few]:
+        for condition in ([] if isinstance(buffered, bool) else [buffered]) + ["%s == 2" % self.few]:
             emitter.line("if %s:" % condition)
             emitter.depth += 1
         self.ask()
@@ -217,14 +235,14 @@ class _OneByOne(Sparse):
             single = Op(op.name, op.args, attrs, op.result, group[0].exit, op.lineno)
             SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
         for op in group[:-1]:
-            emitter.release(emitter.arrays.pop(op.result))
+            emitter.release(emitter.arrays.pop(result_of(op)))
         emitter.calm.forget()
         emitter.depth = depth
         emitter.line("else:")
         emitter.depth += 1
 
 
-def write_masked(emitter: Any, group: List[Op]) -> None:
+def write_masked(emitter: KernelEmitter, group: List[Op]) -> None:
     """Write a group that computes elements under a mask, in place.
 
     If few elements are picked, and a nest would need a buffer or a scan of all elements, the operations are done one
@@ -234,16 +252,16 @@ def write_masked(emitter: Any, group: List[Op]) -> None:
     write_store(emitter, group, _OneByOne(emitter, group))
 
 
-def write_pick(emitter: Any, op: Op) -> None:
+def write_pick(emitter: KernelEmitter, op: Op) -> None:
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     size, count = _mask(emitter, op)
-    result = made_array(emitter, op, op.result, [count])
+    result = made_array(emitter, op, result_of(op), [count])
     emitter.line(emitter.runtime("mask_pick", result.data, array.data, mask.data, size, array.type.dtype.itemsize,
                                  count))
-    emitter.arrays[op.result] = result
+    emitter.arrays[result_of(op)] = result
 
 
-def _put(emitter: Any, op: Op) -> None:
+def _put(emitter: KernelEmitter, op: Op) -> None:
     array, mask = emitter.arrays[op.args[0]], emitter.arrays[op.args[1]]
     size, count = _mask(emitter, op)
     first, step = _values(emitter, op, op.args[2], array.type.dtype, count)
@@ -251,11 +269,11 @@ def _put(emitter: Any, op: Op) -> None:
                                  step))
 
 
-def write_put_mask(emitter: Any, op: Op) -> None:
+def write_put_mask(emitter: KernelEmitter, op: Op) -> None:
     _unless_shared(emitter, op, _put)
 
 
-SCATTER_OPERATIONS: Dict[str, Callable[[Any, Op], None]] = {
+SCATTER_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
     "scatter": write_scatter, "shares": write_shares, "rows": write_rows, "add_at": write_add_at, "pick": write_pick,
     "listed": write_listed, "elements": write_elements,
     "put_mask": write_put_mask}

@@ -10,19 +10,33 @@ The numba emitter calls `SkewedLoops.write` at the first operation of a run.
 
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Collection, Dict, List, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
 from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.kernel.emit.array_ops import broadcast
-from pijit.core.kernel.emit.array_values import ArrayVariable
-from pijit.core.kernel.emit.exponent_bounds import SPARE, UNKNOWN, count_elements, look
+from pijit.core.kernel.emit.exponent_bounds import SPARE, UNKNOWN, Proof, count_elements, look
 from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
-from pijit.core.kernel.emit.inplace_store import are_one, shares_with
+from pijit.core.kernel.emit.inplace_store import shares_with
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
 from pijit.core.kernel.plan.group_operands import find_leaves
+from pijit.core.kernel.plan.operands import (
+    NULL,
+    ZERO,
+    ArrayVariable,
+    Literal,
+    Operand,
+    are_one,
+    array_type,
+    dtype_of,
+    result_of,
+    scalar_type,
+)
 from pijit.core.kernel.plan.skewing import SkewingRun, stores
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 BLOCK_BYTES = 1 << 15
 """Bytes of a block of one array, approximately."""
@@ -42,17 +56,20 @@ class SkewedLoops:
 
     __slots__ = ("emitter", "run", "_outer", "_bases", "_inside", "_blocks", "_size", "_count", "_number")
 
-    def __init__(self, emitter: Any) -> None:
+    def __init__(self, emitter: KernelEmitter) -> None:
         self.emitter = emitter
         self.run: Optional[SkewingRun] = None
         self._outer: Dict[Value, ArrayVariable] = {}  # the arrays as they are outside of the run
         self._bases: Dict[Value, ArrayVariable] = {}  # the memory of arrays that the run makes
         self._inside = False  # whether the emitter is inside the loop
-        self._blocks = self._size = self._count = self._number = ""
+        self._blocks: Operand = ZERO  # 1 if there are several blocks
+        self._size: Operand = ZERO  # the number of rows of a block
+        self._count: Operand = ZERO  # the number of rows
+        self._number: Operand = ZERO  # the number of the current block; before the loop, of all blocks
 
     # ---- called by the writers of operations ----
 
-    def prepared(self, value: Value, shape: Sequence[str]) -> Optional[ArrayVariable]:
+    def prepared(self, value: Value, shape: Sequence[Operand]) -> Optional[ArrayVariable]:
         """The memory for the current block of an array that the run makes; None outside of a run."""
         if self.run is None or not self._inside or value not in self.run.made:
             return None
@@ -103,9 +120,10 @@ class SkewedLoops:
                     return False
             else:
                 shape = broadcast(emitter, run.first, [emitter.arrays[value].shape for value in leaves])
-                strides = ["(0)"] * (len(shape) - 1) + ["(%d)" % op.result.type.dtype.itemsize]
-                emitter.arrays[op.result] = ArrayVariable(op.result.type, "0", "0", shape, strides)
-                emitter.by_rows.add(op.result)
+                result, kind = result_of(op), array_type(result_of(op))
+                strides = [ZERO] * (len(shape) - 1) + [Literal(kind.dtype.itemsize)]
+                emitter.arrays[result] = ArrayVariable(kind, NULL, NULL, shape, strides)
+                emitter.by_rows.add(result)
             if emitter.facts.is_group(op) and not can_fuse(emitter, group):
                 return False
         return True
@@ -134,13 +152,13 @@ class SkewedLoops:
         for op in run.groups:
             if op.result in run.made:
                 emitter.layout.reuse_scratch()
-                self._bases[op.result] = self._new(op)
+                self._bases[result_of(op)] = self._new(op)
 
-    def _rows_of_a_block(self, run: SkewingRun, array: ArrayVariable) -> Tuple[str, List[str]]:
+    def _rows_of_a_block(self, run: SkewingRun, array: ArrayVariable) -> Tuple[Operand, List[str]]:
         """The number of rows of a block, and the conditions that a block is small enough."""
         emitter, itemsize = self.emitter, array.type.dtype.itemsize
         if len(array.shape) == 1:
-            return "(%d)" % max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT), []
+            return Literal(max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT)), []
         length = count_elements(emitter, array.shape[1:])
         some = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (BLOCK_BYTES // itemsize, length, length))
         size = emitter.let("choose(%s < %d, %d, %s)" % (some, run.reach, run.reach, some))
@@ -151,7 +169,7 @@ class SkewedLoops:
         conditions: Dict[str, None] = {}
         for op in run.groups:
             leaves = find_leaves(self.emitter.facts.group_of(op))[0]
-            for value in leaves + ([op.args[0]] if stores(op) else [op.result]):
+            for value in leaves + [op.args[0] if stores(op) else result_of(op)]:
                 shape = self.emitter.arrays[value].shape
                 conditions.update(("%s == %s" % pair, None) for pair in zip(reversed(shape), reversed(rows.shape))
                                   if pair[0] != pair[1])
@@ -162,15 +180,16 @@ class SkewedLoops:
         emitter, conditions = self.emitter, []
         for root in dict.fromkeys(emitter.facts.root_of(op.args[0]) for op in run.stores):
             shared = shares_with(emitter, root, [other for other in run.roots if other is not root])
-            if shared != "False":
+            if shared is not False:
                 conditions.append("not %s" % shared)
         return conditions
 
     def _ask(self, run: SkewingRun, rows: ArrayVariable) -> None:
         """Set the variable for blocks if no operation can raise a flag; then note the bounds of written arrays."""
         emitter, calm, depth = self.emitter, self.emitter.calm, self.emitter.depth
-        looked = [root for root in run.roots if root.type.dtype.kind == "f" and root not in calm.made]
-        names = {root: calm.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
+        looked = [root for root in run.roots if dtype_of(root).kind == "f" and root not in calm.made]
+        names: Dict[Value, Operand] = {
+            root: calm.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
         elements = count_elements(emitter, rows.shape)
         counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
         small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
@@ -194,25 +213,26 @@ class SkewedLoops:
         emitter.depth += 1
         emitter.line("pass")
         for root, bound in noted:
-            calm.note(root, "1", bound)
+            calm.note(root, Proof(Literal(1, "1"), bound))
         emitter.depth = depth
 
-    def _worst(self, run: SkewingRun, bounds: Dict[Value, str]) -> Tuple[str, List[Tuple[Value, str]]]:
+    def _worst(self, run: SkewingRun, bounds: Dict[Value, Operand]) -> Tuple[str, List[Tuple[Value, Operand]]]:
         """A variable that is above 0 if something may be infinite, and the bounds of written arrays, in order."""
-        emitter, worst, noted = self.emitter, str(-UNKNOWN), []
+        emitter, worst = self.emitter, str(-UNKNOWN)
+        noted: List[Tuple[Value, Operand]] = []
         for op in run.groups:
             group = emitter.facts.group_of(op)
             leaves, wanted = find_leaves(group)
-            scalars = {(value, code): emitter.converted(emitter.text[value], value.type, np.dtype(code), run.first)
-                       for value, code in wanted}
+            scalars = {(value, code): emitter.converted(
+                emitter.text[value], scalar_type(value), np.dtype(code), run.first) for value, code in wanted}
             arrays = {value: bounds[emitter.facts.root_of(value)]
-                      for value in leaves if value.type.dtype.kind == "f"}
-            bound = emitter.fresh()
-            own = emitter.calm.propagate(group, arrays, scalars, bound)
+                      for value in leaves if dtype_of(value).kind == "f"}
+            variable = emitter.fresh()
+            own = emitter.calm.propagate(group, arrays, scalars, variable)
+            bound: Operand = variable
             worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, own, own, worst))
-            root = op.result
+            root = emitter.facts.root_of(op.args[0]) if stores(op) else result_of(op)
             if stores(op):
-                root = emitter.facts.root_of(op.args[0])
                 noted.append((root, bound))
                 bound = emitter.let("choose(%s < %s, %s, %s)" % (bound, bounds[root], bounds[root], bound))
             bounds[root] = bound
@@ -222,15 +242,16 @@ class SkewedLoops:
         """Memory for the result of a group: for some blocks, or for all if the array is used after the run."""
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
         assert run is not None
-        group, blocks = emitter.facts.group_of(op), run.slots[op.result]
+        group, whole = emitter.facts.group_of(op), arrays[result_of(op)]
+        blocks = run.slots[result_of(op)]
 
-        def rows(array: ArrayVariable) -> Tuple[str, ...]:
-            if not blocks or len(array.shape) < len(arrays[op.result].shape):
+        def rows(array: ArrayVariable) -> Tuple[Operand, ...]:
+            if not blocks or len(array.shape) < len(whole.shape):
                 return array.shape
             some = "choose(%s == 1, imul(%d, %s), %s)" % (self._blocks, blocks, self._size, array.shape[0])
             return (emitter.pure(some),) + array.shape[1:]
 
-        shape = rows(arrays[op.result])
+        shape = rows(whole)
         emitter.arrays = dict(arrays)
         for value in find_leaves(group)[0]:
             array = self._bases.get(value, arrays[value])
@@ -258,7 +279,7 @@ class SkewedLoops:
                 emitter.write_group_of(op)
             emitter.float_checks.write()
             emitter.leave_scope(within)
-        calm.assumed, self._inside, self._number = "", False, number
+        calm.assumed, self._inside, self._number = None, False, number
         emitter.line("%s = iadd(%s, 1)" % (step, step))
         emitter.indented("if iadd(%s, %d) <= %s:" % (number, len(run.phases) - 1, step), "break")
         emitter.leave_scope(outside)
@@ -284,10 +305,10 @@ class SkewedLoops:
     def _outer_of(self, value: Value) -> ArrayVariable:
         return self._bases[value] if value in self._bases else self._outer[value]
 
-    def _block_of(self, value: Value, size: str) -> ArrayVariable:
+    def _block_of(self, value: Value, size: Operand) -> ArrayVariable:
         """The rows of the current block of an array."""
         emitter, array = self.emitter, self._outer_of(value)
-        blocks = self.run.slots.get(value, 0)  # type: ignore[union-attr]
+        blocks = cast(SkewingRun, self.run).slots.get(value, 0)
         if blocks == 1:
             data = array.data
         else:
@@ -296,7 +317,7 @@ class SkewedLoops:
                 number = emitter.pure("isub(%s, imul(%d, ifloordiv(%s, %d)))" % (number, blocks, number, blocks))
             begin = emitter.pure("imul(%s, %s)" % (number, self._size))
             data = emitter.let("iadd(%s, imul(%s, %s))" % (array.data, begin, array.strides[0]))
-        return ArrayVariable(array.type, data, array.object, (size,) + array.shape[1:], array.strides, None,
+        return ArrayVariable(array.type, data, array.object, (size, *array.shape[1:]), array.strides, None,
                              array.shown)
 
     def _finish(self, run: SkewingRun) -> None:

@@ -31,7 +31,7 @@ operations on it, because LLVM neither moves a pin nor looks through it::
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from llvmlite import ir
 
@@ -45,7 +45,11 @@ from pijit.core.kernel.llvm.fp_status import clear_status, flags_are_raised
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, same_kind, unary
 from pijit.core.kernel.llvm.nest.pairwise_sum import loop as write_loop
 from pijit.core.kernel.plan.control_tree import LoopNode
+from pijit.core.kernel.plan.operands import Name, Operand, scalar_type
 from pijit.core.kernel.plan.strips import AFFINE, Combined, Strip, Term
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 LEAST = 6
 """The fewest iterations of a strip, because reading the processor's flags costs as much as a few checks."""
@@ -64,13 +68,13 @@ class Unchecked(NamedTuple):
     ``free`` are the results that need no pin. ``inside`` are the operations whose indices are in range.
     """
 
-    quiet: str
-    pinned: Set[str]
+    quiet: Name
+    pinned: Set[Operand]
     free: Set[Value]
     inside: Set[Op]
 
 
-def write_strip(emitter: Any, loop: LoopNode, strip: Strip) -> None:
+def write_strip(emitter: KernelEmitter, loop: LoopNode, strip: Strip) -> None:
     """Write a loop twice: without floating-point checks, and with them, if the first version fails."""
     names = [emitter.text[param] for param in strip.params]
     starts = [emitter.renamed(name) for name in names]
@@ -95,7 +99,7 @@ def write_strip(emitter: Any, loop: LoopNode, strip: Strip) -> None:
     emitter.depth -= 1
 
 
-def _compare_ends(emitter: Any, strip: Strip, quiet: str, rounds: str) -> None:
+def _compare_ends(emitter: KernelEmitter, strip: Strip, quiet: Name, rounds: Operand) -> None:
     """Give up the version without checks where an index begins or ends out of range or below 0.
 
     All indices in between are in range then.
@@ -113,7 +117,7 @@ def _compare_ends(emitter: Any, strip: Strip, quiet: str, rounds: str) -> None:
                 emitter.line("%s = choose(%s, 0, %s)" % (quiet, test, quiet))
 
 
-def _write_unchecked(emitter: Any, loop: LoopNode, strip: Strip, quiet: str, rounds: str) -> None:
+def _write_unchecked(emitter: KernelEmitter, loop: LoopNode, strip: Strip, quiet: Name, rounds: Operand) -> None:
     floats = [emitter.text[param] for param in strip.params if _is_float(param)]
     runs = _runs(emitter, strip, rounds)
     for run in runs:
@@ -131,7 +135,7 @@ def _write_unchecked(emitter: Any, loop: LoopNode, strip: Strip, quiet: str, rou
         emitter.indented("if %s == 0:" % quiet, *["give_back(%s)" % run for run in runs])
 
 
-def _runs(emitter: Any, strip: Strip, rounds: str) -> List[str]:
+def _runs(emitter: KernelEmitter, strip: Strip, rounds: Operand) -> List[str]:
     """The arguments of ``keep_run`` for each store: a number, the element's size, first address, step and count."""
     runs: List[str] = []
     for element in strip.elements:
@@ -147,7 +151,7 @@ def _runs(emitter: Any, strip: Strip, rounds: str) -> List[str]:
     return runs
 
 
-def _pin(emitter: Any, names: List[str]) -> None:
+def _pin(emitter: KernelEmitter, names: Sequence[Operand]) -> None:
     for name in names:
         emitter.line("%s = pinned(%s)" % (name, name))
 
@@ -164,14 +168,14 @@ def unchecked_operation(unchecked: Unchecked, op: Op, source: str, fields: Dict[
     return "pinned(%s)" % text
 
 
-def _source(emitter: Any, term: Optional[Term]) -> str:
+def _source(emitter: KernelEmitter, term: Optional[Term]) -> str:
     """The source of an integer that is known before the loop; None is 0."""
     if isinstance(term, Combined):
         return "%s(%s, %s)" % (AFFINE[term.name], _source(emitter, term.one), _source(emitter, term.other))
     if not isinstance(term, Value):
         return "(%d)" % (term or 0)
     known = emitter.facts.constants.get(term)
-    return emitter.text[term] if known is None else scalars.constant(known, term.type)  # type: ignore[no-any-return]
+    return emitter.text[term] if known is None else scalars.constant(known, scalar_type(term))
 
 
 def _is_float(value: Value) -> bool:

@@ -7,25 +7,22 @@ If a side exit or a call of NumPy needs an object, it gets that of a copy.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Sequence
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
-from pijit.core.kernel.emit.array_values import ArrayVariable
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
+from pijit.core.kernel.plan.escape import MOST_SLOTS, may_be_on_stack
+from pijit.core.kernel.plan.operands import ONE, ArrayVariable, Literal, Operand, array_type
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 SLOT_BYTES = 4096
 """Bytes of a slot."""
-MOST_SLOTS = 8
-"""The most slots of one kernel, because Python's threads may have small stacks."""
-
-MOST_EXITS = 8
-"""The most side exits that need one stack array: each has its own code that makes an object."""
-
 _ALIGNMENT = 64
-_MOST_AXES = 4
-"""With more axes, the product of sizes that fit one by one may overflow."""
-
 
 def _build_slot(builder: Any, args: Any) -> Any:
     """``slot(frame, offset)``: the address of memory on the kernel's stack.
@@ -44,7 +41,7 @@ def _build_slot(builder: Any, args: Any) -> Any:
 SLOTS = {"slot": Intrinsic(INT, None, _build_slot)}
 
 
-def made_array(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
+def made_array(emitter: KernelEmitter, leaving: Op, value: Value, shape: Sequence[Operand],
                kind: Optional[Array] = None) -> ArrayVariable:
     """A new array for a value, or of the type ``kind``; in a tiled or skewed loop, the memory for a block.
 
@@ -54,16 +51,16 @@ def made_array(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
     return ready if ready is not None else new_made(emitter, leaving, value, shape, kind)
 
 
-def new_made(emitter: Any, leaving: Op, value: Value, shape: Sequence[str],
+def new_made(emitter: KernelEmitter, leaving: Op, value: Value, shape: Sequence[Operand],
              kind: Optional[Array] = None) -> ArrayVariable:
     """As ``made_array``, but never the memory for a block."""
-    kind, name = kind or value.type, "v%d" % value.id
+    kind, name = kind or array_type(value), "v%d" % value.id
     if emitter.buffers.borrows(value):
         return new_private(emitter, leaving, kind, name, shape, wanted=emitter.plan.escape.exits_with(value))
-    return emitter.new_array(leaving, kind, name, shape)  # type: ignore[no-any-return]
+    return emitter.new_array(leaving, kind, name, shape)
 
 
-def new_private(emitter: Any, op: Op, kind: Array, name: str, shape: Sequence[str],
+def new_private(emitter: KernelEmitter, op: Op, kind: Array, name: str, shape: Sequence[Operand],
                 otherwise: Optional[Callable[[], ArrayVariable]] = None, wanted: int = 0) -> ArrayVariable:
     """A new array that is handed out at ``wanted`` side exits and nowhere else.
 
@@ -72,8 +69,8 @@ def new_private(emitter: Any, op: Op, kind: Array, name: str, shape: Sequence[st
     """
     if otherwise is None:
         def otherwise() -> ArrayVariable:
-            return emitter.new_array(op, kind, name, shape, private=True)  # type: ignore[no-any-return]
-    if kind.layout != "C" or kind.ndim > _MOST_AXES or emitter.slots == MOST_SLOTS or wanted > MOST_EXITS:
+            return emitter.new_array(op, kind, name, shape, private=True)
+    if not may_be_on_stack(kind, wanted) or emitter.slots == MOST_SLOTS:
         return otherwise()
     emitter.slots += 1
     most = SLOT_BYTES // kind.dtype.itemsize
@@ -81,14 +78,13 @@ def new_private(emitter: Any, op: Op, kind: Array, name: str, shape: Sequence[st
     array.lazy = array.in_slot = True
     emitter.line("%s = 0" % array.object)
     emitter.line("%s = slot(frame, %d)" % (array.data, 8 * emitter.layout.scratch(1)))
-    stride = "(%d)" % kind.dtype.itemsize
+    stride: str = Literal(kind.dtype.itemsize)
     for size, shown in zip(reversed(array.shape), reversed(array.shown)):
         emitter.line("%s = %s" % (shown, stride))
         stride = "imul(%s, %s)" % (shown, size)
-    count = "(1)"
-    for size in shape:
-        count = size if count == "(1)" else "imul(%s, %s)" % (count, size)
-    fits = ["%s <= %d" % (size, most) for size in dict.fromkeys(tuple(shape) + (count,))]
+    longer: List[Operand] = list(itertools.dropwhile(lambda size: size.value == 1, shape)) or [ONE]
+    count = functools.reduce("imul({}, {})".format, longer[1:], str(longer[0]))
+    fits = ["%s <= %d" % (size, most) for size in dict.fromkeys([*shape, count])]
     emitter.line("if not (%s):" % " and ".join(fits))
     emitter.depth += 1
     otherwise()

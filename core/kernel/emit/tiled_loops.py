@@ -8,17 +8,20 @@ The numba emitter calls `TiledLoops.write` at the first operation of a run.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, cast
 
-from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import broadcast
-from pijit.core.kernel.emit.array_values import ArrayVariable
 from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
 from pijit.core.kernel.emit.reductions import reduced_shape
 from pijit.core.kernel.emit.stack_arrays import new_made
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
+from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Literal, Operand, array_type, result_of
 from pijit.core.kernel.plan.tiling import TilingRun, makes_elements
+
+if TYPE_CHECKING:
+    from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
 
 BLOCK_BYTES = 1 << 17
 """Bytes of a block of one array, approximately: a few blocks fit into the second-level cache."""
@@ -32,14 +35,16 @@ class TiledLoops:
 
     __slots__ = ("emitter", "run", "_outer", "_whole", "_bases", "_prologue", "_begin", "_block", "_alike")
 
-    def __init__(self, emitter: Any) -> None:
+    def __init__(self, emitter: KernelEmitter) -> None:
         self.emitter = emitter
         self.run: Optional[TilingRun] = None
         self._outer: Dict[Value, ArrayVariable] = {}  # the arrays as they are outside of the run
         self._whole: Dict[Value, ArrayVariable] = {}  # the arrays that the run makes, as if for all rows
         self._bases: Dict[Value, ArrayVariable] = {}  # the memory that they have
         self._prologue = 0  # the line before the loop
-        self._begin = self._block = self._alike = ""
+        self._begin: Optional[Operand] = None  # the first row of a block, inside the loop
+        self._block: Operand = ZERO  # the number of rows of a block
+        self._alike: Optional[str] = None  # the condition that all arrays have the same number of rows
 
     # ---- called by the writers of operations ----
 
@@ -50,12 +55,12 @@ class TiledLoops:
         inner = self.run.made - self.run.lasting
         return [value for value in values if value in inner] if last.result in inner else []
 
-    def prepared(self, value: Value, shape: Sequence[str]) -> Optional[ArrayVariable]:
+    def prepared(self, value: Value, shape: Sequence[Operand]) -> Optional[ArrayVariable]:
         """The memory for the current block of an array that the run makes; None where no blocks are written."""
         run = self.run
         if run is None:
-            return self.emitter.skewing.prepared(value, shape)  # type: ignore[no-any-return]
-        if not self._begin or value not in run.made:
+            return self.emitter.skewing.prepared(value, shape)
+        if self._begin is None or value not in run.made:
             return None
         if value not in self._bases:
             self._bases[value] = self._before(lambda: self._new(value))
@@ -63,12 +68,12 @@ class TiledLoops:
         data = self._moved(base) if value in run.lasting else base.data
         return ArrayVariable(base.type, data, base.object, shape, base.strides, None, base.shown)
 
-    def part_of(self, value: Optional[Value]) -> List[str]:
+    def part_of(self, value: Value) -> List[str]:
         """For a block of a lasting array: the bytes of all blocks, and the addresses that the next block will read."""
         run = self.run
-        if run is None or not self._begin or value not in run.lasting:
+        if run is None or self._begin is None or value not in run.lasting:
             return []
-        whole = self._bases[value]  # type: ignore[index]
+        whole = self._bases[value]
         following = self.emitter.let("iadd(%s, %s)" % (self._begin, self._block))
         return ["imul(%s, %s)" % (whole.strides[0], whole.shape[0])] + [
             "iadd(%s, imul(%s, %s))" % (array.data, following, array.strides[0])
@@ -79,7 +84,7 @@ class TiledLoops:
         emitter, run, arrays = self.emitter, self.run, self.emitter.arrays
         assert run is not None
         self.run, emitter.arrays = None, self._outer
-        emitter.take(run.first.exit)
+        emitter.take(cast(SideExit, run.first.exit))
         self.run, emitter.arrays = run, arrays
 
     # ---- a run ----
@@ -88,10 +93,10 @@ class TiledLoops:
         """Write the operations of a run as a loop over blocks."""
         emitter = self.emitter
         emitter.float_checks.write()
-        self.run, self._outer, self._bases, self._begin = run, emitter.arrays, {}, ""
+        self.run, self._outer, self._bases, self._begin = run, emitter.arrays, {}, None
         emitter.arrays = dict(self._outer)
         self._write_ahead(run)
-        rows = [value for value in run.rows if self._outer[value].shape[0] != "(1)"] or run.rows
+        rows = [value for value in run.rows if self._outer[value].shape[0].value != 1] or run.rows
         count = self._write_head(run, [self._outer[value] for value in rows])
         outside = emitter.enter_scope()
         here = emitter.let("isub(%s, %s)" % (count, self._begin))
@@ -125,24 +130,25 @@ class TiledLoops:
             shapes = [emitter.arrays[value].shape for value in member.args if isinstance(value.type, Array)]
             reduces = member.name == "reduce"
             shape = reduced_shape(member, shapes[0]) if reduces else broadcast(emitter, run.first, shapes)
-            kind, strides = member.result.type, []  # type: Array, List[str]
+            kind, strides = array_type(result_of(member)), []  # type: Array, List[Operand]
             for axis in reversed(range(len(shape))):
                 strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], shape[axis + 1])) if strides
-                               else "(%d)" % kind.dtype.itemsize)
-            emitter.arrays[member.result] = ArrayVariable(kind, "0", "0", shape, strides)
+                               else Literal(kind.dtype.itemsize))
+            emitter.arrays[result_of(member)] = ArrayVariable(kind, NULL, NULL, shape, strides)
 
-    def _write_head(self, run: TilingRun, rows: List[ArrayVariable]) -> str:
+    def _write_head(self, run: TilingRun, rows: List[ArrayVariable]) -> Operand:
         """Write the lasting arrays and the start of the loop; returns the number of rows.
 
         Arrays of different lengths are one block.
         """
         emitter, count = self.emitter, rows[0].shape[0]
         sizes = [size for size in dict.fromkeys(array.shape[0] for array in rows) if size != count]
-        self._alike = " and ".join("%s == %s" % (count, size) for size in sizes)
+        alike = " and ".join("%s == %s" % (count, size) for size in sizes)
         wanted = emitter.let(self._rows_of_a_block(max(rows, key=lambda array: len(array.shape))))
         block = "choose(%s < %s, %s, %s)" % (wanted, count, wanted, count)
+        self._alike = None
         if sizes:
-            self._alike = emitter.let(self._alike)
+            self._alike = alike if count.value is not None else emitter.let(alike)
             block = "choose(%s, %s, %s)" % (self._alike, block, count)
         self._block = emitter.renamed(block)
         for op in run.ops:
@@ -156,8 +162,8 @@ class TiledLoops:
     def _rows_of_a_block(self, array: ArrayVariable) -> str:
         emitter, elements = self.emitter, BLOCK_BYTES // array.type.dtype.itemsize
         if len(array.shape) == 1:
-            return "(%d)" % (elements // ALIGNMENT * ALIGNMENT)
-        length = array.shape[1]
+            return Literal(elements // ALIGNMENT * ALIGNMENT)
+        length: str = array.shape[1]
         for size in array.shape[2:]:
             length = "imul(%s, %s)" % (length, size)
         length = emitter.let(length)
@@ -166,20 +172,20 @@ class TiledLoops:
 
     def _lasting(self, op: Op) -> ArrayVariable:
         """A new array that is used after the run."""
-        emitter, run = self.emitter, self.run
+        emitter, run = self.emitter, cast(TilingRun, self.run)
         emitter.layout.reuse_scratch()
-        shape = self._whole[op.result].shape
-        if op.name == "reduce" or emitter.plan.escape.is_private(op.result):
-            return new_made(emitter, run.first, op.result, shape)  # type: ignore[union-attr]
+        shape = self._whole[result_of(op)].shape
+        if op.name == "reduce" or emitter.plan.escape.is_private(result_of(op)):
+            return new_made(emitter, run.first, result_of(op), shape)
         group = emitter.facts.group_of(op)
         return allocate(emitter, group if can_fuse(emitter, group) else [op], list(shape))
 
     def _new(self, value: Value) -> ArrayVariable:
         """A new array for a block; for all rows where arrays differ in length."""
         shape = list(self._whole[value].shape)
-        shape[0] = "choose(%s, %s, %s)" % (self._alike, self._block, shape[0]) if self._alike else self._block
-        shape[0] = self.emitter.let(shape[0])
-        return new_made(self.emitter, self.run.first, value, shape)  # type: ignore[union-attr]
+        rows = "choose(%s, %s, %s)" % (self._alike, self._block, shape[0]) if self._alike else self._block
+        shape[0] = self.emitter.let(rows)
+        return new_made(self.emitter, cast(TilingRun, self.run).first, value, shape)
 
     def _before(self, write: Callable[[], ArrayVariable]) -> ArrayVariable:
         """Write code before the loop."""
@@ -191,16 +197,16 @@ class TiledLoops:
         emitter.lines, emitter.depth = inside, depth
         return answer
 
-    def _enter(self, value: Value, here: str, count: str) -> None:
+    def _enter(self, value: Value, here: Operand, count: Operand) -> None:
         """Make the emitter's array that of the current block, for an array from outside of the run."""
         array = self._outer[value]
         size = here if array.shape[0] == count else self.emitter.pure(
             "choose(%s, %s, %s)" % (self._alike, here, array.shape[0]))
         self.emitter.arrays[value] = ArrayVariable(
-            array.type, self._moved(array), array.object, (size,) + array.shape[1:], array.strides, None, array.shown)
+            array.type, self._moved(array), array.object, (size, *array.shape[1:]), array.strides, None, array.shown)
 
-    def _moved(self, array: ArrayVariable) -> str:
-        return self.emitter.let("iadd(%s, imul(%s, %s))" % (  # type: ignore[no-any-return]
+    def _moved(self, array: ArrayVariable) -> Operand:
+        return self.emitter.let("iadd(%s, imul(%s, %s))" % (
             array.data, self._begin, array.strides[0]))
 
     def _finish(self, run: TilingRun) -> None:

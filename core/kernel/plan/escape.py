@@ -15,6 +15,15 @@ from pijit.core.graph.ops import HIDES_OPERANDS, HIDES_OTHERS, MAKERS, VIEWS
 from pijit.core.graph.types import Array
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 
+MOST_SLOTS = 8
+"""The most stack arrays of one kernel, because Python's threads may have small stacks."""
+
+MOST_EXITS = 8
+"""The most side exits that need one stack array: each has its own code that makes an object."""
+
+_MOST_AXES = 4
+"""With more axes, the product of sizes that fit one by one may overflow."""
+
 
 class EscapeAnalysis:
     """The escape analysis of one graph."""
@@ -46,6 +55,11 @@ class EscapeAnalysis:
     def exits_with(self, value: Value) -> int:
         """The number of side exits whose values include an array itself."""
         return self._exits[value]
+
+
+def may_be_on_stack(kind: Array, exits: int) -> bool:
+    """Whether an array that leaves at this number of side exits only may live on the kernel's stack."""
+    return kind.layout == "C" and kind.ndim <= _MOST_AXES and exits <= MOST_EXITS
 
 
 def _shown(graph: Graph, ops: List[Op]) -> Set[Value]:

@@ -1,0 +1,189 @@
+"""Loop nests of fused groups: which groups a nest computes, and the steps that it has.
+
+emit/fused_nest.py and emit/inplace_store.py write the nests; llvm/nest/nest.py builds them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Collection, Dict, Iterator, List, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from pijit.core.graph.element_ops import DIVIDING, UNDERFLOWING
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, NEVER
+from pijit.core.graph.passes.fusion import converts, operands, picks_floats, raises_flags, scalar_operation, watched
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.errors import CompileError
+from pijit.core.kernel.llvm.nest.elements import can_convert
+from pijit.core.kernel.llvm.nest.nest import ANY, FAR, UNIT, ZERO, likely_kind
+from pijit.core.kernel.options import CompileOptions
+from pijit.core.kernel.plan.graph_facts import GraphFacts
+from pijit.core.kernel.plan.group_operands import find_leaves
+from pijit.core.kernel.plan.operands import ArrayVariable, Constant, Operand, array_type, dtype_of, result_of
+from pijit.core.kernel.plan.transposed_operands import turned_leaves
+
+Arrays = Mapping[Value, ArrayVariable]
+
+
+def loop_dtypes(types: str) -> Tuple[List[np.dtype[Any]], np.dtype[Any]]:
+    """Operand dtypes and result dtype of a loop such as ``dd->d``."""
+    codes, _, results = types.partition("->")
+    if len(results) != 1:
+        raise CompileError("ufuncs with %d results are not supported" % len(results))
+    return [np.dtype(code) for code in codes], np.dtype(results)
+
+
+def goes_by_rows(array: ArrayVariable, value: Value, by_rows: Collection[Value]) -> bool:
+    """Whether the last stride of an array is the smallest one, for certain or by the guess of `likely_by_rows`."""
+    return array.last_stride != ANY or value in by_rows
+
+
+def is_nest(group: List[Op], arrays: Arrays, scalars: Mapping[Value, Operand], by_rows: Collection[Value],
+            options: CompileOptions) -> bool:
+    """Whether a nest computes what NumPy computes, and faster: last strides are, or should be, the smallest ones."""
+    values, wanted = find_leaves(group)
+    last, turned = group[-1], turned_leaves(group, values, arrays)
+    written = [last.args[0]] if last.name in EFFECTS else []
+    several = len(group) > 1
+    if not values or any(
+            not arrays[value].shape
+            or not (goes_by_rows(arrays[value], value, by_rows) or value in turned)
+            and (array_type(value).ndim > 1 or not several) for value in values + written):
+        return False
+    if written and (max(array_type(value).ndim for value in values) > array_type(written[0]).ndim or any(
+            array_type(value).turned for value in values + written)):  # a buffer is in row order
+        return False
+    listens = not options.fast and any(map(raises_flags, group))
+    if listens and not all(map(_is_finite, (scalars[value] for value, _ in wanted))):
+        return False  # LLVM folds operations on a NaN constant, and would drop the others with their flags
+    dtypes = [array.type.dtype for array in tables_of(group, arrays)]
+    return all(can_convert(dtype, dtype) for dtype in dtypes) \
+        and all(can_convert(source, target) for source, target in _conversions(group))
+
+
+def _is_finite(operand: Operand) -> bool:
+    return not isinstance(operand, Constant) or operand.is_finite
+
+
+def tables_of(group: List[Op], arrays: Arrays) -> List[ArrayVariable]:
+    """The arrays in which the group finds elements by index, one for each operation that does so."""
+    return [arrays[op.args[0]] for op in group if op.name == "gather"]
+
+
+def _conversions(group: List[Op]) -> Iterator[Tuple[np.dtype[Any], np.dtype[Any]]]:
+    """The pairs of dtypes between which a group converts elements."""
+    for op in group:
+        if op.name == "assign":
+            yield dtype_of(op.args[1]), dtype_of(op.args[0])
+        if op.name in COMPUTES_NO_ELEMENTS:
+            continue
+        dtypes, result = loop_dtypes(op.attrs["types"])
+        for value, dtype in zip(operands(op), dtypes):
+            if isinstance(value.type, Array):
+                yield value.type.dtype, dtype
+        if op.name == "ufunc_into":
+            yield result, dtype_of(op.args[0])
+
+
+# ---- operations of a group ----
+
+
+def may_underflow(op: Op) -> bool:
+    return raises_flags(op) and scalar_operation(op) in UNDERFLOWING
+
+
+def finds(op: Op) -> bool:
+    return op.name == "gather"
+
+
+def asked(group: List[Op]) -> List[Op]:
+    """The operations whose flags must be known at the end of the nest.
+
+    If the last one has the attribute ``reports``, another operation asks for its flags.
+    """
+    return group[:-1] if group[-1].attrs.get("reports") else group
+
+
+def asks_for_temporaries(group: List[Op], arrays: Arrays, facts: GraphFacts) -> bool:
+    """Whether an operator of the group may compute into an array that the kernel has not made, of any strides."""
+    return any(into != NEVER and value in arrays and value not in facts.made
+               for op in group for value, into in zip(op.args, op.attrs.get("into", ())))
+
+
+def watched_steps(group: List[Op], fast: bool) -> Tuple[int, ...]:
+    """The numbers of the watched steps. If flags are not checked, these are only extremes and conversions."""
+    wanted = watched(group)
+    return tuple(number for number, op in enumerate(group)
+                 if op in wanted and (picks_floats(op) or converts(op) or not fast))
+
+
+def steps_of(group: List[Op]) -> Tuple[Tuple[str, str, Tuple[int, ...]], ...]:
+    """The steps of a group's nest: (operation, dtypes of its operands, their numbers)."""
+    arrays, scalars = find_leaves(group)
+    number: Dict[Any, int] = {item: k for k, item in enumerate(list(arrays) + list(scalars))}
+    steps: List[Tuple[str, str, Tuple[int, ...]]] = []
+    tables = 0
+    picked = {op.result for op in group if op.name == "pick"}
+    for op in group:
+        if converts(op):
+            steps.append(("to_" + dtype_of(result_of(op)).char, dtype_of(op.args[0]).char, (number[op.args[0]],)))
+        if op.name in COMPUTES_NO_ELEMENTS:
+            continue
+        codes = op.attrs["types"].partition("->")[0]
+        numbers = tuple(number[(value, code) if isinstance(value.type, Scalar) else value]
+                        for value, code in zip(operands(op), codes))
+        name = scalar_operation(op)
+        if picked and name in DIVIDING and op.args[-1] not in picked and isinstance(op.args[-1].type, Array):
+            # operands that are not picked could raise a flag, so 1 takes their place
+            steps.append(("picked", "?" + codes[-1], (number[group[-1].args[1]], numbers[-1])))
+            numbers = numbers[:-1] + (len(arrays) + len(scalars) + len(steps) - 1,)
+        number[op.result] = len(arrays) + len(scalars) + len(steps)
+        if name == "gather":
+            name, tables = "gather%d" % tables, tables + 1
+        steps.append((name, codes, numbers))
+    return tuple(steps)
+
+
+# ---- operands of a nest ----
+
+
+def is_one_axis(shape: Sequence[Operand], arrays: Sequence[ArrayVariable]) -> bool:
+    """Whether arrays can be gone through as vectors: all are certain to be in C order and have this shape.
+
+    With short rows, too many elements would be left after the last whole vector of each row.
+    """
+    return len(shape) > 1 and not any(
+        array.rolled or array.type.layout != "C" or array.shape != tuple(shape) for array in arrays)
+
+
+def last_strides(shape: Sequence[Operand], arrays: Sequence[ArrayVariable]) -> Tuple[str, Tuple[int, ...]]:
+    """For a nest over a shape: the kinds of last strides, and the number of the operand that each one is part of.
+
+    The numbers are -1 for operands on their own; there are none if all are.
+    """
+    lasts, beside = "", []  # type: str, List[int]
+    alike = [array.strides[-1] for array in arrays if array.last_stride == ANY]  # parts of one array have equal ones
+    for number, array in enumerate(arrays):
+        kind = FAR if array.goes_by_columns else array.last_stride
+        if kind not in (ZERO, FAR) and array.shape[-1] != shape[-1]:
+            kind = ANY
+        elif kind == ANY:
+            kind = likely_kind(alike.count(array.strides[-1]))
+        lasts += kind
+        beside.append(-1 if kind in (ZERO, UNIT) else _part_of(array, arrays[:number]))
+    return lasts, tuple(beside) if max(beside) >= 0 else ()
+
+
+def _part_of(array: ArrayVariable, others: Sequence[ArrayVariable]) -> int:
+    """The number of the first array with equal strides at a known distance from this one, or -1."""
+    def facts(one: ArrayVariable) -> Tuple[Any, ...]:
+        return one.origin[0], one.strides, one.shape, one.type.dtype, one.rolled
+
+    return next((k for k, other in enumerate(others) if facts(other) == facts(array) and array.rolled is None), -1)
+
+
+def families(group: List[Op], facts: GraphFacts) -> Tuple[int, ...]:
+    """For each operand, the number of the first operand that is part of the same array."""
+    found = [facts.root_of(value) for value in find_leaves(group)[0]]
+    return tuple(map(found.index, found))

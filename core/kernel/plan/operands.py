@@ -1,0 +1,178 @@
+"""Operands of kernel source: names of variables and constants, and the operands that describe an array.
+
+Decisions look at the class and the value of an operand, never at its text. An operand is a string, so that printing it
+costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union, cast
+
+import numpy as np
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.types import Array, Scalar
+from pijit.core.kernel.llvm.nest import nest as nests
+
+
+class Operand(str):
+    """A scalar operand; ``value`` is its number if that is known, else None."""
+
+    __slots__ = ()
+    value: Any = None
+
+
+class Name(Operand):
+    """A variable."""
+
+    __slots__ = ()
+
+
+class Constant(Operand):
+    """A number. Its text may be a call, such as ``narrow((0.5))``, which a variable holds if it is needed twice."""
+
+    __slots__ = ("value",)
+
+    def __new__(cls, value: Any, text: str) -> Constant:
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(self.value - self.value == 0)
+
+
+class Literal(Constant):
+    """A number whose text is a literal of the language."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: Any, text: str = "") -> Literal:
+        return cast(Literal, super().__new__(cls, value, text or "(%r)" % value))
+
+
+ZERO, ONE = Literal(0), Literal(1)
+NULL = Literal(0, "0")
+"""The word of an object that does not exist."""
+
+Condition = Union[bool, Operand]
+"""A condition: known, or a variable."""
+
+
+class ArrayVariable:
+    """The operands of one array value: data address, object, shape and strides.
+
+    A view has no object at first: ``object`` is a variable that is 0 until the ndarray object is made. ``base`` is
+    then the object that it is a view of. The ``object`` of a stack array (``in_slot``, stack_arrays.py) is 0 until a
+    copy is made. For any other array ``base`` is the object itself.
+
+    ``strides`` lead to elements; ``shown`` are the strides that NumPy shows. They may differ in an axis of length 1
+    and in empty arrays: NumPy calls these contiguous with any strides, and the layout then gives a literal for
+    ``strides``.
+
+    ``origin`` is (another data address, the offset of the elements from it in bytes), valid if there are elements.
+    ``rolled`` is (axis, places) for an array that only loop nests read: elements lie that many places back on the
+    axis.
+    """
+
+    __slots__ = ("type", "data", "object", "shape", "strides", "shown", "base", "lazy", "in_slot", "origin", "rolled")
+
+    def __init__(self, type: Array, data: Operand, object: Operand, shape: Iterable[Operand],
+                 strides: Iterable[Operand], base: Optional[Operand] = None, shown: Optional[Iterable[Operand]] = None,
+                 origin: Optional[Tuple[Operand, int]] = None) -> None:
+        self.type = type
+        self.data = data
+        self.object = object
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)
+        self.shown = self.strides if shown is None else tuple(shown)
+        self.base = object if base is None else base
+        self.lazy = base is not None
+        self.in_slot = False
+        self.origin = (data, 0) if origin is None else origin
+        self.rolled: Optional[Tuple[int, Operand]] = None
+
+    def rolled_by(self, axis: int, places: Operand) -> ArrayVariable:
+        """The same elements rolled along an axis, for loop nests only."""
+        array = ArrayVariable(self.type, self.data, NULL, self.shape, self.strides)
+        array.rolled = axis, places
+        return array
+
+    @property
+    def last_stride(self) -> str:
+        """What is certain about the last stride, as one of the kinds that nests know."""
+        if not self.shape or self.shape[-1].value == 1 or self.strides[-1].value == 0:
+            return nests.ZERO
+        known = self.strides[-1].value
+        return nests.step_kind(known, self.type.dtype.itemsize) if known is not None else nests.ANY
+
+    @property
+    def is_adjacent(self) -> bool:
+        """Whether the array is certain to be a vector of adjacent elements."""
+        return len(self.shape) == 1 and self.strides[0].value == self.type.dtype.itemsize and not self.rolled
+
+    @property
+    def goes_by_columns(self) -> bool:
+        """Whether the elements along an axis other than the last one are certain to be adjacent."""
+        return self.rolled is None and self.last_stride == nests.ANY and any(
+            stride.value == self.type.dtype.itemsize for stride in self.strides)
+
+    @classmethod
+    def named(cls, value: Value) -> ArrayVariable:
+        """The variables of a block parameter."""
+        name, kind = "v%d" % value.id, cast(Array, value.type)
+        return cls.of_layout(kind, name, size_names(kind, name))
+
+    @classmethod
+    def of_layout(cls, kind: Array, name: str, shape: Sequence[Operand]) -> ArrayVariable:
+        """An array that is no view, with variables of this name for everything except the shape."""
+        shown = [Name("%s_t%d" % (name, axis)) for axis in range(kind.ndim)]
+        return cls(kind, Name(name + "_d"), Name(name + "_o"), shape, contiguous_last(kind, shown), None, shown)
+
+    def moves_from(self, other: ArrayVariable) -> List[Tuple[Operand, Operand]]:
+        """(variable, source) pairs that assign the other array to this variable."""
+        pairs = [(self.data, other.data), (self.object, other.object)]
+        pairs += zip(self.shape, other.shape)
+        return pairs + list(zip(self.shown, other.shown))
+
+
+def result_of(op: Op) -> Value:
+    """The result of an operation that has one."""
+    return cast(Value, op.result)
+
+
+def array_type(value: Value) -> Array:
+    """The type of an array."""
+    return cast(Array, value.type)
+
+
+def scalar_type(value: Value) -> Scalar:
+    """The type of a scalar."""
+    return cast(Scalar, value.type)
+
+
+def dtype_of(value: Value) -> np.dtype[Any]:
+    """The dtype of an array or a scalar."""
+    return cast(Array, value.type).dtype
+
+
+def size_names(kind: Array, name: str) -> List[Operand]:
+    """The variables of an array's shape."""
+    return [Name("%s_s%d" % (name, axis)) for axis in range(kind.ndim)]
+
+
+def contiguous_last(kind: Array, strides: Sequence[Operand]) -> List[Operand]:
+    """The strides, with a literal for the one that the layout determines, so that loops can be vectorised."""
+    strides = list(strides)
+    if strides and kind.layout == "C":
+        strides[-1] = Literal(kind.dtype.itemsize)
+    if strides and kind.layout == "F":
+        strides[0] = Literal(kind.dtype.itemsize)
+    return strides
+
+
+def are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
+    """Whether two arrays are certain to have the same elements."""
+    return one is other or one.type.dtype == other.type.dtype and (one.data, one.shape, one.strides) == (
+        other.data, other.shape, other.strides)
