@@ -25,10 +25,10 @@ from pijit.core.kernel.plan.operands import (
     NULL,
     ONE,
     ArrayVariable,
-    Literal,
     Operand,
     array_type,
     dtype_of,
+    integer,
     result_of,
     scalar_type,
 )
@@ -59,7 +59,7 @@ def _fill_new(emitter: KernelEmitter, array: ArrayVariable, value: Operand) -> N
     dtype = array.type.dtype
     one: str = ONE
     count = emitter.let(functools.reduce("imul({}, {})".format, array.shape, one))
-    flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [count], [Literal(dtype.itemsize)])
+    flat = ArrayVariable(Array(dtype, 1, "C"), array.data, array.object, [count], [integer(dtype.itemsize)])
     emitter.nest(flat.shape, [flat], lambda places: emitter.line(
         "st_%s(%s, %s, %s)" % ((memory_code(dtype),) + places[0] + (value,))))
 
@@ -343,7 +343,7 @@ def _as_numpy_orders(emitter: KernelEmitter, op: Op, operands: List[_Operand],
     if found[1] is False or found[0] is True or right.array is None or left.array is not None \
             and left.ndim != right.ndim:
         return words
-    count: str = Literal(dtype_of(result_of(op)).itemsize)
+    count: str = integer(dtype_of(result_of(op)).itemsize)
     for size in right.array.shape:
         count = "imul(%s, %s)" % (count, size)
     tests = ["%s >= %d" % (emitter.let(count), ELIDED_BYTES)]

@@ -10,12 +10,12 @@ from pijit.core.kernel.plan.operands import (
     ONE,
     ZERO,
     ArrayVariable,
-    Literal,
     Name,
     Operand,
     array_type,
     contiguous_last,
     dtype_of,
+    integer,
     result_of,
 )
 
@@ -58,7 +58,7 @@ def write_reshape(emitter: KernelEmitter, op: Op) -> None:
         shape[unknown] = emitter.pure("ifloordiv(%s, %s)" % (count, wanted)) if wanted.value != 1 else count
         if wanted.value != 1:
             emitter.guard(op, "imul(%s, %s) != %s" % (shape[unknown], wanted, count))
-    strides: List[Operand] = [Literal(kind.dtype.itemsize)]
+    strides: List[Operand] = [integer(kind.dtype.itemsize)]
     for size in reversed(shape[1:]):
         strides.insert(0, emitter.pure("imul(%s, choose(%s == 0, 1, %s))" % (strides[0], size, size)))
     shown = strides
@@ -251,7 +251,7 @@ def _known_origin(emitter: KernelEmitter, op: Op, array: ArrayVariable) -> Optio
 def _scaled(emitter: KernelEmitter, stride: Operand, step: Operand) -> Operand:
     """The stride after a slice with this step: a literal if both are."""
     if stride.value is not None and step.value is not None:
-        return Literal(stride.value * step.value)
+        return integer(stride.value * step.value)
     return stride if step.value == 1 else emitter.pure("imul(%s, %s)" % (stride, step))
 
 

@@ -30,7 +30,7 @@ from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import write_shared
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.group_operands import EXPONENTS, can_look, float_arrays
-from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, result_of
+from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, integer, result_of
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -225,7 +225,7 @@ class ExponentBounds:
             bound = self.emitter.let("bound_of(%s)" % scalar)
             return self.emitter.let("isub(2, %s)" % bound) if divides else bound
         exponent = math.frexp(known)[1]
-        return Literal(2 - exponent if divides else exponent)
+        return integer(2 - exponent if divides else exponent)
 
 
 def _number(value: int) -> Operand:

@@ -52,6 +52,7 @@ from pijit.core.kernel.plan.operands import (
     Operand,
     array_type,
     dtype_of,
+    integer,
     result_of,
     scalar_type,
 )
@@ -243,7 +244,7 @@ def _as_one_axis(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operan
         return list(shape), arrays
     size = [emitter.let(_product(shape))]
     return size, [ArrayVariable(Array(array.type.dtype, 1, "C"), array.data, array.object, size,
-                                [Literal(array.type.dtype.itemsize)]) for array in arrays]
+                                [integer(array.type.dtype.itemsize)]) for array in arrays]
 
 
 def _product(shape: Sequence[Operand]) -> str:
@@ -274,7 +275,7 @@ def _operands(emitter: KernelEmitter, shape: Sequence[Operand],
     words: List[str] = []
     for number, array in enumerate(arrays):
         first = beside[number] if beside else -1
-        words.append(array.data if first < 0 else Literal(array.origin[1] - arrays[first].origin[1]))
+        words.append(array.data if first < 0 else integer(array.origin[1] - arrays[first].origin[1]))
         words += [ZERO] * (len(shape) - len(array.shape))
         words += [ZERO if size.value == 1 else emitter.broadcast_stride(array, axis, shape)
                   for axis, size in enumerate(array.shape)]

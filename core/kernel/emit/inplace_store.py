@@ -33,11 +33,11 @@ from pijit.core.kernel.plan.operands import (
     NULL,
     ArrayVariable,
     Condition,
-    Literal,
     Name,
     Operand,
     are_one,
     array_type,
+    integer,
     scalar_type,
 )
 
@@ -267,7 +267,7 @@ def _destination(store: _Store, overlap: Condition) -> ArrayVariable:
 
 def _packed(emitter: KernelEmitter, target: ArrayVariable) -> List[Operand]:
     """The strides of a contiguous array of the target's shape."""
-    strides: List[Operand] = [Literal(target.type.dtype.itemsize)]
+    strides: List[Operand] = [integer(target.type.dtype.itemsize)]
     for size in reversed(target.shape[1:]):
         strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], size)))
     return strides
@@ -324,7 +324,7 @@ def _near_by(store: _Store) -> List[str]:
     They may be no farther from it than a vector of results reaches.
     """
     emitter, target = store.emitter, store.target
-    itemsize = Literal(target.type.dtype.itemsize)
+    itemsize = integer(target.type.dtype.itemsize)
     conditions = ["%s == 1" % store.calm]
     for array in store.arrays:
         conditions += ["%s == %s" % pair for pair in zip(array.shape, target.shape) if pair[0] != pair[1]]
@@ -409,7 +409,7 @@ def _rows_of_block(store: _Store, packed: Operand) -> Name:
     for condition in conditions:
         emitter.line("if %s:" % condition)
         emitter.depth += 1
-    extent: Operand = Literal(target.type.dtype.itemsize)
+    extent: Operand = integer(target.type.dtype.itemsize)
     for count, stride in zip(target.shape[1:], target.strides[1:]):
         extent = emitter.let("iadd(%s, imul(isub(%s, 1), %s))" % (extent, count, stride))
     emitter.line("if %s <= %s:" % (extent, target.strides[0]))

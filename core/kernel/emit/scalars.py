@@ -21,7 +21,7 @@ import numpy as np
 
 from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
-from pijit.core.kernel.plan.operands import Constant, Literal
+from pijit.core.kernel.plan.operands import Constant, Literal, integer
 from pijit.core.kernel.plan.strips import FLAG_CHECKS
 
 MINIMUM = -2 ** 63
@@ -192,7 +192,7 @@ def constant(value: Any, kind: Scalar) -> Constant:
     if letter == "b":
         return Literal(bool(value), str(bool(value)))
     if letter in "in":
-        return Literal(int(value))
+        return integer(int(value))
     if letter == "u":
         return Constant(int(value), "uint64(%d)" % int(value))
     if letter == "c":

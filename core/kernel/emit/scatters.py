@@ -28,6 +28,7 @@ from pijit.core.kernel.plan.operands import (
     Operand,
     array_type,
     dtype_of,
+    integer,
     result_of,
 )
 
@@ -162,7 +163,7 @@ def write_rows(emitter: KernelEmitter, op: Op) -> None:
 def write_elements(emitter: KernelEmitter, op: Op) -> None:
     """A new array of a few scalars."""
     kind = array_type(result_of(op))
-    result = emitter.new_array(op, kind, "v%d" % result_of(op).id, [Literal(size) for size in op.attrs["shape"]])
+    result = emitter.new_array(op, kind, "v%d" % result_of(op).id, [integer(size) for size in op.attrs["shape"]])
     code = memory_code(kind.dtype)
     for k, value in enumerate(op.args):
         emitter.line("st_%s(%s, %d, %s)" % (code, result.data, k * kind.dtype.itemsize, emitter.text[value]))

@@ -30,6 +30,7 @@ from pijit.core.kernel.plan.operands import (
     are_one,
     array_type,
     dtype_of,
+    integer,
     result_of,
     scalar_type,
 )
@@ -121,7 +122,7 @@ class SkewedLoops:
             else:
                 shape = broadcast(emitter, run.first, [emitter.arrays[value].shape for value in leaves])
                 result, kind = result_of(op), array_type(result_of(op))
-                strides = [ZERO] * (len(shape) - 1) + [Literal(kind.dtype.itemsize)]
+                strides = [ZERO] * (len(shape) - 1) + [integer(kind.dtype.itemsize)]
                 emitter.arrays[result] = ArrayVariable(kind, NULL, NULL, shape, strides)
                 emitter.by_rows.add(result)
             if emitter.facts.is_group(op) and not can_fuse(emitter, group):
@@ -158,7 +159,7 @@ class SkewedLoops:
         """The number of rows of a block, and the conditions that a block is small enough."""
         emitter, itemsize = self.emitter, array.type.dtype.itemsize
         if len(array.shape) == 1:
-            return Literal(max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT)), []
+            return integer(max(run.reach, BLOCK_BYTES // itemsize // ALIGNMENT * ALIGNMENT)), []
         length = count_elements(emitter, array.shape[1:])
         some = emitter.let("ifloordiv((%d), choose(%s < 1, 1, %s))" % (BLOCK_BYTES // itemsize, length, length))
         size = emitter.let("choose(%s < %d, %d, %s)" % (some, run.reach, run.reach, some))

@@ -15,7 +15,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic, field_pointer
 from pijit.core.kernel.plan.escape import MOST_SLOTS, may_be_on_stack
-from pijit.core.kernel.plan.operands import ONE, ArrayVariable, Literal, Operand, array_type
+from pijit.core.kernel.plan.operands import ONE, ArrayVariable, Operand, array_type, integer
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -78,7 +78,7 @@ def new_private(emitter: KernelEmitter, op: Op, kind: Array, name: str, shape: S
     array.lazy = array.in_slot = True
     emitter.line("%s = 0" % array.object)
     emitter.line("%s = slot(frame, %d)" % (array.data, 8 * emitter.layout.scratch(1)))
-    stride: str = Literal(kind.dtype.itemsize)
+    stride: str = integer(kind.dtype.itemsize)
     for size, shown in zip(reversed(array.shape), reversed(array.shown)):
         emitter.line("%s = %s" % (shown, stride))
         stride = "imul(%s, %s)" % (shown, size)

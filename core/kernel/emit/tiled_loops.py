@@ -17,7 +17,7 @@ from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
 from pijit.core.kernel.emit.reductions import reduced_shape
 from pijit.core.kernel.emit.stack_arrays import new_made
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
-from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Literal, Operand, array_type, result_of
+from pijit.core.kernel.plan.operands import NULL, ZERO, ArrayVariable, Operand, array_type, integer, result_of
 from pijit.core.kernel.plan.tiling import TilingRun, makes_elements
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class TiledLoops:
             kind, strides = array_type(result_of(member)), []  # type: Array, List[Operand]
             for axis in reversed(range(len(shape))):
                 strides.insert(0, emitter.pure("imul(%s, %s)" % (strides[0], shape[axis + 1])) if strides
-                               else Literal(kind.dtype.itemsize))
+                               else integer(kind.dtype.itemsize))
             emitter.arrays[result_of(member)] = ArrayVariable(kind, NULL, NULL, shape, strides)
 
     def _write_head(self, run: TilingRun, rows: List[ArrayVariable]) -> Operand:
@@ -162,7 +162,7 @@ class TiledLoops:
     def _rows_of_a_block(self, array: ArrayVariable) -> str:
         emitter, elements = self.emitter, BLOCK_BYTES // array.type.dtype.itemsize
         if len(array.shape) == 1:
-            return Literal(elements // ALIGNMENT * ALIGNMENT)
+            return integer(elements // ALIGNMENT * ALIGNMENT)
         length: str = array.shape[1]
         for size in array.shape[2:]:
             length = "imul(%s, %s)" % (length, size)

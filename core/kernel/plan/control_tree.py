@@ -338,7 +338,12 @@ def structure(graph: Graph) -> List[Any]:
 
     Raises :class:`CompileError` when the control flow is irreducible.
     """
-    return _Resolver().resolve(_Placer(GraphFlow(graph)).tree(graph.blocks[0]))
+    return tree_of(GraphFlow(graph))
+
+
+def tree_of(flow: GraphFlow) -> List[Any]:
+    """As `structure`, for a graph whose order and dominators are known."""
+    return _Resolver().resolve(_Placer(flow).tree(flow.order[0]))
 
 
 def completes(nodes: List[Any]) -> bool:

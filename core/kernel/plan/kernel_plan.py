@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, List, NamedTuple, Set
+from typing import Any, Dict, List, NamedTuple, Set
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.kernel.options import CompileOptions
-from pijit.core.kernel.plan.control_tree import LoopNode, structure
+from pijit.core.kernel.plan.control_tree import GraphFlow, LoopNode, tree_of
 from pijit.core.kernel.plan.deferred_fills import FillPlan, find_fills
 from pijit.core.kernel.plan.escape import EscapeAnalysis
 from pijit.core.kernel.plan.exponents import BoundedArrays, find_bounded
@@ -49,14 +49,15 @@ class Plan(NamedTuple):
     strips: Dict[LoopNode, Strip]
 
 
-def make_plan(graph: Graph, used: Collection[Value], options: CompileOptions) -> Plan:
+def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
     """The plan for a graph; ``used`` are the values that an operation or a jump names."""
     facts = GraphFacts(graph, options.fast)
-    ownership = Ownership(graph, set(used), facts.groups)
+    flow = GraphFlow(graph)
+    ownership = Ownership(flow, used, facts.groups)
     bounded = find_bounded(graph, facts)
     skewing = find_store_runs(graph, facts, options.least, bounded.made)
     skewed = {op for run in skewing.values() for op in run.ops()}
-    tree = structure(graph)
+    tree = tree_of(flow)
     return Plan(facts, tree, likely_by_rows(graph), ownership, EscapeAnalysis(graph, facts), bounded,
                 find_fills(graph, facts), skewing, find_runs(graph, facts, options.least, bounded.all(), skewed),
-                find_strips(tree, facts, ownership, used, options.nogil))
+                find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {})

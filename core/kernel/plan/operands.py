@@ -6,6 +6,7 @@ costs nothing.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
@@ -34,7 +35,7 @@ class Constant(Operand):
     __slots__ = ("value",)
 
     def __new__(cls, value: Any, text: str) -> Constant:
-        made = super().__new__(cls, text)
+        made = str.__new__(cls, text)
         made.value = value
         return made
 
@@ -49,10 +50,18 @@ class Literal(Constant):
     __slots__ = ()
 
     def __new__(cls, value: Any, text: str = "") -> Literal:
-        return cast(Literal, super().__new__(cls, value, text or "(%r)" % value))
+        made = str.__new__(cls, text or "(%r)" % value)
+        made.value = value
+        return made
 
 
-ZERO, ONE = Literal(0), Literal(1)
+@functools.lru_cache(maxsize=256)
+def integer(value: int) -> Literal:
+    """The literal of an integer; common ones, such as item sizes, are made once."""
+    return Literal(value, "(%d)" % value)
+
+
+ZERO, ONE = integer(0), integer(1)
 NULL = Literal(0, "0")
 """The word of an object that does not exist."""
 
@@ -166,9 +175,9 @@ def contiguous_last(kind: Array, strides: Sequence[Operand]) -> List[Operand]:
     """The strides, with a literal for the one that the layout determines, so that loops can be vectorised."""
     strides = list(strides)
     if strides and kind.layout == "C":
-        strides[-1] = Literal(kind.dtype.itemsize)
+        strides[-1] = integer(kind.dtype.itemsize)
     if strides and kind.layout == "F":
-        strides[0] = Literal(kind.dtype.itemsize)
+        strides[0] = integer(kind.dtype.itemsize)
     return strides
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Set, Tuple, cast
 
-from pijit.core.graph.ir import Block, Graph, Jump, Op, Value
+from pijit.core.graph.ir import Block, Jump, Op, Value
 from pijit.core.graph.ops import DROPS_ITEMS, DROPS_REFERENCES, FOUND, FREES_OPERANDS, MAKERS, REUSABLE, VIEWS
 from pijit.core.graph.types import Array, Object, SampledClass
 from pijit.core.kernel.plan.control_tree import GraphFlow
@@ -32,8 +32,7 @@ class Ownership:
     together at the last one's position.
     """
 
-    def __init__(self, graph: Graph, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
-        flow = GraphFlow(graph)
+    def __init__(self, flow: GraphFlow, used: Set[Value], groups: Dict[Op, List[Op]]) -> None:
         self._groups = groups
         self._dropping = {op.name for block in flow.order for op in block.ops if op.name in DROPS_REFERENCES}
         self._looping: Set[Block] = set().union(*flow.loops.values()) if flow.loops else set()
