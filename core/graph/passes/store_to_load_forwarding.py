@@ -103,10 +103,10 @@ def _counts_from_front(op: Op) -> bool:
 
 
 def _stored(graph: Graph, loop: Loop, forms: Forms, home: Dict[Value, Block]) -> Optional[Stored]:
-    """The one element that each iteration stores, into an array without overlapping elements."""
+    """The one element that each iteration stores, into the first suitable array without overlapping elements."""
     over = dominators(graph)
-    stores = [(block, op) for block in loop.body for op in block.ops if op.name == "store"]
-    for array in {op.args[0] for _, op in stores}:
+    stores = [(block, op) for block in graph.blocks if block in loop.body for op in block.ops if op.name == "store"]
+    for array in dict.fromkeys(op.args[0] for _, op in stores):
         own = [(block, op) for block, op in stores if op.args[0] is array]
         indices = [list(map(forms.of, op.args[1:-1])) for _, op in own]
         last = [[store for store in own if leads_to(store[0], latch, loop)] for latch, _ in loop.back]

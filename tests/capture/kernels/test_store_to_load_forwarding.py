@@ -193,6 +193,16 @@ def test_what_is_kept(f, args, kept):
     assert keeps(f, [arg.copy() if isinstance(arg, np.ndarray) and f is not strided else arg for arg in args]) is kept
 
 
+def test_first_of_two_arrays():
+    """The choice of an array depends on the order of stores, not on addresses of objects."""
+    found = set()
+    for _ in range(20):
+        with recorded() as stages:
+            pijit.jit(two_made, jit_config={"backend": "python"})(X)
+        found.add("".join(stage[-1].text for stage in stages.values()))
+    assert len(found) == 1
+
+
 @fail_unless_captured()
 def test_an_index_out_of_range():
     check(too_far, X.copy(), 41, others=[(X.copy(), 60), (X[:0].copy(), 2)])
