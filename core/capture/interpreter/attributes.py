@@ -12,7 +12,6 @@ import numpy as np
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.counters import rely_on_method
 from pijit.core.capture.models.functions.callees import place_of
-from pijit.core.capture.models.numpy.arrays import METHODS
 from pijit.core.capture.models.numpy.library import named_items
 from pijit.core.capture.models.objects.instances import record_attribute
 from pijit.core.capture.models.objects.introspection import method_of
@@ -47,15 +46,10 @@ from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
-from pijit.core.graph.library import METHODS as LIBRARY_METHODS
 from pijit.core.graph.types import FLAG, INT, WORD, Array
 from pijit.guards.facts import is_among, is_heap_type, type_name
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND, Attr, ClassAttr, Inner, is_plain_tuple, read_attribute, read_class_attribute
-
-ARRAY_METHODS = frozenset(name for name in frozenset(METHODS) | frozenset(LIBRARY_METHODS)
-                          if callable(getattr(np.ndarray, name, None)))
-"""Callable attributes alone: NumPy 2 keeps names such as ``ptp`` that only raise AttributeError."""
 
 CONSTANT_ATTRIBUTES: Dict[type, FrozenSet[str]] = {
     enum.Enum: frozenset(["name", "value"]),
@@ -132,7 +126,7 @@ def _scalar_attribute(interpreter: Interpreter, owner: Abstract, name: str) -> A
 
 def _array_attribute(interpreter: Interpreter, owner: Tensor, name: str) -> Abstract:
     kind = owner.type
-    if name in ARRAY_METHODS:
+    if method_of(owner, name) is not None:
         return Method(owner, name)
     if name == "ndim":
         return Const(kind.ndim)

@@ -4,45 +4,28 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, Dict, List, Optional, Tuple, cast
+from typing import Any, List, Optional, Tuple, cast
 
 import numpy as np
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.exceptions import thrown
-from pijit.core.capture.models.containers.characters import CHARACTER_CALLS
-from pijit.core.capture.models.containers.counters import COUNTER_CALLS
-from pijit.core.capture.models.containers.heaps import HEAP_CALLS
-from pijit.core.capture.models.containers.sorting import SORTING_CALLS
-from pijit.core.capture.models.containers.strings import TEXT_CALLS
+from pijit.core.capture.models import catalogue  # noqa: F401  # fills the registry
 from pijit.core.capture.models.functions.callees import find_callee, partial_parts
 from pijit.core.capture.models.functions.function_values import FunctionValue
-from pijit.core.capture.models.functions.higher_order import GETTER_CALLS, call_held_getter
-from pijit.core.capture.models.functions.partials import FUNCTIONS_BY_CODE, PARTIAL_CALLS, Partial
+from pijit.core.capture.models.functions.higher_order import call_held_getter
+from pijit.core.capture.models.functions.partials import Partial
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
-from pijit.core.capture.models.iteration.compensated_sums import SUM_STEPS
-from pijit.core.capture.models.iteration.consumers import CONSUMING_CALLS
-from pijit.core.capture.models.iteration.index_iterators import INDEX_CALLS
-from pijit.core.capture.models.iteration.iterator_calls import ITERATION_CALLS
-from pijit.core.capture.models.iteration.itertools_calls import ITERTOOL_CALLS
-from pijit.core.capture.models.numpy.arrays import ARRAY_CALLS, METHODS
-from pijit.core.capture.models.numpy.library import function_of, method_row
 from pijit.core.capture.models.numpy.library_effects import call_into, split_output
 from pijit.core.capture.models.numpy.random import draw_of, pythons_draw
-from pijit.core.capture.models.numpy.views import FORM_CALLS
 from pijit.core.capture.models.objects.instances import construct, makes_natively
-from pijit.core.capture.models.objects.introspection import OBJECT_CALLS, method_of
-from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
-from pijit.core.capture.models.objects.named_tuples import ROW_CALLS, ROW_METHODS
+from pijit.core.capture.models.objects.introspection import method_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.scalars.complex import COMPLEX_CALLS
-from pijit.core.capture.models.scalars.math import SCALAR_CALLS
-from pijit.core.capture.models.scalars.number_calls import NUMBER_CALLS
+from pijit.core.capture.models.registry import Model, code_model, model_of
 from pijit.core.capture.models.stdlib.context_managers import Manager
-from pijit.core.capture.models.stdlib.environment import ENVIRONMENT_CALLS
-from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS, ready
-from pijit.core.capture.profile.hints import HINT_CALLS, heed
+from pijit.core.capture.models.stdlib.known_managers import ready
+from pijit.core.capture.profile.hints import heed
 from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import (
@@ -61,15 +44,6 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.errors import Break
 from pijit.core.graph.library import LibraryFunction
 from pijit.guards.facts import type_module, type_name
-
-CALLS: Dict[int, Handler] = {
-    id(target): handler
-    for rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-                 NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
-                 HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
-                 INDEX_CALLS, COUNTER_CALLS, SUM_STEPS)
-    for target, handler in rows}
-
 
 MAX_KEYWORDS = 16
 """The maximum number of items that a dict from outside may pass as keywords, because each is guarded."""
@@ -182,14 +156,10 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     got = call_held_getter(interpreter, callee, arguments, keywords)
     if got is not None:
         return got
+    model = _model_of(interpreter, callee)
+    if model is not None:
+        return _call_known(interpreter, model, arguments, keywords)
     target: Any = callee.object if isinstance(callee, Const) else None
-    row = function_of(target) if isinstance(callee, Const) else None
-    handler = CALLS.get(id(target)) if isinstance(callee, Const) else None
-    if issubclass(type(target), np.ufunc) and target.signature is None:
-        handler = _of_ufunc(target)
-    handler = handler or draw_of(interpreter, callee)
-    if handler is not None or row is not None:
-        return _call_known(interpreter, handler, row, arguments, keywords)
     arguments, keywords = _as_objects(interpreter, arguments, keywords)
     raised = thrown(interpreter, cast(Const, callee)) if issubclass(type(target), type) else None
     if raised is not None:
@@ -199,13 +169,9 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
         return construct(interpreter, cast(Const, callee), arguments, keywords)
     found = find_callee(callee, arguments, keywords, interpreter) if inlines else None
     if found is not None:
-        code = id(found[0].function.__code__)
-        special = FUNCTIONS_BY_CODE.get(code) or ENVIRONMENT_CALLS.get(code)
+        special = code_model(found[0].function.__code__)
         if special is not None:
             return special(interpreter, *found)
-        method = ROW_METHODS.get(id(found[0].function.__code__))
-        if method is not None:
-            return method(interpreter, found[0].function, *found[1:])
         inlined: Abstract = interpreter.facts.inliner.call(interpreter, *found)
         return inlined
     module, name = _origin(target)
@@ -219,12 +185,22 @@ def _as_objects(interpreter: Interpreter, arguments: List[Abstract],
             {name: interpreter.as_object(value) for name, value in keywords.items()})
 
 
-def _call_known(interpreter: Interpreter, handler: Optional[Handler], row: Optional[LibraryFunction],
-                arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """Call a known function by its handler, or else by the library function itself."""
-    if handler is not None:
+def _model_of(interpreter: Interpreter, callee: Abstract) -> Optional[Model]:
+    """The model of a callee that is known by identity, or that draws a random number; else None."""
+    target: Any = callee.object if isinstance(callee, Const) else None
+    model = model_of(target)
+    if issubclass(type(target), np.ufunc) and target.signature is None:
+        return Model(_of_ufunc(target), model.row if model is not None else None)
+    drawn = draw_of(interpreter, callee) if model is None else None
+    return Model(drawn) if drawn is not None else model
+
+
+def _call_known(interpreter: Interpreter, model: Model, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """Call a known function by the handler of its model, or else by the library function itself."""
+    row = model.row
+    if model.handler is not None:
         try:
-            return handler(interpreter, arguments, keywords)
+            return model.handler(interpreter, arguments, keywords)
         except Break:
             if row is None:
                 raise
@@ -233,13 +209,13 @@ def _call_known(interpreter: Interpreter, handler: Optional[Handler], row: Optio
     if out is None or out == Const(None):
         return interpreter.invoke(called, arguments, keywords)
     return call_into(interpreter, called, out, arguments, keywords,
-                     lambda: _call_known(interpreter, handler, row, arguments, keywords))
+                     lambda: _call_known(interpreter, model, arguments, keywords))
 
 
 def call_row(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstract],
              keywords: Arguments) -> Abstract:
     """Call a library function itself, with an output if one is given."""
-    return _call_known(interpreter, None, row, arguments, keywords)
+    return _call_known(interpreter, Model(None, row), arguments, keywords)
 
 
 def call_ufunc(interpreter: Interpreter, ufunc: np.ufunc, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -256,13 +232,13 @@ def call_ufunc(interpreter: Interpreter, ufunc: np.ufunc, arguments: List[Abstra
 
 
 def _call_method(interpreter: Interpreter, method: Method, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    of_array = isinstance(method.owner, Tensor)
-    handler = METHODS.get(method.name) if of_array else (
-        method_of(method.owner, method.name) or pythons_draw(class_of(method.owner), method.name))
-    row = method_row(method.name) if of_array else None
-    if handler is None and row is None:
-        raise Break("PJ210", callee=method.name)
-    return _call_known(interpreter, handler, row, [method.owner] + arguments, keywords)
+    model = method_of(method.owner, method.name)
+    if model is None:
+        drawn = pythons_draw(class_of(method.owner), method.name)
+        if drawn is None:
+            raise Break("PJ210", callee=method.name)
+        model = Model(drawn)
+    return _call_known(interpreter, model, [method.owner] + arguments, keywords)
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Handler:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pijit
+from pijit.core.capture.models import registry
 from pijit.core.capture.models.numpy import library
 from pijit.core.capture.typing import result_types
 from pijit.core.graph.library import CLIP_WARNS, FUNCTIONS, LibraryFunction
@@ -192,7 +193,8 @@ def test_the_example_of_the_documentation(monkeypatch):
     for path, names in scope["COMPUTES"].items():
         row = LibraryFunction(path, tuple(names.split()), True, "")
         monkeypatch.setitem(library.FUNCTIONS, path, row)
-        monkeypatch.setitem(library._BY_IDENTITY, id(row.object), row)
+        model = registry.model_of(row.object) or registry.Model(None, target=row.object)
+        monkeypatch.setitem(registry.MODELS, (registry.FUNCTION, id(row.object), ""), model._replace(row=row))
     for call in ("np.roll(x, 2, axis=0)", "np.linalg.matrix_rank(x)", "np.eye(3, 4)", "np.kaiser(3, 14.0)"):
         f = around(call)
         j = jitted(f, ALONE)

@@ -1,6 +1,6 @@
 """``functools.partial`` objects with known parts, and ``functools.wraps`` of new functions.
 
-Calls are dispatched by `PARTIAL_CALLS` and `FUNCTIONS_BY_CODE`.
+Calls are dispatched by `PARTIAL_CALLS`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pijit.core.capture.models.functions.function_values import FunctionValue, r
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models_code
 from pijit.core.capture.state.frame_state import forgotten
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
@@ -82,6 +83,7 @@ def call_partial(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return Partial(tuple(named), tuple(map(forgotten, parts)), interpreter.instr.index, None, made)
 
 
+@models_code(functools.update_wrapper)
 def call_update_wrapper(interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
                         keywords: Arguments) -> Abstract:
     """``functools.update_wrapper``, as ``functools.wraps`` calls it,
@@ -110,5 +112,4 @@ def _is_held(interpreter: Interpreter, function: FunctionValue) -> bool:
 
 
 USUAL = (("assigned", functools.WRAPPER_ASSIGNMENTS), ("updated", functools.WRAPPER_UPDATES))
-FUNCTIONS_BY_CODE = {id(functools.update_wrapper.__code__): call_update_wrapper}
 PARTIAL_CALLS: List[Tuple[Any, Handler]] = [(functools.partial, call_partial)]

@@ -13,6 +13,7 @@ import numpy as np
 from pijit.core.capture.models.numpy.from_sequences import expected_list, many_as_array
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import serves
 from pijit.core.capture.typing.library_result_types import result_types
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.describe import Arguments
@@ -50,6 +51,7 @@ from pijit.guards.facts import is_among, is_exactly
 TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
 """Parameters that NumPy's functions convert to arrays."""
 PLAIN = (str, type(None), type(Ellipsis))
+ARRAY_METHOD = "ndarray."
 SAMPLED_ITEMS = 3
 """Number of items of the list that stands for a list which may become an array."""
 
@@ -224,19 +226,19 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     return Tensor(kind, interpreter.emit("concatenate", values, kind, {"axis": axis % kind.ndim}, exits=True))
 
 
-def function_of(target: Any) -> Optional[LibraryFunction]:
-    """The row of a function that a program uses; None if the library has none."""
-    return _BY_IDENTITY.get(id(target))
+def register_functions() -> None:
+    """Enter the library functions that a program may call directly into the registry, and methods of arrays."""
+    unlisted = (CLOCKS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS, WRITES)
+    rows = [row for row in FUNCTIONS.values() if row.object is row.object  # not a bound method
+            and all(row.path not in table for table in unlisted)]
+    for row in {id(row.object): row for row in rows}.values():  # of several names of one object the last
+        serves(row.object, row)
+    for row in rows:
+        if row.path.startswith(ARRAY_METHOD):
+            serves(np.ndarray, row, row.path[len(ARRAY_METHOD):])
 
 
-def method_row(name: str) -> Optional[LibraryFunction]:
-    """The row of an array method; None if the library has none."""
-    return FUNCTIONS.get("ndarray." + name)
-
-
-_BY_IDENTITY = {id(row.object): row for row in FUNCTIONS.values() if row.object is row.object  # not a bound method
-                if all(row.path not in table for table in (CLOCKS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS,
-                                                           WRITES))}
+register_functions()
 
 
 def parameter_names(row: LibraryFunction, count: int, keywords: Arguments) -> List[str]:

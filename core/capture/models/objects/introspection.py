@@ -24,6 +24,7 @@ from pijit.core.capture.models.containers.strings import TEXT, TEXT_METHODS
 from pijit.core.capture.models.containers.updates import EFFECT_METHODS, found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.models.iteration.itertools_calls import call_chain_from
+from pijit.core.capture.models.numpy.arrays import METHODS
 from pijit.core.capture.models.numpy.random import draw_method
 from pijit.core.capture.models.numpy.views import UFUNC_METHODS
 from pijit.core.capture.models.objects.instances import store_in_record
@@ -31,6 +32,7 @@ from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import Model, class_method_model, method_model, models
 from pijit.core.capture.models.scalars.complex import CONJUGATES
 from pijit.core.capture.models.scalars.number_calls import NUMBER_METHODS
 from pijit.core.capture.values.describe import Arguments, Handler, only
@@ -254,14 +256,16 @@ def _list_count(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     return Number(INT, interpreter.emit("same", [interpreter.position_of(owner, value, "count_items")], INT))
 
 
-def method_of(owner: Abstract, name: str) -> Optional[Handler]:
-    """The handler of a method of a builtin class other than the array, or None."""
+def method_of(owner: Abstract, name: str) -> Optional[Model]:
+    """The model of a method of a builtin class, an array or a random generator; None for other methods."""
     kind = class_of(owner)
     if isinstance(owner, Const) and kind is type:
-        return CLASS_METHODS.get((id(owner.object), name))
-    rows = OBJECT_METHODS.items()
-    found = next((handler for (cls, method), handler in rows if cls is kind and method == name), None)
-    return found if found is not None or kind is None else draw_method(kind, name)
+        return class_method_model(owner.object, name)
+    if kind is np.ndarray and not isinstance(owner, Tensor):
+        return None  # its dtype is not captured
+    model = method_model(kind, name)
+    drawn = draw_method(kind, name) if model is None and kind is not None else None
+    return Model(drawn) if drawn is not None else model
 
 
 def _string_method(name: str) -> Handler:
@@ -274,7 +278,6 @@ def _string_method(name: str) -> Handler:
 
 
 ANSWER_NUMBERS = frozenset(["count", "find", "rfind"])
-CLASS_METHODS: Dict[Tuple[int, str], Handler] = {(id(itertools.chain), "from_iterable"): call_chain_from}
 OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
 OBJECT_METHODS.update({(kind, name): handler for kind in KEYED for name, handler in (
     ("get", call_dict_get), ("keys", _dict_view("forwards")), ("values", _dict_view("values")),
@@ -290,6 +293,11 @@ OBJECT_METHODS.update(NUMBER_METHODS)
 OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
 OBJECT_METHODS.update(CONJUGATES)
+for (_kind, _method), _handler in OBJECT_METHODS.items():
+    models(_kind, _method)(_handler)
+for _method, _handler in METHODS.items():
+    models(np.ndarray, _method)(_handler)
+models(itertools.chain, "from_iterable", of_class=True)(call_chain_from)
 
 
 def call_plain_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:

@@ -1,7 +1,7 @@
 """Named tuples and other tuple subclasses that captured code makes: virtual objects with fixed items.
 
 The methods that ``collections.namedtuple`` gives its classes are known by their code. Calls are dispatched by
-`ROW_CALLS` and `ROW_METHODS`.
+`ROW_CALLS`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import collections
 import operator
 import sys
 from types import FunctionType
-from typing import Any, Callable, Dict, List, Optional, Tuple, cast
+from typing import Any, List, Optional, Tuple, cast
 
 from pijit.core.capture.context import Place
+from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import rely_on_class
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models_code
 from pijit.core.capture.state.frame_state import is_confined, knows_nothing
 from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -31,7 +33,7 @@ from pijit.guards.source import UNBOUND, ClassAttr, is_plain_tuple
 
 
 def _named_tuple() -> Any:
-    return collections.namedtuple("_SAMPLE", "first")
+    return collections.namedtuple("namedtuple", "first")
 
 
 _SAMPLE = _named_tuple()
@@ -184,9 +186,10 @@ def _rely_on_maker(interpreter: Interpreter, cls: Const, function: Optional[Func
     return inner
 
 
-def _replace(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract],
-             keywords: Arguments) -> Abstract:
+@models_code(_SAMPLE._replace, "collections.namedtuple._replace")
+def _replace(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``row._replace(name=value)``, which makes the new tuple by ``_make``."""
+    function = cast(FunctionType, callee.function)
     fields: Tuple[str, ...] = _closure(function, "field_names")
     if len(arguments) != 1 or set(keywords) - set(fields):
         raise Break("PJ211", callee="_replace")
@@ -197,9 +200,11 @@ def _replace(interpreter: Interpreter, function: FunctionType, arguments: List[A
     return new_row(interpreter, cls, changed)
 
 
-def _make(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+@models_code(_SAMPLE._make.__func__, "collections.namedtuple._make")
+def _make(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``Row._make(items)``."""
     only(arguments, keywords, "_make", 2)
+    function = cast(FunctionType, callee.function)
     items, cls = _items(interpreter, arguments[1]), _class_to_make(arguments, tuple)
     _rely_on_maker(interpreter, cls, function)
     if len(items) != _closure(function, "num_fields"):
@@ -207,21 +212,16 @@ def _make(interpreter: Interpreter, function: FunctionType, arguments: List[Abst
     return new_row(interpreter, cls, items)
 
 
-def _asdict(interpreter: Interpreter, function: FunctionType, arguments: List[Abstract],
-            keywords: Arguments) -> Abstract:
+@models_code(_SAMPLE._asdict, "collections.namedtuple._asdict")
+def _asdict(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``row._asdict()``."""
     only(arguments, keywords, "_asdict", 1)
     fields = class_value(cast(type, class_of(arguments[0])), "_fields")
     if sys.version_info < (3, 8) or type(fields) is not tuple:  # an OrderedDict
         raise Break("PJ216", method="_asdict")
-    items = _items_of_row(interpreter, arguments[0], "_asdict", function, len(fields))
+    items = _items_of_row(interpreter, arguments[0], "_asdict", cast(FunctionType, callee.function), len(fields))
     rely_on_class(interpreter, arguments[0], "_fields", fields)
     return interpreter.new_dict(list(fields), items)
 
 
-ROW_METHODS: Dict[int, Callable[..., Abstract]] = {
-    id(_SAMPLE._replace.__code__): _replace, id(_SAMPLE._make.__func__.__code__): _make,
-    id(_SAMPLE._asdict.__code__): _asdict,
-}
-"""Models by the identity of the methods' code, which all named tuples share."""
 ROW_CALLS = [(tuple.__new__, call_tuple_new), (object.__new__, call_object_new)]

@@ -238,12 +238,14 @@ def _numpy_square(interpreter: Interpreter, base: Value, kind: Scalar) -> Value:
                             [interpreter.emit("truth", [base], FLAG), square, zero], kind)
 
 
+WRITTEN_OUT: Dict[str, Handler] = {"cmath.exp": _written_out("cmath.exp", _exp),
+                                   "cmath.phase": _written_out("cmath.phase", _phase)}
+"""Functions of ``cmath`` that kernels compute by operations."""
 COMPLEX_CALLS: List[Tuple[Any, Handler]] = [
     (builtins.complex, call_complex),
     (np.real, _part_function("real")),
     (np.imag, _part_function("imag")),
-    (cmath.exp, _written_out("cmath.exp", _exp)),
-    (cmath.phase, _written_out("cmath.phase", _phase)),
+    *[(getattr(cmath, path[6:]), call) for path, call in WRITTEN_OUT.items()],
 ]
 CLASSES: Tuple[type, ...] = (complex, np.complex64, np.complex128, float, np.float64, np.float32)
 CONJUGATES = {(kind, name): conjugated for kind in CLASSES

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Tuple, cast
 
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.scalars.complex import call_complex
+from pijit.core.capture.models.scalars.complex import WRITTEN_OUT, call_complex
 from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, SliceDisplay, number_type
@@ -121,7 +121,7 @@ def call_slice(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
 def _rows() -> List[Tuple[Any, Handler]]:
     tables = ((CLOCKS, ""), (ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc"))
     rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
-            if path in FUNCTIONS]
+            if path in FUNCTIONS and path not in WRITTEN_OUT]
     for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary), (INPLACE, _inplace),
                         (CONTAINING, _containing)):
         rows += [(getattr(operator, name), make(name, symbol)) for name, symbol in names.items()]

@@ -1,19 +1,20 @@
 """``os.environ`` and ``os.getenv``: kernels look up the variable at run time.
 
-Capture decides whether the variable exists; a kernel exits where that has changed. Calls are dispatched by
-`ENVIRONMENT_CALLS`, by the code of the method.
+Capture decides whether the variable exists; a kernel exits where that has changed. The models are found by
+the code of the methods.
 """
 
 from __future__ import annotations
 
 import collections.abc
 import os
-from typing import Any, Callable, Dict, List
+from typing import Any, List
 
 from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models_code
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, OpaqueObject
 from pijit.core.capture.values.predicates import ClassHolds, HasCode
@@ -25,6 +26,7 @@ PARAMETERS = ("self", "key", "default")
 READ = class_value(type(os.environ), "__getitem__")
 
 
+@models_code(collections.abc.Mapping.get)
 def call_get(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``os.environ.get(name, default)`` for a known name.
     Whether the variable exists is taken from the capture; the kernel exits where that differs."""
@@ -39,6 +41,7 @@ def call_get(interpreter: Interpreter, callee: Callee, arguments: List[Abstract]
     return named.get("default", Const(None))
 
 
+@models_code(READ)
 def call_item(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``os.environ[name]`` for a known name that exists."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
@@ -48,6 +51,7 @@ def call_item(interpreter: Interpreter, callee: Callee, arguments: List[Abstract
     return _value(interpreter, *arguments)
 
 
+@models_code(collections.abc.Mapping.__contains__)
 def call_contains(interpreter: Interpreter, callee: Callee, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``name in os.environ`` for a known name."""
     if not _is_environment(arguments) or len(arguments) != 2 or keywords:
@@ -93,9 +97,3 @@ def _require_there(interpreter: Interpreter, owner: Abstract, name: Abstract, wa
     operands = list(map(interpreter.object_value, (owner, name)))
     absent = interpreter.emit("truth", [interpreter.emit("invoke", operands, BOOL, attrs, exits=True)], FLAG)
     interpreter.emit("require", [interpreter.emit("not", [absent], FLAG) if wanted else absent], None, exits=True)
-
-
-ENVIRONMENT_CALLS: Dict[int, Callable[..., Abstract]] = {
-    id(collections.abc.Mapping.get.__code__): call_get,
-    id(collections.abc.Mapping.__contains__.__code__): call_contains,
-    id(READ.__code__): call_item}
