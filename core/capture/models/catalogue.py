@@ -14,8 +14,7 @@ from pijit.core.capture.models.iteration.consumers import CONSUMING_CALLS
 from pijit.core.capture.models.iteration.index_iterators import INDEX_CALLS
 from pijit.core.capture.models.iteration.iterator_calls import ITERATION_CALLS
 from pijit.core.capture.models.iteration.itertools_calls import ITERTOOL_CALLS
-from pijit.core.capture.models.numpy.arrays import ARRAY_CALLS
-from pijit.core.capture.models.numpy.views import FORM_CALLS
+from pijit.core.capture.models.numpy import arrays, library, reductions, scans, views  # noqa: F401
 from pijit.core.capture.models.objects.introspection import OBJECT_CALLS
 from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
 from pijit.core.capture.models.objects.named_tuples import ROW_CALLS
@@ -27,8 +26,8 @@ from pijit.core.capture.models.stdlib import environment  # noqa: F401
 from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS
 from pijit.core.capture.profile.hints import HINT_CALLS
 
-for _rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, ARRAY_CALLS, OBJECT_CALLS, BOUND_CALLS,
-              NUMBER_CALLS, FORM_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
+for _rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, OBJECT_CALLS, BOUND_CALLS,
+              NUMBER_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
               HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
               INDEX_CALLS, COUNTER_CALLS, SUM_STEPS):
     for _target, _handler in _rows:

@@ -1,23 +1,19 @@
 """Calls of NumPy's array functions and array methods: constructors, reductions, copies, conversions.
-
-Calls are dispatched by `ARRAY_CALLS` and `METHODS`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, List, Optional
 
 import numpy as np
 
 from pijit.core.capture.models.numpy.from_sequences import array_of
-from pijit.core.capture.models.numpy.reductions import REDUCTION_METHODS, REDUCTIONS
-from pijit.core.capture.models.numpy.scans import SCAN_METHODS, SCANS
-from pijit.core.capture.models.numpy.views import FORM_METHODS
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.complex import conjugated_array
 from pijit.core.capture.values.array_kinds import array_type
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import NUMPY_CLASSES, Abstract, Const, Tensor, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -60,6 +56,7 @@ def _dtype_argument(value: Optional[Abstract], default: Any) -> np.dtype[Any]:
     return dtype
 
 
+@model_factory
 def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     """``np.zeros(shape, dtype)`` and similar constructors."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -76,6 +73,7 @@ def _constructor(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     return call
 
 
+@model_factory
 def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     """``np.zeros_like(x)`` and similar functions, for C- and F-ordered arrays."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -92,6 +90,7 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     return call
 
 
+@models((np.array, np.asarray))
 def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.array(xs, dtype)`` and ``np.asarray(xs, dtype)`` of lists and tuples of numbers."""
     named = dict(zip(("object", "dtype"), arguments), **keywords)
@@ -105,6 +104,7 @@ def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return made
 
 
+@models(np.ndarray, "copy")
 def call_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.copy()``: in C order, whatever the layout of x."""
     only(arguments, keywords, "copy", 1)
@@ -123,6 +123,7 @@ def _stored(interpreter: Interpreter, value: Abstract, dtype: np.dtype[Any]) -> 
     return interpreter.stored_scalar(value, operand_of(value), dtype)
 
 
+@models(np.ndarray, "astype")
 def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.astype(dtype)`` where no element can raise a flag: always a copy, in the memory order of x."""
     only(arguments, keywords, "astype", 2)
@@ -141,6 +142,7 @@ def call_astype(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     return Tensor(result, value)
 
 
+@models(np.full)
 def call_full(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.full(shape, number, dtype)`` where the number becomes an element without a warning."""
     named = dict(zip(("shape", "fill_value", "dtype"), arguments))
@@ -159,6 +161,7 @@ def call_full(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return Tensor(result, value)
 
 
+@models(np.ndarray, "fill")
 def call_fill(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.fill(number)`` where the number becomes an element without a warning."""
     only(arguments, keywords, "fill", 2)
@@ -170,6 +173,7 @@ def call_fill(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return Const(None)
 
 
+@model_factory
 def _clip(low: str, high: str, *needed: str) -> Callable[..., Abstract]:
     """``np.clip(x, low, high)`` with both bounds or one: constants, arrays or (where NaN is no special case)
     numbers.
@@ -206,29 +210,9 @@ def _bounds(array: Tensor, bound: Abstract) -> bool:
     return isinstance(bound, Tensor) or not CLIP_WARNS or kind.kind != "f"
 
 
-ARRAY_CALLS: List[Tuple[Any, Handler]] = [
-    (np.array, call_array),
-    (np.asarray, call_array),
-    (np.zeros, _constructor("zeros", 0)),
-    (np.ones, _constructor("ones", 1)),
-    (np.empty, _constructor("empty", None)),
-    (np.zeros_like, _like("zeros_like", 0)),
-    (np.ones_like, _like("ones_like", 1)),
-    (np.empty_like, _like("empty_like", None)),
-    (np.full, call_full),
-    (np.clip, _clip("a_min", "a_max", "a", "a_min", "a_max")),
-    *REDUCTIONS,
-    *SCANS,
-]
-
-METHODS: Dict[str, Handler] = {
-    **REDUCTION_METHODS,
-    **SCAN_METHODS,
-    "copy": call_copy,
-    "astype": call_astype,
-    "fill": call_fill,
-    "clip": _clip("min", "max", "a"),
-    "conj": conjugated_array,
-    "conjugate": conjugated_array,
-}
-METHODS.update(FORM_METHODS)
+models(np.clip)(_clip("a_min", "a_max", "a", "a_min", "a_max"))
+models(np.ndarray, "clip")(_clip("min", "max", "a"))
+models(np.ndarray, "conj", "conjugate")(conjugated_array)
+for _name, _fill in (("zeros", 0), ("ones", 1), ("empty", None)):
+    models(getattr(np, _name))(_constructor(_name, _fill))
+    models(getattr(np, _name + "_like"))(_like(_name + "_like", _fill))

@@ -1,11 +1,9 @@
 """Calls of NumPy's reductions and statistics on arrays: sums, means, variances, along some axes or all.
-
-Calls are dispatched by `REDUCTIONS` and `REDUCTION_METHODS`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union, cast
+from typing import Callable, List, Optional, Tuple, Union, cast
 
 import numpy as np
 
@@ -13,8 +11,9 @@ from pijit.core import _launcher
 from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.typing import result_types
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -28,6 +27,7 @@ Axes = Union[int, Tuple[int, ...], None]
 """One axis, several in their order, or None for all."""
 
 
+@model_factory
 def _reduction(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.sum(x)``, ``x.sum(axis=k, keepdims=True)`` and similar calls, as NumPy's ``ufunc.reduce`` computes them."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -96,6 +96,8 @@ def _reduce(interpreter: Interpreter, name: str, ufunc: np.ufunc, array: Tensor,
     return Tensor(result, value) if isinstance(result, Array) else Number(result, value)
 
 
+@models(np.mean)
+@models(np.ndarray, "mean")
 def call_mean(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``x.mean(axis)`` of floats: NumPy's sum divided by the number of elements. For empty arrays bytecode warns."""
     array, axis, keepdims = _reduced(interpreter, "mean", arguments, keywords)
@@ -139,6 +141,7 @@ def _mean(interpreter: Interpreter, name: str, array: Tensor, axis: Axes, keepdi
     return Number(kind, quotient)
 
 
+@model_factory
 def _variance(name: str, root: bool) -> Callable[..., Abstract]:
     """``x.var(axis, ddof=1)`` and ``x.std()`` of floats, by the steps of NumPy's Python code."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -155,14 +158,9 @@ def _variance(name: str, root: bool) -> Callable[..., Abstract]:
     return call
 
 
-REDUCTION_METHODS: Dict[str, Handler] = {
-    "sum": _reduction("sum", np.add),
-    "prod": _reduction("prod", np.multiply),
-    "max": _reduction("max", np.maximum),
-    "min": _reduction("min", np.minimum),
-    "mean": call_mean,
-    "var": _variance("var", False),
-    "std": _variance("std", True),
-}
-
-REDUCTIONS: List[Tuple[Any, Handler]] = [(getattr(np, name), call) for name, call in REDUCTION_METHODS.items()]
+for _name, _ufunc in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum)):
+    models(getattr(np, _name))(_reduction(_name, _ufunc))
+    models(np.ndarray, _name)(_reduction(_name, _ufunc))
+for _name in ("var", "std"):
+    models(getattr(np, _name))(_variance(_name, _name == "std"))
+    models(np.ndarray, _name)(_variance(_name, _name == "std"))

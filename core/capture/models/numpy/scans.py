@@ -1,11 +1,9 @@
 """Cumulative sums and products: ``np.cumsum`` and ``np.cumprod``, as functions and as methods.
-
-Calls are dispatched by `SCANS` and `SCAN_METHODS`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple, cast
+from typing import Callable, List, cast
 
 import numpy as np
 
@@ -13,8 +11,9 @@ from pijit.core.capture.models.numpy.from_sequences import as_array
 from pijit.core.capture.models.numpy.reductions import leave_if_empty, one_axis
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.typing import result_types
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Tensor, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.types import Array
@@ -23,6 +22,7 @@ DTYPES = frozenset("?bBhHiIlLqQfd")
 """Dtypes of arrays that kernels scan natively."""
 
 
+@model_factory
 def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     """``np.cumsum(x)``, ``x.cumsum(axis=-1)`` and similar calls along the last axis."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -45,6 +45,6 @@ def _scan(name: str, ufunc: np.ufunc) -> Callable[..., Abstract]:
     return call
 
 
-SCAN_METHODS: Dict[str, Handler] = {"cumsum": _scan("cumsum", np.add), "cumprod": _scan("cumprod", np.multiply)}
-
-SCANS: List[Tuple[Any, Handler]] = [(getattr(np, name), call) for name, call in SCAN_METHODS.items()]
+for _name, _ufunc in (("cumsum", np.add), ("cumprod", np.multiply)):
+    models(getattr(np, _name))(_scan(_name, _ufunc))
+    models(np.ndarray, _name)(_scan(_name, _ufunc))

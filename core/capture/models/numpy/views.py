@@ -1,11 +1,9 @@
 """Functions and methods that equal an attribute, a subscript or an operation on views of arrays.
-
-Calls are dispatched by `FORM_CALLS`, `FORM_METHODS` and `UFUNC_METHODS`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple, cast
+from typing import List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from pijit.core.capture.models.numpy.fancy_indexing import add_at, elements_at, 
 from pijit.core.capture.models.numpy.library_effects import held_by, perform
 from pijit.core.capture.models.operators import describe, operand_of
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.typing import result_types
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Slice, Tensor, class_of, ssa_value
@@ -32,6 +31,7 @@ def _array(value: Abstract, writes: bool = False) -> Tensor:
     return value
 
 
+@model_factory
 def _attribute(name: str) -> Handler:
     """``np.shape(x)`` and similar functions."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -40,6 +40,7 @@ def _attribute(name: str) -> Handler:
     return call
 
 
+@models(np.copyto)
 def call_copyto(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it; NumPy handles ``where``."""
     only(arguments, {name: value for name, value in keywords.items() if name != "where"}, "copyto", 2)
@@ -52,6 +53,8 @@ def call_copyto(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     return Const(None)
 
 
+@models(np.put)
+@models(np.ndarray, "put")
 def call_put(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.put(x, indices, number)`` on one axis:
     ``x[indices] = number``, while the store cannot change the indices."""
@@ -68,6 +71,7 @@ def call_put(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     return Const(None)
 
 
+@models(np.putmask)
 def call_putmask(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.putmask(x, mask, number)``: ``x[mask] = number``. From an array of values NumPy takes those at the mask."""
     only(arguments, keywords, "putmask", 3)
@@ -78,6 +82,7 @@ def call_putmask(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return Const(None)
 
 
+@model_factory
 def _writing(path: str, position: int) -> Handler:
     """A function that writes its first argument; the argument at ``position`` becomes its elements."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -90,6 +95,7 @@ def _writing(path: str, position: int) -> Handler:
     return call
 
 
+@model_factory
 def _in_place(path: str) -> Handler:
     """``x.sort()`` and ``x.partition(k)``: the result of the function, stored into x."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -108,6 +114,7 @@ def _outer(interpreter: Interpreter, ufunc: np.ufunc, left: Tensor, right: Tenso
     return interpreter.ufunc_call(ufunc, [wide, right])
 
 
+@models(np.outer)
 def call_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.outer(x, y)`` of arrays with one axis."""
     only(arguments, keywords, "outer", 2)
@@ -117,12 +124,14 @@ def call_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return _outer(interpreter, np.multiply, left, right)
 
 
+@models(np.ufunc, "outer")
 def call_ufunc_outer(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.subtract.outer(x, y)`` and similar methods."""
     only(arguments, keywords, "outer", 3)
     return _outer(interpreter, cast(Const, arguments[0]).object, _array(arguments[1]), _array(arguments[2]))
 
 
+@model_factory
 def _of_ufunc(method: str) -> Handler:
     """``np.add.reduce(x)`` and similar methods, which kernels call unchanged."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -134,6 +143,7 @@ def _of_ufunc(method: str) -> Handler:
     return call
 
 
+@models(np.ufunc, "at")
 def call_at(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.add.at(x, indices, value)`` and similar methods."""
     only(arguments, keywords, "at", 3, 4)
@@ -147,6 +157,7 @@ def call_at(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     return perform(interpreter, "helpers.at." + ufunc.__name__, [target] + rest, {})
 
 
+@models(np.where)
 def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.where(mask, x, y)`` of numbers and of arrays in C order that have the result's dtype."""
     only(arguments, keywords, "where", 3)
@@ -163,6 +174,8 @@ def call_where(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return Tensor(result, value)
 
 
+@models(np.take)
+@models(np.ndarray, "take")
 def call_take(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.take(x, indices)`` and ``x.take(indices)``: ``x[indices]`` for one axis and a vector of integers."""
     array, found = arguments[0] if arguments else None, None
@@ -173,6 +186,7 @@ def call_take(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return interpreter.invoke(FUNCTIONS["take"], arguments, keywords)
 
 
+@models(np.linalg.norm)
 def call_norm(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.linalg.norm(x)``: for a contiguous vector of floats, the root of its product with itself."""
     kind = arguments[0].type if len(arguments) == 1 and isinstance(arguments[0], Tensor) else None
@@ -182,6 +196,7 @@ def call_norm(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return interpreter.ufunc_call(np.sqrt, [square])
 
 
+@models(np.diff)
 def call_diff(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.diff(x)``: the difference of two views."""
     array, absent = arguments[0] if len(arguments) == 1 and not keywords else None, Const(None)
@@ -193,6 +208,7 @@ def call_diff(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return interpreter.ufunc_call(ufunc, [later, earlier])
 
 
+@models(np.roll)
 def call_roll(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.roll(x, shift, axis)`` of an array in C order: along each axis its two parts change places."""
     named = dict(zip(("a", "shift", "axis"), arguments), **keywords)
@@ -226,6 +242,7 @@ def _roll_steps(interpreter: Interpreter, named: Arguments) -> Optional[List[Tup
     return list(zip([axis % array.type.ndim for axis in axes], shifts * (len(axes) // len(shifts))))
 
 
+@model_factory
 def _limits(kind: type) -> Handler:
     """``np.finfo(dtype)`` and ``np.iinfo(dtype)``: constants if the dtype is known."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -241,41 +258,21 @@ def _limits(kind: type) -> Handler:
     return call
 
 
-FORM_CALLS: List[Tuple[Any, Handler]] = [
-    (np.shape, _attribute("shape")),
-    (np.size, _attribute("size")),
-    (np.ndim, _attribute("ndim")),
-    (np.copyto, call_copyto),
-    (np.put, call_put),
-    (np.putmask, call_putmask),
-    (np.fill_diagonal, _writing("fill_diagonal", 1)),
-    (np.put_along_axis, _writing("put_along_axis", 2)),
-    (np.outer, call_outer),
-    (np.where, call_where),
-    (np.linalg.norm, call_norm),
-    (np.take, call_take),
-    (np.diff, call_diff),
-    (np.roll, call_roll),
-    (np.finfo, _limits(np.finfo)),
-    (np.iinfo, _limits(np.iinfo)),
-]
-
-
+@model_factory
 def _as(path: str) -> Handler:
     """A call of another function, which does the same where no warning is due."""
     return lambda interpreter, arguments, keywords: interpreter.invoke(FUNCTIONS[path], arguments, keywords)
 
 
-FORM_CALLS += [(getattr(np, name), _as("helpers.nan." + name)) for name in library_helpers.PASS_OVER_NAN]
-
-FORM_METHODS: Dict[str, Handler] = {
-    "put": call_put, "sort": _in_place("sort"), "partition": _in_place("partition"), "take": call_take,
-}
-
-UFUNC_METHODS: Dict[str, Handler] = {
-    "outer": call_ufunc_outer,
-    "at": call_at,
-    "reduce": _of_ufunc("reduce"),
-    "accumulate": _of_ufunc("accumulate"),
-    "reduceat": _of_ufunc("reduceat"),
-}
+for _name in ("shape", "size", "ndim"):
+    models(getattr(np, _name))(_attribute(_name))
+for _name, _position in (("fill_diagonal", 1), ("put_along_axis", 2)):
+    models(getattr(np, _name))(_writing(_name, _position))
+for _name in ("sort", "partition"):
+    models(np.ndarray, _name)(_in_place(_name))
+for _name in ("reduce", "accumulate", "reduceat"):
+    models(np.ufunc, _name)(_of_ufunc(_name))
+for _kind in (np.finfo, np.iinfo):
+    models(_kind)(_limits(_kind))
+for _name in library_helpers.PASS_OVER_NAN:
+    models(getattr(np, _name))(_as("helpers.nan." + _name))

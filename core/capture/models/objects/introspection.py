@@ -24,9 +24,7 @@ from pijit.core.capture.models.containers.strings import TEXT, TEXT_METHODS
 from pijit.core.capture.models.containers.updates import EFFECT_METHODS, found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.models.iteration.itertools_calls import call_chain_from
-from pijit.core.capture.models.numpy.arrays import METHODS
 from pijit.core.capture.models.numpy.random import draw_method
-from pijit.core.capture.models.numpy.views import UFUNC_METHODS
 from pijit.core.capture.models.objects.instances import store_in_record
 from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import is_object
@@ -291,12 +289,9 @@ OBJECT_METHODS.update(COUNTER_METHODS)
 OBJECT_METHODS.update(TAKING_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
 OBJECT_METHODS.update(TEXT_METHODS)
-OBJECT_METHODS.update({(np.ufunc, name): handler for name, handler in UFUNC_METHODS.items()})
 OBJECT_METHODS.update(CONJUGATES)
 for (_kind, _method), _handler in OBJECT_METHODS.items():
     models(_kind, _method)(_handler)
-for _method, _handler in METHODS.items():
-    models(np.ndarray, _method)(_handler)
 models(itertools.chain, "from_iterable", of_class=True)(call_chain_from)
 
 
