@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pijit.core.capture.models.containers.characters import CHARACTER_CALLS
-from pijit.core.capture.models.containers.counters import COUNTER_CALLS
-from pijit.core.capture.models.containers.heaps import HEAP_CALLS
-from pijit.core.capture.models.containers.sorting import SORTING_CALLS
-from pijit.core.capture.models.containers.strings import TEXT_CALLS
+from pijit.core.capture.models.containers import characters, counters, deques, heaps, popitem, sorting, strings, updates  # noqa: F401
 from pijit.core.capture.models.functions.higher_order import GETTER_CALLS
 from pijit.core.capture.models.functions.partials import PARTIAL_CALLS
 from pijit.core.capture.models.iteration.compensated_sums import SUM_STEPS
@@ -27,8 +23,8 @@ from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS
 from pijit.core.capture.profile.hints import HINT_CALLS
 
 for _rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, OBJECT_CALLS, BOUND_CALLS,
-              NUMBER_CALLS, COMPLEX_CALLS, TEXT_CALLS, CHARACTER_CALLS, HINT_CALLS, MANAGER_CALLS,
-              HEAP_CALLS, ROW_CALLS, GETTER_CALLS, SORTING_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
-              INDEX_CALLS, COUNTER_CALLS, SUM_STEPS):
+              NUMBER_CALLS, COMPLEX_CALLS, HINT_CALLS, MANAGER_CALLS,
+              ROW_CALLS, GETTER_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
+              INDEX_CALLS, SUM_STEPS):
     for _target, _handler in _rows:
         models(_target)(_handler)

@@ -7,12 +7,13 @@ calls with other strings use the same kernels. `AbstractInterpreter` binds these
 from __future__ import annotations
 
 import builtins
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional
 
 from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.registry import models
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, Slice, class_of, number_type, ssa_value
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
@@ -158,6 +159,7 @@ def is_text(value: Abstract) -> bool:
     return is_among(class_of(value), READ_BY_POSITION)
 
 
+@models(builtins.ord)
 def call_ord(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``ord`` of a string."""
     only(arguments, keywords, "ord", 1)
@@ -168,6 +170,7 @@ def call_ord(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     return ordinal(interpreter, arguments[0])
 
 
+@models(builtins.chr)
 def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``chr`` of an integer."""
     only(arguments, keywords, "chr", 1)
@@ -175,6 +178,3 @@ def call_chr(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     if kind is None or kind.dtype.kind not in "iu":
         raise Break("PJ203", operand=describe(arguments[0]))
     return interpreter.made_text("builtins.chr", arguments)
-
-
-CHARACTER_CALLS: List[Tuple[Any, Handler]] = [(builtins.ord, call_ord), (builtins.chr, call_chr)]

@@ -1,21 +1,21 @@
 """``collections.Counter``: a dict whose missing keys count as zero, with methods written in Python.
 
-The program may replace these methods on the class or on the object, so guards check them by name. Calls are
-dispatched by `COUNTER_CALLS` and `COUNTER_METHODS`.
+The program may replace these methods on the class or on the object, so guards check them by name.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections import Counter
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, List, Optional
 
 from pijit.core.capture.context import Place
 from pijit.core.capture.models.containers.sequences import made_by
 from pijit.core.capture.models.iteration.consumers import call_list
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.registry import models
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.element_types import list_of, list_type
 from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Tensor, class_of, number_type
@@ -71,6 +71,7 @@ def count_of(interpreter: Interpreter, owner: Abstract, index: Abstract, key: An
                              Const(0))
 
 
+@models(Counter)
 def call_counter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``Counter(iterable)`` of numbers and strings, or of the elements of an array."""
     only(arguments, keywords, "Counter", 0, 1)
@@ -103,6 +104,7 @@ def _key_type(value: Abstract) -> Optional[Type]:
     return getattr(list_type(value), "items", None) if class_of(value) is list else None
 
 
+@models(Counter, "most_common")
 def _most_common(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``c.most_common()`` and ``c.most_common(n)``."""
     only(arguments, keywords, "most_common", 1, 2)
@@ -114,7 +116,3 @@ def _most_common(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     kinds = kinds_of_entries(Instance(expected_entries(owner)))
     row = Holding(tuple, kinds) if kinds and None not in kinds else None
     return made_by(interpreter, "helpers.most_common", list_of(row) or Object(list), operands)
-
-
-COUNTER_METHODS: Dict[Tuple[type, str], Handler] = {(Counter, "most_common"): _most_common}
-COUNTER_CALLS: List[Tuple[Any, Handler]] = [(Counter, call_counter)]

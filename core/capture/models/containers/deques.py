@@ -1,17 +1,17 @@
 """``collections.deque``: items read at run time, and methods that change a deque.
 
 The items of a deque are never known at capture. So aliases of the deque and changes by bytecode do not matter.
-Method calls are dispatched by `DEQUE_METHODS`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Dict, List, Optional, Tuple, Union, cast
+from typing import List, Optional, Union, cast
 
 from pijit.core.bytecode.instructions.predicates import unpacks_sequence
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Sequence, class_of
@@ -30,7 +30,9 @@ def item_of_deque(interpreter: Interpreter, owner: Abstract, index: Abstract) ->
                              [interpreter.object_value(owner), interpreter.word(index)], like)
 
 
+@model_factory
 def _append(name: str) -> Handler:
+    """``q.append(value)`` and ``q.appendleft(value)``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         owner, value = arguments
@@ -39,6 +41,7 @@ def _append(name: str) -> Handler:
     return call
 
 
+@model_factory
 def _take(name: str, position: int) -> Handler:
     """``pop`` and ``popleft``: load and check the item, then remove it; no exit follows the removal."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -82,7 +85,6 @@ def taken_tuple(interpreter: Interpreter, read: str, operands: List[Value], row:
     return found
 
 
-DEQUE_METHODS: Dict[Tuple[type, str], Handler] = {
-    (deque, "append"): _append("append"), (deque, "appendleft"): _append("appendleft"),
-    (deque, "pop"): _take("pop", -1), (deque, "popleft"): _take("popleft", 0),
-}
+for _side, _position in (("", -1), ("left", 0)):
+    models(deque, "append" + _side)(_append("append" + _side))
+    models(deque, "pop" + _side)(_take("pop" + _side, _position))

@@ -1,18 +1,17 @@
 """``heapq.heappush`` and ``heappop`` on lists of numbers, strings and tuples of these.
-
-Calls are dispatched by `HEAP_CALLS`.
 """
 
 from __future__ import annotations
 
 import heapq
-from typing import Any, List, Tuple
+from typing import List
 
 from pijit.core.capture.models.containers.deques import row_of, taken_tuple
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models
 from pijit.core.capture.state.frame_state import loosen
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import Abstract, Const, class_of, pointer_class
 from pijit.core.errors import Break
 from pijit.guards.facts import is_among
@@ -23,6 +22,7 @@ def _require_list(owner: Abstract) -> None:
         raise Break("PJ203", operand=describe(owner))
 
 
+@models(heapq.heappush)
 def call_heappush(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``heappush(heap, item)``."""
     only(arguments, keywords, "heappush", 2)
@@ -33,6 +33,7 @@ def call_heappush(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return Const(None)
 
 
+@models(heapq.heappop)
 def call_heappop(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``heappop(heap)``: the top item is read first, as a value of the expected type."""
     only(arguments, keywords, "heappop", 1)
@@ -49,6 +50,3 @@ def call_heappop(interpreter: Interpreter, arguments: List[Abstract], keywords: 
                 else taken_tuple(interpreter, "load_item", operands, row))
     interpreter.effect("heap_drop", owner, [interpreter.object_value(owner)])
     return item
-
-
-HEAP_CALLS: List[Tuple[Any, Handler]] = [(heapq.heappush, call_heappush), (heapq.heappop, call_heappop)]

@@ -1,16 +1,15 @@
 """``d.popitem()`` and ``s.pop()``: load and check the entry, then remove it.
-
-Method calls are dispatched by `TAKING_METHODS`.
 """
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Tuple, cast
+from typing import List, Optional, cast
 
 from pijit.core.bytecode.instructions.predicates import unpacks_sequence
 from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import type_of
 from pijit.core.capture.values.key_value_types import expected_entries, kinds_of_entries
@@ -19,7 +18,9 @@ from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, WORD, Array, Object, Scalar, Type
 
 
+@model_factory
 def _take(name: str) -> Handler:
+    """``d.popitem()`` and ``s.pop()``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         owner = arguments[0]
@@ -54,5 +55,5 @@ def _expected(interpreter: Interpreter, owner: Abstract) -> List[Type]:
     return cast(List[Type], kinds)
 
 
-TAKING_METHODS: Dict[Tuple[type, str], Handler] = {(kind, "popitem"): _take("popitem") for kind in KEYED}
-TAKING_METHODS[set, "pop"] = _take("pop")
+models(KEYED, "popitem")(_take("popitem"))
+models(set, "pop")(_take("pop"))

@@ -1,18 +1,17 @@
 """``sorted``: by the runtime, which compares as Python does, or at capture if the order is known.
-
-Calls are dispatched by `SORTING_CALLS`.
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import Any, List, Optional, Tuple, Union, cast
+from typing import List, Optional, Union, cast
 
 from pijit.core.capture.models.containers.sets import items_of_set
 from pijit.core.capture.models.iteration.consumers import call_list, call_map, number_in
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models
 from pijit.core.capture.state.frame_state import item_kinds, list_of_kinds
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.element_types import LOOKED_AT, list_like, list_like_values, list_type
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -29,6 +28,7 @@ from pijit.core.graph.types import Holding, ListOf, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
 
+@models(builtins.sorted)
 def call_sorted(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``sorted(iterable, key=..., reverse=...)``."""
     if set(keywords) - {"reverse", "key"} or len(arguments) != 1:
@@ -102,6 +102,3 @@ def _sorted_by(interpreter: Interpreter, made: Abstract, key: Abstract, keywords
     plain = len(kinds) == 1 and isinstance(next(iter(kinds)), Scalar)
     return _sort(interpreter, "helpers.sorted_by" if plain else "helpers.sorted_by_plain", kind,
                  [interpreter.object_value(value) for value in (made, keys)], keywords)
-
-
-SORTING_CALLS: List[Tuple[Any, Handler]] = [(builtins.sorted, call_sorted)]

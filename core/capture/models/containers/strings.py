@@ -7,7 +7,7 @@ Formatting a number of Python or NumPy runs no user code. Formatting any other o
 from __future__ import annotations
 
 import builtins
-from typing import Any, Dict, List, Optional, Tuple, cast
+from typing import List, Optional, cast
 
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.codec.decode import Instr
@@ -15,6 +15,7 @@ from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.values.describe import Arguments, Handler, constants_of, only
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -126,6 +127,7 @@ def _sum(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
                                            [interpreter.object_value(left), interpreter.object_value(right)], TEXT))
 
 
+@model_factory
 def _of_one(name: str) -> Handler:
     """``str``, ``repr`` and ``ascii`` of a number or a string; a string is its own ``str``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -137,12 +139,14 @@ def _of_one(name: str) -> Handler:
     return call
 
 
+@models(builtins.format)
 def call_format(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``format(value, spec)``."""
     only(arguments, keywords, "format", 1, 2)
     return _formatted(interpreter, "builtins.format", arguments)
 
 
+@models(str, "format")
 def _format_method(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``text.format(value, ...)``."""
     if keywords:
@@ -156,6 +160,7 @@ def _formatted(interpreter: Interpreter, function: str, arguments: List[Abstract
     return interpreter.made_text(function, arguments)
 
 
+@models(str, "join")
 def _join_method(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``text.join(items)`` of a list or tuple, or of an iterator whose items are first collected in a list."""
     only(arguments, keywords, "join", 2)
@@ -166,7 +171,5 @@ def _join_method(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return interpreter.made_text("builtins.str.join", arguments)
 
 
-TEXT_CALLS: List[Tuple[Any, Handler]] = [(getattr(builtins, name), _of_one(name))
-                                         for name in ("str", "repr", "ascii")]
-TEXT_CALLS.append((builtins.format, call_format))
-TEXT_METHODS: Dict[Tuple[type, str], Handler] = {(str, "format"): _format_method, (str, "join"): _join_method}
+for _function in ("str", "repr", "ascii"):
+    models(getattr(builtins, _function))(_of_one(_function))

@@ -1,12 +1,12 @@
 """Effects on lists, dicts and sets: instructions and methods that change them, done at once.
 
-`AbstractInterpreter` binds these functions; method calls are dispatched by `EFFECT_METHODS`.
+`AbstractInterpreter` binds these functions.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, List, Optional, Set
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
@@ -19,6 +19,7 @@ from pijit.core.capture.models.iteration.consumers import call_dict
 from pijit.core.capture.models.iteration.list_safety import sees_no_list
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.state.frame_state import (
     expect,
     expect_entry,
@@ -155,7 +156,9 @@ def _loops_in(value: Abstract) -> List[Unrolled]:
     return found + [loop for part in parts_of(value) for loop in _loops_in(part)]
 
 
+@models(list, "append")
 def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.append(value)``."""
     only(arguments, keywords, "append", 2)
     loosen(interpreter.state, *arguments)
     interpreter.effect("append", arguments[0],
@@ -163,7 +166,9 @@ def _append(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     return Const(None)
 
 
+@models(list, "insert")
 def _insert(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.insert(index, value)``."""
     only(arguments, keywords, "insert", 3)
     owner, index, value = arguments
     loosen(interpreter.state, owner, value)
@@ -172,12 +177,15 @@ def _insert(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     return Const(None)
 
 
+@models(list, "extend")
 def _extend(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``xs.extend(more)``: the same as ``xs += more``."""
     only(arguments, keywords, "extend", 2)
     interpreter.lengthen(*arguments)
     return Const(None)
 
 
+@models((list, dict), "pop")
 def _pop(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list.pop()``, ``list.pop(index)``, ``dict.pop(key)`` and ``dict.pop(key, default)``.
 
@@ -241,6 +249,7 @@ def _has_now(interpreter: Interpreter, owner: Any, index: Abstract) -> bool:
     return expected
 
 
+@models(dict, "setdefault")
 def _setdefault(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``dict.setdefault(key, value)`` where an existing item has the value's type."""
     only(arguments, keywords, "setdefault", 3)
@@ -251,6 +260,7 @@ def _setdefault(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     return interpreter.found("setdefault", operands, value)
 
 
+@models(dict, "update")
 def _update(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.update(pairs, name=value)``: the keys in the order of their first occurrence, each with its last value."""
     only(arguments, {}, "update", *((1, 2) if keywords else (2,)))
@@ -259,7 +269,9 @@ def _update(interpreter: Interpreter, arguments: List[Abstract], keywords: Argum
     return Const(None)
 
 
+@model_factory
 def _without_arguments(name: str, operation: str) -> Handler:
+    """``xs.reverse()`` and ``xs.clear()``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         interpreter.effect(operation, arguments[0], [interpreter.object_value(arguments[0])])
@@ -267,6 +279,7 @@ def _without_arguments(name: str, operation: str) -> Handler:
     return call
 
 
+@model_factory
 def _of_set(name: str) -> Handler:
     """``add``, ``discard`` and ``remove`` of a member that compares without user code,
     and not by identity as NaN does."""
@@ -281,6 +294,7 @@ def _of_set(name: str) -> Handler:
     return call
 
 
+@models(list, "remove")
 def _remove(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list.remove(value)`` of a number or a string."""
     only(arguments, keywords, "remove", 2)
@@ -298,6 +312,7 @@ def found_position(interpreter: Interpreter, owner: Abstract, value: Abstract) -
     return found
 
 
+@models(list, "sort")
 def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list.sort(reverse=...)`` of numbers of one class, or of strings; with a key that does not read the list."""
     key = keywords.get("key", Const(None))
@@ -315,14 +330,8 @@ def _sort(interpreter: Interpreter, arguments: List[Abstract], keywords: Argumen
     return Const(None)
 
 
-EFFECT_METHODS: Dict[Tuple[type, str], Handler] = {
-    (list, "append"): _append, (list, "insert"): _insert, (list, "extend"): _extend, (list, "pop"): _pop,
-    (list, "remove"): _remove, (list, "sort"): _sort,
-    (list, "reverse"): _without_arguments("reverse", "reverse"),
-    (list, "clear"): _without_arguments("clear", "clear_list"),
-    (dict, "pop"): _pop, (dict, "setdefault"): _setdefault, (dict, "update"): _update,
-    (dict, "clear"): _without_arguments("clear", "clear_dict"),
-    (set, "clear"): _without_arguments("clear", "clear_set"),
-    (set, "add"): _of_set("add"), (set, "discard"): _of_set("discard"), (set, "remove"): _of_set("remove"),
-}
-"""Methods of exact builtin classes that change the object."""
+models(list, "reverse")(_without_arguments("reverse", "reverse"))
+for _kind, _operation in ((list, "clear_list"), (dict, "clear_dict"), (set, "clear_set")):
+    models(_kind, "clear")(_without_arguments("clear", _operation))
+for _method in ("add", "discard", "remove"):
+    models(set, _method)(_of_set(_method))

@@ -15,13 +15,11 @@ from typing import Any, Dict, List, Optional, Tuple, cast
 import numpy as np
 
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
-from pijit.core.capture.models.containers.counters import COUNTER_METHODS, rely_if_counter
-from pijit.core.capture.models.containers.deques import DEQUE_METHODS
-from pijit.core.capture.models.containers.popitem import TAKING_METHODS
+from pijit.core.capture.models.containers.counters import rely_if_counter
 from pijit.core.capture.models.containers.reads import KEYED
 from pijit.core.capture.models.containers.sequences import copied_dict, joined_dicts
-from pijit.core.capture.models.containers.strings import TEXT, TEXT_METHODS
-from pijit.core.capture.models.containers.updates import EFFECT_METHODS, found_position
+from pijit.core.capture.models.containers.strings import TEXT
+from pijit.core.capture.models.containers.updates import found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
 from pijit.core.capture.models.iteration.itertools_calls import call_chain_from
 from pijit.core.capture.models.numpy.random import draw_method
@@ -283,12 +281,7 @@ OBJECT_METHODS.update({(kind, name): handler for kind in KEYED for name, handler
 OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
                        for name, handler in (("index", _list_index), ("count", _list_count))})
 OBJECT_METHODS[list, "copy"] = _list_copy
-OBJECT_METHODS.update(EFFECT_METHODS)
-OBJECT_METHODS.update(DEQUE_METHODS)
-OBJECT_METHODS.update(COUNTER_METHODS)
-OBJECT_METHODS.update(TAKING_METHODS)
 OBJECT_METHODS.update(NUMBER_METHODS)
-OBJECT_METHODS.update(TEXT_METHODS)
 OBJECT_METHODS.update(CONJUGATES)
 for (_kind, _method), _handler in OBJECT_METHODS.items():
     models(_kind, _method)(_handler)
