@@ -15,15 +15,13 @@ from pijit.core.capture.models.objects.introspection import OBJECT_CALLS
 from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
 from pijit.core.capture.models.objects.named_tuples import ROW_CALLS
 from pijit.core.capture.models.registry import models
-from pijit.core.capture.models.scalars.complex import COMPLEX_CALLS
-from pijit.core.capture.models.scalars.math import SCALAR_CALLS
-from pijit.core.capture.models.scalars.number_calls import NUMBER_CALLS
+from pijit.core.capture.models.scalars import complex, math, number_calls  # noqa: F401
 from pijit.core.capture.models.stdlib import environment  # noqa: F401
 from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS
 from pijit.core.capture.profile.hints import HINT_CALLS
 
-for _rows in (SCALAR_CALLS, ITERATION_CALLS, CONSUMING_CALLS, OBJECT_CALLS, BOUND_CALLS,
-              NUMBER_CALLS, COMPLEX_CALLS, HINT_CALLS, MANAGER_CALLS,
+for _rows in (ITERATION_CALLS, CONSUMING_CALLS, OBJECT_CALLS, BOUND_CALLS,
+              HINT_CALLS, MANAGER_CALLS,
               ROW_CALLS, GETTER_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
               INDEX_CALLS, SUM_STEPS):
     for _target, _handler in _rows:

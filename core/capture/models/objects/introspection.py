@@ -29,8 +29,6 @@ from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import Model, class_method_model, method_model, models
-from pijit.core.capture.models.scalars.complex import CONJUGATES
-from pijit.core.capture.models.scalars.number_calls import NUMBER_METHODS
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -281,8 +279,6 @@ OBJECT_METHODS.update({(kind, name): handler for kind in KEYED for name, handler
 OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
                        for name, handler in (("index", _list_index), ("count", _list_count))})
 OBJECT_METHODS[list, "copy"] = _list_copy
-OBJECT_METHODS.update(NUMBER_METHODS)
-OBJECT_METHODS.update(CONJUGATES)
 for (_kind, _method), _handler in OBJECT_METHODS.items():
     models(_kind, _method)(_handler)
 models(itertools.chain, "from_iterable", of_class=True)(call_chain_from)

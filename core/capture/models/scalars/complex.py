@@ -2,8 +2,7 @@
 
 Arithmetic is in `operators`, as for other numbers. CPython and NumPy's scalars convert a real operand to a complex
 one with the imaginary part 0.0, and then treat both alike. An operation is not captured if the machine code of
-CPython or NumPy rounds it differently (:data:`ROUNDS_EACH`). Calls are dispatched by `COMPLEX_CALLS` and
-`CONJUGATES`.
+CPython or NumPy rounds it differently (:data:`ROUNDS_EACH`).
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 import numpy as np
 
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, number_type
 from pijit.core.errors import Break
@@ -122,6 +122,7 @@ def conjugated_array(interpreter: Interpreter, arguments: List[Abstract], keywor
     return interpreter.ufunc_call(np.conjugate, arguments)
 
 
+@models(builtins.complex)
 def call_complex(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``complex(x)`` of a number and ``complex(x, y)`` of real numbers."""
     named = dict(zip(("real", "imag"), arguments))
@@ -138,6 +139,7 @@ def call_complex(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return Number(COMPLEX, interpreter.emit("complex", parts, COMPLEX))
 
 
+@model_factory
 def _part_function(name: str) -> Handler:
     """``np.real`` and ``np.imag``, as the attribute."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -172,6 +174,7 @@ def _phase(interpreter: Interpreter, re: Value, im: Value, number: Value) -> Num
     return Number(FLOAT, _libm(interpreter, "atan2", im, re))
 
 
+@model_factory
 def _written_out(path: str, write: Callable[..., Number]) -> Handler:
     """A function that kernels compute themselves from Python numbers and doubles;
     for other numbers they call CPython's."""
@@ -241,13 +244,9 @@ def _numpy_square(interpreter: Interpreter, base: Value, kind: Scalar) -> Value:
 WRITTEN_OUT: Dict[str, Handler] = {"cmath.exp": _written_out("cmath.exp", _exp),
                                    "cmath.phase": _written_out("cmath.phase", _phase)}
 """Functions of ``cmath`` that kernels compute by operations."""
-COMPLEX_CALLS: List[Tuple[Any, Handler]] = [
-    (builtins.complex, call_complex),
-    (np.real, _part_function("real")),
-    (np.imag, _part_function("imag")),
-    *[(getattr(cmath, path[6:]), call) for path, call in WRITTEN_OUT.items()],
-]
-CLASSES: Tuple[type, ...] = (complex, np.complex64, np.complex128, float, np.float64, np.float32)
-CONJUGATES = {(kind, name): conjugated for kind in CLASSES
-              for name in ("conjugate", "conj") if hasattr(kind, name)}
-"""The methods of numbers, by class and name."""
+for _path, _call in WRITTEN_OUT.items():
+    models(getattr(cmath, _path[len("cmath."):]))(_call)
+for _name in ("real", "imag"):
+    models(getattr(np, _name))(_part_function(_name))
+for _kind in (complex, np.complex64, np.complex128, float, np.float64, np.float32):
+    models(_kind, *[_name for _name in ("conjugate", "conj") if hasattr(_kind, _name)])(conjugated)

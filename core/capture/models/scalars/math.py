@@ -1,6 +1,4 @@
 """Builtins, functions of ``math`` and NumPy's scalar types, called with numbers.
-
-Calls are dispatched by `SCALAR_CALLS`.
 """
 
 from __future__ import annotations
@@ -8,7 +6,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections import Counter, defaultdict
-from typing import Any, Callable, List, Tuple, cast
+from typing import Any, Callable, List, cast
 
 import numpy as np
 
@@ -17,8 +15,9 @@ from pijit.core.capture.models.containers.ranges import range_length
 from pijit.core.capture.models.objects.special_methods import length_special, truth_special
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes, part
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.key_value_types import SETS
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -36,6 +35,7 @@ from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT, WORD, Scalar, numpy_s
 from pijit.guards.facts import is_among
 
 
+@models(builtins.len)
 def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``len`` of an array or a container."""
     only(arguments, keywords, "len", 1)
@@ -62,12 +62,14 @@ def call_len(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     return found
 
 
+@models(builtins.abs)
 def call_abs(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``abs`` of a number or an array."""
     only(arguments, keywords, "abs", 1)
     return interpreter.unary("abs", arguments[0])
 
 
+@models(builtins.float)
 def call_float(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``float`` of a number or a string."""
     only(arguments, keywords, "float", 1)
@@ -82,6 +84,7 @@ def call_float(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return Number(FLOAT, interpreter.emit("cast", [value], FLOAT))
 
 
+@models(builtins.int)
 def call_int(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``int`` of an integer or a string, or of a float that fits a machine word."""
     only(arguments, keywords, "int", 1)
@@ -129,6 +132,7 @@ def extreme_of_numbers(interpreter: Interpreter, symbol: str, arguments: List[Ab
     return Number(kind, best)
 
 
+@models(builtins.divmod)
 def call_divmod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``divmod`` of numbers and arrays: the pair of ``//`` and ``%``."""
     only(arguments, keywords, "divmod", 2)
@@ -140,6 +144,7 @@ def call_divmod(interpreter: Interpreter, arguments: List[Abstract], keywords: A
                                   interpreter.binary("%", *arguments)])
 
 
+@models(builtins.pow)
 def call_pow(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``pow(x, y)``, and ``pow(x, y, z)`` of integers."""
     if len(arguments) == 3 and all(number_type(argument) == INT for argument in arguments):
@@ -148,6 +153,7 @@ def call_pow(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     return interpreter.binary("**", *arguments)
 
 
+@models(builtins.bool)
 def call_bool(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``bool`` of a number or a container."""
     only(arguments, keywords, "bool", 1)
@@ -161,6 +167,7 @@ def call_bool(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return Number(BOOL, interpreter.emit("flag", [flag], BOOL))
 
 
+@model_factory
 def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
     """``np.float64(x)`` and similar calls with one number."""
     want = numpy_scalar(np.dtype(kind))
@@ -180,7 +187,9 @@ def _numpy_scalar(kind: Any) -> Callable[..., Abstract]:
     return call
 
 
+@model_factory
 def _math(name: str) -> Callable[..., Abstract]:
+    """Functions of ``math`` of a float, as the C library computes them; ``math.log`` also with a base."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if name == "log" and len(arguments) == 2 and all(number_type(argument) is not None for argument in arguments):
             return interpreter.invoke(FUNCTIONS["math.log"], arguments, keywords)
@@ -198,14 +207,7 @@ NUMPY_SCALARS = (np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, 
 MATH_FUNCTIONS = ("sqrt", "sin", "cos", "tan", "exp", "log", "atan", "tanh", "sinh", "cosh", "asin", "acos", "log10",
                   "log1p", "expm1")
 
-SCALAR_CALLS: List[Tuple[Any, Handler]] = [
-    (builtins.len, call_len),
-    (builtins.abs, call_abs),
-    (builtins.divmod, call_divmod),
-    (builtins.pow, call_pow),
-    (builtins.bool, call_bool),
-    (builtins.float, call_float),
-    (builtins.int, call_int),
-]
-SCALAR_CALLS += [(getattr(math, name), _math(name)) for name in MATH_FUNCTIONS]
-SCALAR_CALLS += [(kind, _numpy_scalar(kind)) for kind in NUMPY_SCALARS]
+for _name in MATH_FUNCTIONS:
+    models(getattr(math, _name))(_math(_name))
+for _kind in NUMPY_SCALARS:
+    models(_kind)(_numpy_scalar(_kind))

@@ -1,16 +1,17 @@
 """Functions of ``operator``, and functions on numbers that the kernel calls unchanged.
 
-The latter are functions of ``math`` and builtins. Calls are dispatched by `NUMBER_CALLS` and `NUMBER_METHODS`.
+The latter are functions of ``math`` and builtins.
 """
 
 from __future__ import annotations
 
 import builtins
 import operator
-from typing import Any, Dict, List, Tuple, cast
+from typing import Dict, List, cast
 
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.complex import WRITTEN_OUT, call_complex
 from pijit.core.capture.models.scalars.math import NUMPY_SCALARS, call_bool, call_float, call_int
 from pijit.core.capture.values.describe import Arguments, Handler, only
@@ -29,41 +30,52 @@ INPLACE: Dict[str, str] = {"i" + name.rstrip("_"): symbol for name, symbol in BI
 UNARY: Dict[str, str] = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}
 
 
+@model_factory
 def _binary(name: str, symbol: str) -> Handler:
+    """The operator on two operands, as in ``x + y``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         return interpreter.binary(symbol, *arguments)
     return call
 
 
+@model_factory
 def _comparison(name: str, symbol: str) -> Handler:
+    """The comparison of two operands, as in ``x < y``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         return interpreter.compare(symbol, *arguments)
     return call
 
 
+@model_factory
 def _containing(name: str, symbol: str) -> Handler:
+    """``y in x``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         return interpreter.compare(symbol, arguments[1], arguments[0])
     return call
 
 
+@model_factory
 def _inplace(name: str, symbol: str) -> Handler:
+    """The operator that may change its left operand, as in ``x += y``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         return interpreter.inplace(symbol, *arguments)
     return call
 
 
+@model_factory
 def _unary(name: str, symbol: str) -> Handler:
+    """The operator on one operand, as in ``-x``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         return interpreter.unary(symbol, *arguments)
     return call
 
 
+@model_factory
 def _as_it_is(path: str, kinds: str) -> Handler:
     """A function that the kernel calls, on numbers only: called with arrays it may warn."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -75,12 +87,14 @@ def _as_it_is(path: str, kinds: str) -> Handler:
     return call
 
 
+@models(operator.getitem)
 def call_getitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.getitem(x, index)``."""
     only(arguments, keywords, "getitem", 2)
     return interpreter.subscript(*arguments)
 
 
+@models(operator.setitem)
 def call_setitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.setitem(x, index, value)``."""
     only(arguments, keywords, "setitem", 3)
@@ -89,6 +103,7 @@ def call_setitem(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return Const(None)
 
 
+@models(operator.delitem)
 def call_delitem(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.delitem(x, index)``."""
     only(arguments, keywords, "delitem", 2)
@@ -96,11 +111,13 @@ def call_delitem(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return Const(None)
 
 
+@models(operator.not_)
 def call_not(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.not_(x)``."""
     return interpreter.negated(call_bool(interpreter, arguments, keywords))
 
 
+@models(operator.index)
 def call_index(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``operator.index(x)`` of an integer."""
     only(arguments, keywords, "index", 1)
@@ -110,6 +127,7 @@ def call_index(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return call_int(interpreter, arguments, keywords)
 
 
+@models(builtins.slice)
 def call_slice(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``slice(stop)`` and ``slice(start, stop, step)``."""
     only(arguments, keywords, "slice", 1, 2, 3)
@@ -118,18 +136,7 @@ def call_slice(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return SliceDisplay(tuple((parts + [none])[:3]))
 
 
-def _rows() -> List[Tuple[Any, Handler]]:
-    tables = ((CLOCKS, ""), (ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc"))
-    rows = [(FUNCTIONS[path].object, _as_it_is(path, kinds)) for table, kinds in tables for path in table
-            if path in FUNCTIONS and path not in WRITTEN_OUT]
-    for names, make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary), (INPLACE, _inplace),
-                        (CONTAINING, _containing)):
-        rows += [(getattr(operator, name), make(name, symbol)) for name, symbol in names.items()]
-    return rows + [(operator.getitem, call_getitem), (operator.setitem, call_setitem),
-                   (operator.delitem, call_delitem), (operator.truth, call_bool), (operator.not_, call_not),
-                   (operator.index, call_index), (builtins.slice, call_slice)]
-
-
+@models(NUMPY_SCALARS, "item")
 def _item(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``item()`` of a NumPy scalar: the Python number."""
     only(arguments, keywords, "item", 1)
@@ -137,6 +144,7 @@ def _item(interpreter: Interpreter, arguments: List[Abstract], keywords: Argumen
     return CONVERSIONS[kind](interpreter, arguments, keywords)
 
 
+@model_factory
 def _of_class(path: str) -> Handler:
     """A method of a builtin class of numbers, called unchanged."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -147,8 +155,14 @@ def _of_class(path: str) -> Handler:
 
 CONVERSIONS: Dict[str, Handler] = {"f": call_float, "i": call_int, "u": call_int, "b": call_bool,
                                    "c": call_complex}
-NUMBER_METHODS: Dict[Tuple[type, str], Handler] = {(kind, "item"): _item for kind in NUMPY_SCALARS}
-NUMBER_METHODS[int, "bit_length"] = _of_class("builtins.int.bit_length")
-NUMBER_METHODS[float, "is_integer"] = _of_class("builtins.float.is_integer")
-
-NUMBER_CALLS: List[Tuple[Any, Handler]] = _rows()
+models(operator.truth)(call_bool)
+models(int, "bit_length")(_of_class("builtins.int.bit_length"))
+models(float, "is_integer")(_of_class("builtins.float.is_integer"))
+for _names, _make in ((BINARY, _binary), (COMPARISONS, _comparison), (UNARY, _unary), (INPLACE, _inplace),
+                      (CONTAINING, _containing)):
+    for _name, _symbol in _names.items():
+        models(getattr(operator, _name))(_make(_name, _symbol))
+for _paths, _kinds in ((CLOCKS, ""), (ON_NUMBERS, "fiub"), (ON_INTEGERS, "iub"), (ON_COMPLEX, "fiubc")):
+    for _path in _paths:
+        if _path in FUNCTIONS and _path not in WRITTEN_OUT:
+            models(FUNCTIONS[_path].object)(_as_it_is(_path, _kinds))
