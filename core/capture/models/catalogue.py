@@ -5,11 +5,13 @@ from __future__ import annotations
 from pijit.core.capture.models.containers import characters, counters, deques, heaps, popitem, sorting, strings, updates  # noqa: F401
 from pijit.core.capture.models.functions.higher_order import GETTER_CALLS
 from pijit.core.capture.models.functions.partials import PARTIAL_CALLS
-from pijit.core.capture.models.iteration.compensated_sums import SUM_STEPS
-from pijit.core.capture.models.iteration.consumers import CONSUMING_CALLS
-from pijit.core.capture.models.iteration.index_iterators import INDEX_CALLS
-from pijit.core.capture.models.iteration.iterator_calls import ITERATION_CALLS
-from pijit.core.capture.models.iteration.itertools_calls import ITERTOOL_CALLS
+from pijit.core.capture.models.iteration import (  # noqa: F401
+    compensated_sums,
+    consumers,
+    index_iterators,
+    iterator_calls,
+    itertools_calls,
+)
 from pijit.core.capture.models.numpy import arrays, library, reductions, scans, views  # noqa: F401
 from pijit.core.capture.models.objects.introspection import OBJECT_CALLS
 from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
@@ -20,9 +22,8 @@ from pijit.core.capture.models.stdlib import environment  # noqa: F401
 from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS
 from pijit.core.capture.profile.hints import HINT_CALLS
 
-for _rows in (ITERATION_CALLS, CONSUMING_CALLS, OBJECT_CALLS, BOUND_CALLS,
+for _rows in (OBJECT_CALLS, BOUND_CALLS,
               HINT_CALLS, MANAGER_CALLS,
-              ROW_CALLS, GETTER_CALLS, PARTIAL_CALLS, ITERTOOL_CALLS,
-              INDEX_CALLS, SUM_STEPS):
+              ROW_CALLS, GETTER_CALLS, PARTIAL_CALLS, ):
     for _target, _handler in _rows:
         models(_target)(_handler)

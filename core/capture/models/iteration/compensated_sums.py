@@ -1,16 +1,17 @@
 """Compensated summation: the steps of ``sum`` from CPython 3.12 on.
 
-They are the operations of bytecode/rewrite/compensated_sum.py. Calls are dispatched by `SUM_STEPS`.
+They are the operations of bytecode/rewrite/compensated_sum.py.
 """
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, List
 
 from pijit.core.bytecode.rewrite.compensated_sum import add_item, with_lost
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.models.registry import models
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Sequence, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import BOOL, FLAG, FLOAT, INT
@@ -27,6 +28,7 @@ def _compared(interpreter: Interpreter, operator: str, first: Abstract, second: 
                             {"operator": operator})
 
 
+@models(add_item)
 def call_add_item(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """The sum and its rounding error after an item.
     Break for an item that is neither float nor int: CPython then stops compensating."""
@@ -43,6 +45,7 @@ def call_add_item(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return Sequence([added, interpreter.binary("+", lost, _chosen(interpreter, is_larger, *losses))])
 
 
+@models(with_lost)
 def call_with_lost(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """The sum plus its rounding error, if that is finite and not zero."""
     total, lost = arguments
@@ -52,6 +55,3 @@ def call_with_lost(interpreter: Interpreter, arguments: List[Abstract], keywords
     finite = _chosen(interpreter, _compared(interpreter, "<", size, Const(float("inf"))),
                      interpreter.binary("+", total, lost), total)
     return _chosen(interpreter, _compared(interpreter, ">", size, Const(0.0)), finite, total)
-
-
-SUM_STEPS: List[Tuple[Any, Handler]] = [(add_item, call_add_item), (with_lost, call_with_lost)]

@@ -1,7 +1,7 @@
 """Builtins that take all items of an iterable, such as sum, any, min and list; also map and filter.
 
 Each is a loop that is inlined, see `comprehensions`. A step that would raise exits to bytecode, which repeats the
-call. Calls are dispatched by `CONSUMING_CALLS`.
+call.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from pijit.core.capture.models.containers.sets import items_of_set
 from pijit.core.capture.models.iteration.iterators import iterator_over
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.math import extreme_of_numbers
 from pijit.core.capture.state.frame_state import item_kinds
 from pijit.core.capture.values.describe import Arguments, Handler, only
@@ -84,6 +85,7 @@ KEY_IS_CALLED = sys.version_info < (3, 8)
 MAP, MAP_TOGETHER, FILTER, FILTER_TRUE = _codes(None)
 
 
+@models(builtins.sum)
 def call_sum(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``sum(iterable, start)``: one addition after another."""
     start = keywords.get("start", arguments[1] if len(arguments) == 2 else Const(0))
@@ -94,6 +96,7 @@ def call_sum(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     return interpreter.consume(SUM, arguments[0], {RESULT: start, LOST: Const(0.0)})
 
 
+@model_factory
 def _decision(name: str, consumer: Consumer) -> Handler:
     """``any`` and ``all``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -102,6 +105,7 @@ def _decision(name: str, consumer: Consumer) -> Handler:
     return call
 
 
+@model_factory
 def _extreme(name: str, symbol: str) -> Handler:
     """``min`` and ``max`` of several values, or of the items of one iterable."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
@@ -128,6 +132,7 @@ def _known_items(interpreter: Interpreter, value: Abstract) -> Optional[List[Abs
     return interpreter.items_of(value) if is_short(interpreter, value) else None
 
 
+@models(builtins.list)
 def call_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``list(iterable)``."""
     only(arguments, keywords, "list", 0, 1)
@@ -142,6 +147,7 @@ def call_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return interpreter.consume(LIST, arguments[0])
 
 
+@models(builtins.set)
 def call_set(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``set(iterable)``. A dict or set is converted in one call, which reserves room for all items:
     that decides their order."""
@@ -156,6 +162,7 @@ def call_set(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     return interpreter.consume(SET, arguments[0])
 
 
+@models(builtins.frozenset)
 def call_frozenset(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``frozenset(iterable)``: item by item, as CPython makes it; of a set in one call."""
     only(arguments, keywords, "frozenset", 0, 1)
@@ -184,6 +191,7 @@ def is_plain_set(value: Abstract) -> bool:
             and all(is_exactly(item, (int, float, bool, complex, str, bytes, type(None))) for item in value.object))
 
 
+@models(builtins.dict)
 def call_dict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``dict(name=value, ...)``, also after a dict or pairs whose items are known; ``dict(pairs)``."""
     only(arguments, {}, "dict", 0, 1)
@@ -216,6 +224,7 @@ def _is_known_dict(interpreter: Interpreter, value: Abstract) -> bool:
     return class_of(value) is dict and (isinstance(value, KnownContainer) or few)
 
 
+@models(builtins.tuple)
 def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``tuple(iterable)``; of a tuple it is the same tuple."""
     only(arguments, keywords, "tuple", 0, 1)
@@ -233,6 +242,7 @@ def call_tuple(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
                     interpreter.emit("tuple_of", [interpreter.object_value(made)], Object(tuple), exits=True))
 
 
+@models(deque)
 def call_deque(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``deque(iterable, maxlen)`` of a list or a tuple, or of an iterable that becomes a list first."""
     given = dict(zip(("iterable", "maxlen"), arguments), **keywords)
@@ -247,6 +257,7 @@ def call_deque(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return made_by(interpreter, "collections.deque", Object(deque), operands)
 
 
+@models(defaultdict)
 def call_defaultdict(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``defaultdict(factory)`` of a builtin class, without entries."""
     only(arguments, keywords, "defaultdict", 1)
@@ -256,6 +267,7 @@ def call_defaultdict(interpreter: Interpreter, arguments: List[Abstract], keywor
                    [interpreter.object_value(arguments[0])])
 
 
+@models(getattr(math, "prod", None))
 def call_prod(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.prod(iterable, start=...)``: one multiplication after another."""
     start = keywords.get("start", Const(1))
@@ -281,6 +293,7 @@ def number_in(made: Abstract) -> Scalar:
     return kind
 
 
+@models(math.fsum)
 def call_fsum(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.fsum(iterable)`` of numbers of one type."""
     only(arguments, keywords, "fsum", 1)
@@ -288,6 +301,7 @@ def call_fsum(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return interpreter.invoke(FUNCTIONS["math.fsum"], [made], {})
 
 
+@models(getattr(math, "dist", None))
 def call_dist(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``math.dist(p, q)`` of two tuples of numbers."""
     only(arguments, keywords, "dist", 2)
@@ -298,6 +312,7 @@ def call_dist(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return interpreter.invoke(FUNCTIONS["math.dist"], arguments, {})
 
 
+@models(builtins.map)
 def call_map(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``map(f, iterable, ...)``."""
     if keywords or len(arguments) < 2:
@@ -308,6 +323,7 @@ def call_map(interpreter: Interpreter, arguments: List[Abstract], keywords: Argu
     return Lazy(made, LoopIterator("zip", (), tuple(inner)) if together else inner[0])
 
 
+@models(builtins.filter)
 def call_filter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``filter(f, iterable)``."""
     only(arguments, keywords, "filter", 2)
@@ -317,22 +333,7 @@ def call_filter(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     return Lazy(made, iterator_over(interpreter, arguments[1]))
 
 
-CONSUMING_CALLS: List[Tuple[Any, Handler]] = [
-    (builtins.sum, call_sum),
-    (builtins.any, _decision("any", ANY)),
-    (builtins.all, _decision("all", ALL)),
-    (builtins.min, _extreme("min", "<")),
-    (builtins.max, _extreme("max", ">")),
-    (builtins.list, call_list),
-    (builtins.tuple, call_tuple),
-    (builtins.set, call_set),
-    (builtins.frozenset, call_frozenset),
-    (builtins.dict, call_dict),
-    (deque, call_deque),
-    (defaultdict, call_defaultdict),
-    (builtins.map, call_map),
-    (builtins.filter, call_filter),
-    (math.fsum, call_fsum),
-]
-CONSUMING_CALLS += [(getattr(math, name), handler) for name, handler in (("prod", call_prod), ("dist", call_dist))
-                    if hasattr(math, name)]
+for _name, _symbol in (("min", "<"), ("max", ">")):
+    models(getattr(builtins, _name))(_extreme(_name, _symbol))
+models(builtins.any)(_decision("any", ANY))
+models(builtins.all)(_decision("all", ALL))

@@ -1,12 +1,10 @@
 """``np.ndindex`` and ``np.ndenumerate``: nested loops over the axes of a shape.
-
-Calls are dispatched by `INDEX_CALLS`.
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import Any, List, Tuple
+from typing import List
 
 import numpy as np
 
@@ -15,12 +13,14 @@ from pijit.core.capture.models.iteration.iterator_calls import call_range
 from pijit.core.capture.models.iteration.itertools_calls import MOST_POOLS, call_product, stand_in
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.registry import models
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Tensor, class_of, number_type
 from pijit.core.errors import Break
 from pijit.core.graph.types import FLAG, INT, WORD
 
 
+@models(np.ndindex)
 def call_ndindex(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.ndindex(shape)`` and ``np.ndindex(n, m, ...)``.
     Exits where a length is negative, so that bytecode raises."""
@@ -38,6 +38,7 @@ def call_ndindex(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return call_product(interpreter, [call_range(interpreter, [length], {}) for length in lengths], {})
 
 
+@models(np.ndenumerate)
 def call_ndenumerate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.ndenumerate(x)``: an element is read when the loop reaches it."""
     only(arguments, keywords, "ndenumerate", 1)
@@ -47,6 +48,3 @@ def call_ndenumerate(interpreter: Interpreter, arguments: List[Abstract], keywor
     lengths = [Number(INT, interpreter.dimension(array, axis)) for axis in range(array.type.ndim)]
     given = [Const(builtins.range), array] + lengths
     return stand_in(interpreter, "ndenumerate", code_of.elements_of(len(lengths)), given, "numpy")
-
-
-INDEX_CALLS: List[Tuple[Any, Handler]] = [(np.ndindex, call_ndindex), (np.ndenumerate, call_ndenumerate)]

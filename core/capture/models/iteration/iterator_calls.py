@@ -1,19 +1,18 @@
 """Builtins that make iterables: range, enumerate, zip, reversed, iter.
-
-Calls are dispatched by `ITERATION_CALLS`.
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import Any, List, Tuple
+from typing import List
 
 from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, reverse_iterator
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import models
 from pijit.core.capture.state.frame_state import rounds_of
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.element_types import list_type
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -35,6 +34,7 @@ LARGEST_START = 2 ** 61
 """Largest start of ``enumerate``: counting from there never exceeds a machine word."""
 
 
+@models(builtins.range)
 def call_range(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``range(...)`` of integers that fit a machine word."""
     only(arguments, keywords, "range", 1, 2, 3)
@@ -88,6 +88,7 @@ def _chosen(interpreter: Interpreter, flag: Value, then: Abstract, other: Abstra
                                         [flag, interpreter.number_value(then), interpreter.number_value(other)], INT))
 
 
+@models(builtins.enumerate)
 def call_enumerate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``enumerate(iterable, start)`` of an iterable that kernels can step."""
     if set(keywords) - {"start"} or len(arguments) + len(keywords) not in (1, 2) or not arguments:
@@ -118,6 +119,7 @@ def call_reversed(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return reverse_iterator(interpreter, arguments[0])
 
 
+@models(builtins.iter)
 def call_iter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``iter(iterable)``."""
     only(arguments, keywords, "iter", 1)
@@ -128,10 +130,3 @@ def call_iter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     if isinstance(kind, (ListOf, Holding)):  # a variable must not hold an iterator that is to be unrolled
         return LoopIterator("list", (interpreter.word(Const(0)),), (Instance(kind, interpreter.object_value(value)),))
     return iterator_over(interpreter, arguments[0])
-
-
-ITERATION_CALLS: List[Tuple[Any, Handler]] = [
-    (builtins.range, call_range),
-    (builtins.enumerate, call_enumerate),
-    (builtins.iter, call_iter),
-]

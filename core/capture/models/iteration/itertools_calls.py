@@ -2,8 +2,7 @@
 
 Each is a generator of `itertools_python`, whose steps the loop inlines. Nothing else holds it. So where a kernel
 exits, the loop goes on over that generator, or over an iterator of `resumed_iterators`. Bytecode makes an iterator
-that gets a name. If the items are known and the results are few, each result is known. Calls are dispatched by
-`ITERTOOL_CALLS`.
+that gets a name. If the items are known and the results are few, each result is known.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from pijit.core.capture.models.iteration.iterator_calls import LARGEST_START, ca
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.models.registry import model_factory, models
 from pijit.core.capture.models.scalars.math import call_len
 from pijit.core.capture.values.describe import Arguments, Handler, constants_of, only
 from pijit.core.capture.values.element_types import list_type
@@ -122,6 +122,7 @@ def _native(interpreter: Interpreter, pool: Abstract) -> Abstract:
     return made_by(interpreter, "builtins.list.copy", list_type(made), [interpreter.object_value(made)])
 
 
+@models(itertools.product)
 def call_product(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.product(a, b, ..., repeat=n)``."""
     times = interpreter.constant(keywords.get("repeat", Const(1)))
@@ -140,6 +141,7 @@ def call_product(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return stand_in(interpreter, "product", code_of.product_of(ranges), given)
 
 
+@model_factory
 def _choice(name: str, ordered: bool) -> Handler:
     """``combinations`` and ``permutations``."""
     known_results: Callable[..., Iterator[Any]] = getattr(itertools, name)
@@ -178,6 +180,7 @@ def _choice(name: str, ordered: bool) -> Handler:
 # functions that take one item after another
 
 
+@models(itertools.accumulate)
 def call_accumulate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.accumulate(iterable, function, initial=...)``."""
     given = dict(zip(("iterable", "func"), arguments), **keywords)
@@ -192,6 +195,7 @@ def call_accumulate(interpreter: Interpreter, arguments: List[Abstract], keyword
     return stand_in(interpreter, "accumulate", code_of.FOLDED_FROM if by else code_of.ADDED_UP_FROM, items + by + start)
 
 
+@models(itertools.chain)
 def call_chain(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.chain(a, b, ...)``."""
     only(arguments, keywords, "chain", *range(1, code_of.MOST_CHAINED + 1))
@@ -204,12 +208,14 @@ def _to_iterate(interpreter: Interpreter, value: Abstract) -> Abstract:
     return iterator_over(interpreter, value) if isinstance(value, Lazy) else value
 
 
+@models(itertools.chain, "from_iterable", of_class=True)
 def call_chain_from(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.chain.from_iterable(iterables)``."""
     only(arguments, keywords, "from_iterable", 2)
     return stand_in(interpreter, "chain", code_of.CHAINED_FROM, [iterator_over(interpreter, arguments[1])])
 
 
+@models(itertools.count)
 def call_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.count(start, step)``; with integers it is a range without an end."""
     given = dict(zip(("start", "step"), arguments), **keywords)
@@ -233,6 +239,7 @@ def call_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return _at_once(interpreter, counted)
 
 
+@models(itertools.cycle)
 def call_cycle(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.cycle(items)`` of a short tuple, which cannot change."""
     only(arguments, keywords, "cycle", 1)
@@ -243,6 +250,7 @@ def call_cycle(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return stand_in(interpreter, "cycle", code_of.CYCLED, [Sequence([interpreter.use(item) for item in items])])
 
 
+@models(itertools.repeat)
 def call_repeat(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.repeat(value, times)``."""
     given = arguments[1:] or [keywords[key] for key in ("times",) if key in keywords]
@@ -254,6 +262,7 @@ def call_repeat(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     return stand_in(interpreter, "repeat", code_of.REPEATED_TIMES, [arguments[0], numbers])
 
 
+@models(itertools.islice)
 def call_islice(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.islice(items, stop)`` and ``islice(items, start, stop, step)``."""
     only(arguments, keywords, "islice", 2, 3, 4)
@@ -278,6 +287,7 @@ def call_islice(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     return stand_in(interpreter, "islice", code_of.SLICED, [pairs, Const(known), Const(step)])
 
 
+@models(builtins.zip)
 def call_zip_with(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``zip(...)``; some of the iterables may be ``repeat(value)`` or ``cycle(items)``."""
     kinds = tuple(map(_kind_in_zip, arguments))
@@ -291,6 +301,7 @@ def call_zip_with(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return stand_in(interpreter, "zip", code_of.zipped_with(kinds), given)
 
 
+@models(builtins.reversed)
 def call_reversed_list(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``reversed(items)``, also of a long list."""
     only(arguments, keywords, "reversed", 1)
@@ -309,6 +320,7 @@ def _kind_in_zip(value: Abstract) -> str:
     return {id(code_of.REPEATED): "repeat", id(code_of.CYCLED): "cycle"}.get(id(code), "each")
 
 
+@model_factory
 def _of_items(name: str, code: CodeType) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
@@ -316,6 +328,7 @@ def _of_items(name: str, code: CodeType) -> Handler:
     return call
 
 
+@model_factory
 def _by_function(name: str, code: CodeType) -> Handler:
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
@@ -323,6 +336,7 @@ def _by_function(name: str, code: CodeType) -> Handler:
     return call
 
 
+@models(itertools.compress)
 def call_compress(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``itertools.compress(items, selectors)``."""
     only(arguments, keywords, "compress", 2)
@@ -330,23 +344,10 @@ def call_compress(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return stand_in(interpreter, "compress", code_of.SELECTED, [pairs])
 
 
-ITERTOOL_CALLS: List[Tuple[Any, Handler]] = [
-    (builtins.zip, call_zip_with),
-    (builtins.reversed, call_reversed_list),
-    (itertools.product, call_product),
-    (itertools.combinations, _choice("combinations", False)),
-    (itertools.permutations, _choice("permutations", True)),
-    (itertools.accumulate, call_accumulate),
-    (itertools.chain, call_chain),
-    (itertools.count, call_count),
-    (itertools.cycle, call_cycle),
-    (itertools.repeat, call_repeat),
-    (itertools.islice, call_islice),
-    (itertools.compress, call_compress),
-    (itertools.starmap, _by_function("starmap", code_of.STARRED)),
-    (itertools.takewhile, _by_function("takewhile", code_of.WHILE_TRUE)),
-    (itertools.dropwhile, _by_function("dropwhile", code_of.FROM_FALSE)),
-    (itertools.filterfalse, _by_function("filterfalse", code_of.FALSE_ONES)),
-]
-if hasattr(itertools, "pairwise"):
-    ITERTOOL_CALLS.append((itertools.pairwise, _of_items("pairwise", code_of.PAIRED)))
+models(itertools.combinations)(_choice("combinations", False))
+models(itertools.permutations)(_choice("permutations", True))
+models(itertools.starmap)(_by_function("starmap", code_of.STARRED))
+models(itertools.takewhile)(_by_function("takewhile", code_of.WHILE_TRUE))
+models(itertools.dropwhile)(_by_function("dropwhile", code_of.FROM_FALSE))
+models(itertools.filterfalse)(_by_function("filterfalse", code_of.FALSE_ONES))
+models(getattr(itertools, "pairwise", None))(_of_items("pairwise", code_of.PAIRED))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import abc
 import builtins
-import itertools
 import sys
 import types
 from typing import Any, Dict, List, Optional, Tuple, cast
@@ -21,7 +20,6 @@ from pijit.core.capture.models.containers.sequences import copied_dict, joined_d
 from pijit.core.capture.models.containers.strings import TEXT
 from pijit.core.capture.models.containers.updates import found_position
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, dict_iterator, unrolled
-from pijit.core.capture.models.iteration.itertools_calls import call_chain_from
 from pijit.core.capture.models.numpy.random import draw_method
 from pijit.core.capture.models.objects.instances import store_in_record
 from pijit.core.capture.models.objects.method_binding import class_object
@@ -281,7 +279,6 @@ OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
 OBJECT_METHODS[list, "copy"] = _list_copy
 for (_kind, _method), _handler in OBJECT_METHODS.items():
     models(_kind, _method)(_handler)
-models(itertools.chain, "from_iterable", of_class=True)(call_chain_from)
 
 
 def call_plain_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
