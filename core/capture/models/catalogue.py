@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pijit.core.capture.models.containers import characters, counters, deques, heaps, popitem, sorting, strings, updates  # noqa: F401
-from pijit.core.capture.models.functions.higher_order import GETTER_CALLS
-from pijit.core.capture.models.functions.partials import PARTIAL_CALLS
+from pijit.core.capture.models.functions import higher_order, partials  # noqa: F401
 from pijit.core.capture.models.iteration import (  # noqa: F401
     compensated_sums,
     consumers,
@@ -24,6 +23,6 @@ from pijit.core.capture.profile.hints import HINT_CALLS
 
 for _rows in (OBJECT_CALLS, BOUND_CALLS,
               HINT_CALLS, MANAGER_CALLS,
-              ROW_CALLS, GETTER_CALLS, PARTIAL_CALLS, ):
+              ROW_CALLS, ):
     for _target, _handler in _rows:
         models(_target)(_handler)

@@ -1,6 +1,4 @@
 """Functions that take or make functions: ``functools.reduce``, getters of ``operator``, ``next``.
-
-Calls are dispatched by `GETTER_CALLS`.
 """
 
 from __future__ import annotations
@@ -10,13 +8,14 @@ import functools
 import operator
 from keyword import iskeyword
 from types import CodeType
-from typing import Any, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 from pijit.core.bytecode.rewrite.generator_to_loop import DEFAULT, FIRST, KEY, REDUCE, RESULT
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.registry import models
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import (
     Abstract,
     Borrowed,
@@ -52,6 +51,7 @@ def attribute_code(names: Tuple[str, ...]) -> CodeType:
     return made
 
 
+@models(operator.itemgetter)
 def call_itemgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> UnescapedFunction:
     """``operator.itemgetter(key, ...)``."""
     if keywords or not 0 < len(arguments) <= MOST_KEYS:
@@ -59,6 +59,7 @@ def call_itemgetter(interpreter: Interpreter, arguments: List[Abstract], keyword
     return UnescapedFunction(item_code(len(arguments)), tuple(arguments), interpreter.facts)
 
 
+@models(operator.attrgetter)
 def call_attrgetter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> UnescapedFunction:
     """``operator.attrgetter("name", ...)``, where names may have dots."""
     names = [argument.object if isinstance(argument, Const) else None for argument in arguments]
@@ -89,6 +90,7 @@ def _is_path(name: str) -> bool:
     return all(part.isidentifier() and part.isascii() and not iskeyword(part) for part in name.split("."))
 
 
+@models(builtins.next)
 def call_next(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``next(iterator)`` and ``next(iterator, default)``,
     for the iterator of a variable or one that is made for the call."""
@@ -103,6 +105,7 @@ def call_next(interpreter: Interpreter, arguments: List[Abstract], keywords: Arg
     return interpreter.consume(FIRST[bool(given)], value, given)
 
 
+@models(functools.reduce)
 def call_reduce(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``functools.reduce(function, items)`` and ``functools.reduce(function, items, start)``."""
     only(arguments, keywords, "reduce", 2, 3)
@@ -110,11 +113,3 @@ def call_reduce(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     if len(arguments) == 3:
         given[RESULT] = arguments[2]
     return interpreter.consume(REDUCE[len(arguments) == 3], arguments[1], given)
-
-
-GETTER_CALLS: List[Tuple[Any, Handler]] = [
-    (operator.itemgetter, call_itemgetter),
-    (operator.attrgetter, call_attrgetter),
-    (functools.reduce, call_reduce),
-    (builtins.next, call_next),
-]

@@ -1,6 +1,4 @@
 """``functools.partial`` objects with known parts, and ``functools.wraps`` of new functions.
-
-Calls are dispatched by `PARTIAL_CALLS`.
 """
 
 from __future__ import annotations
@@ -14,10 +12,10 @@ from pijit.core.capture.models.functions.function_values import FunctionValue, r
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import models_code
+from pijit.core.capture.models.registry import models, models_code
 from pijit.core.capture.state.frame_state import forgotten
 from pijit.core.capture.values.base import Composite, HeldMethod
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject
 from pijit.core.capture.values.predicates import HasCode
 from pijit.core.errors import Break
@@ -61,6 +59,7 @@ class Partial(Composite):
         return self.parts[0], list(self.parts[1:split]), dict(zip(self.names, self.parts[split:]))
 
 
+@models(functools.partial)
 def call_partial(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``functools.partial(function, ...)``."""
     if not arguments:
@@ -112,4 +111,3 @@ def _is_held(interpreter: Interpreter, function: FunctionValue) -> bool:
 
 
 USUAL = (("assigned", functools.WRAPPER_ASSIGNMENTS), ("updated", functools.WRAPPER_UPDATES))
-PARTIAL_CALLS: List[Tuple[Any, Handler]] = [(functools.partial, call_partial)]
