@@ -12,17 +12,14 @@ from pijit.core.capture.models.iteration import (  # noqa: F401
     itertools_calls,
 )
 from pijit.core.capture.models.numpy import arrays, library, reductions, scans, views  # noqa: F401
-from pijit.core.capture.models.objects.introspection import OBJECT_CALLS
-from pijit.core.capture.models.objects.method_binding import BOUND_CALLS
-from pijit.core.capture.models.objects.named_tuples import ROW_CALLS
+from pijit.core.capture.models.objects import introspection, method_binding, named_tuples  # noqa: F401
 from pijit.core.capture.models.registry import models
 from pijit.core.capture.models.scalars import complex, math, number_calls  # noqa: F401
 from pijit.core.capture.models.stdlib import environment  # noqa: F401
 from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS
 from pijit.core.capture.profile.hints import HINT_CALLS
 
-for _rows in (OBJECT_CALLS, BOUND_CALLS,
-              HINT_CALLS, MANAGER_CALLS,
-              ROW_CALLS, ):
+for _rows in (HINT_CALLS, MANAGER_CALLS,
+              ):
     for _target, _handler in _rows:
         models(_target)(_handler)

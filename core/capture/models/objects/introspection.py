@@ -1,6 +1,4 @@
 """Builtins that inspect objects, and methods of dicts, lists and strings: answered under guards.
-
-Calls are dispatched by `OBJECT_CALLS` and `method_of`.
 """
 
 from __future__ import annotations
@@ -9,7 +7,7 @@ import abc
 import builtins
 import sys
 import types
-from typing import Any, Dict, List, Optional, Tuple, cast
+from typing import List, Optional, cast
 
 import numpy as np
 
@@ -26,7 +24,7 @@ from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import is_object
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import Model, class_method_model, method_model, models
+from pijit.core.capture.models.registry import Model, class_method_model, method_model, model_factory, models
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -58,6 +56,7 @@ def _known_class(value: Abstract) -> type:
     return kind
 
 
+@models(builtins.type)
 def call_type(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``type(x)``."""
     only(arguments, keywords, "type", 1)
@@ -69,6 +68,7 @@ ABSTRACT = ("numbers", "collections.abc")
 PLAIN_READS = tuple(vars(cls)["__getattribute__"] for cls in (object, type, types.ModuleType, tuple))
 
 
+@models(builtins.isinstance)
 def call_isinstance(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``isinstance(x, classes)`` where neither the classes nor x's class decide it by code of their own."""
     only(arguments, keywords, "isinstance", 2)
@@ -106,6 +106,7 @@ def _isinstance_abstract(interpreter: Interpreter, arguments: List[Abstract], ki
     return Number(BOOL, interpreter.emit("invoke", operands, BOOL, attrs, exits=True))
 
 
+@models(builtins.issubclass)
 def call_issubclass(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``issubclass(cls, classes)`` of classes without a metaclass."""
     only(arguments, keywords, "issubclass", 2)
@@ -125,6 +126,7 @@ def _classes(interpreter: Interpreter, value: Abstract) -> List[type]:
     return [cls for item in items for cls in _classes(interpreter, interpreter.use(item))]
 
 
+@models(builtins.callable)
 def call_callable(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``callable(x)``."""
     only(arguments, keywords, "callable", 1)
@@ -137,6 +139,7 @@ def call_callable(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return Const(found is not UNBOUND)
 
 
+@models(np.isscalar)
 def call_isscalar(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.isscalar(x)`` of numbers, strings, arrays, containers and None."""
     only(arguments, keywords, "isscalar", 1)
@@ -148,6 +151,7 @@ def call_isscalar(interpreter: Interpreter, arguments: List[Abstract], keywords:
     raise Break("PJ203", operand=describe(arguments[0]))
 
 
+@models(builtins.hasattr)
 def call_hasattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``hasattr(x, name)``; a lookup that runs code stays bytecode."""
     only(arguments, keywords, "hasattr", 2)
@@ -158,6 +162,7 @@ def call_hasattr(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return Const(True)
 
 
+@models(builtins.getattr)
 def call_getattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``getattr(x, name)`` and ``getattr(x, name, default)``."""
     only(arguments, keywords, "getattr", 2, 3)
@@ -167,6 +172,7 @@ def call_getattr(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return interpreter.attribute(owner, name)
 
 
+@models(builtins.setattr)
 def call_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``setattr(x, name, value)``."""
     only(arguments, keywords, "setattr", 3)
@@ -197,6 +203,7 @@ def _lacks(interpreter: Interpreter, owner: Abstract, name: str) -> bool:
     return plain and not hasattr(kind, name)
 
 
+@models(KEYED, "get")
 def call_dict_get(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.get(key)`` and ``d.get(key, default)``."""
     only(arguments, keywords, "get", 2, 3)
@@ -208,6 +215,7 @@ def call_dict_get(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return arguments[2] if len(arguments) == 3 else Const(None)
 
 
+@model_factory
 def _dict_view(what: str) -> Handler:
     """``d.keys()``, ``d.values()`` and ``d.items()``, to be iterated at once. They are represented by their
     iterator, so they cannot leave a segment."""
@@ -219,12 +227,14 @@ def _dict_view(what: str) -> Handler:
     return call
 
 
+@models(list, "copy")
 def _list_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.copy()``."""
     only(arguments, keywords, "copy", 1)
     return interpreter.copied(arguments[0])
 
 
+@models(KEYED, "copy")
 def _dict_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``d.copy()``."""
     only(arguments, keywords, "copy", 1)
@@ -235,12 +245,14 @@ def _dict_copy(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
     return copied_dict(interpreter, owner, cast(type, class_of(owner)))
 
 
+@models((list, tuple), "index")
 def _list_index(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.index(value)`` of a number or a string."""
     only(arguments, keywords, "index", 2)
     return Number(INT, interpreter.emit("same", [found_position(interpreter, *arguments)], INT))
 
 
+@models((list, tuple), "count")
 def _list_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``xs.count(value)`` of a number or a string."""
     only(arguments, keywords, "count", 2)
@@ -260,7 +272,9 @@ def method_of(owner: Abstract, name: str) -> Optional[Model]:
     return Model(drawn) if drawn is not None else model
 
 
+@model_factory
 def _string_method(name: str) -> Handler:
+    """Methods of strings whose arguments are strings and integers; kernels call them unchanged."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         if keywords or not all(is_among(class_of(argument), (str, int)) for argument in arguments):
             raise Break("PJ216", method=name)
@@ -270,17 +284,9 @@ def _string_method(name: str) -> Handler:
 
 
 ANSWER_NUMBERS = frozenset(["count", "find", "rfind"])
-OBJECT_METHODS: Dict[Tuple[type, str], Handler] = {(str, name): _string_method(name) for name in STRING_METHODS}
-OBJECT_METHODS.update({(kind, name): handler for kind in KEYED for name, handler in (
-    ("get", call_dict_get), ("keys", _dict_view("forwards")), ("values", _dict_view("values")),
-    ("items", _dict_view("items")), ("copy", _dict_copy))})
-OBJECT_METHODS.update({(kind, name): handler for kind in (list, tuple)
-                       for name, handler in (("index", _list_index), ("count", _list_count))})
-OBJECT_METHODS[list, "copy"] = _list_copy
-for (_kind, _method), _handler in OBJECT_METHODS.items():
-    models(_kind, _method)(_handler)
 
 
+@models(object.__setattr__)
 def call_plain_setattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__setattr__(x, name, value)``, with which frozen dataclasses store."""
     only(arguments, keywords, "__setattr__", 3)
@@ -290,6 +296,7 @@ def call_plain_setattr(interpreter: Interpreter, arguments: List[Abstract], keyw
     return Const(None)
 
 
+@models(builtins.delattr)
 def call_delattr(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``delattr(x, name)``."""
     only(arguments, keywords, "delattr", 2)
@@ -297,15 +304,7 @@ def call_delattr(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     return Const(None)
 
 
-OBJECT_CALLS: List[Tuple[Any, Handler]] = [
-    (object.__setattr__, call_plain_setattr),
-    (builtins.type, call_type),
-    (builtins.isinstance, call_isinstance),
-    (builtins.issubclass, call_issubclass),
-    (builtins.callable, call_callable),
-    (np.isscalar, call_isscalar),
-    (builtins.hasattr, call_hasattr),
-    (builtins.getattr, call_getattr),
-    (builtins.setattr, call_setattr),
-    (builtins.delattr, call_delattr),
-]
+for _method in STRING_METHODS:
+    models(str, _method)(_string_method(_method))
+for _method, _what in (("keys", "forwards"), ("values", "values"), ("items", "items")):
+    models(KEYED, _method)(_dict_view(_what))

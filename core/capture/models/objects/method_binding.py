@@ -18,7 +18,8 @@ from pijit.core.capture.models.numpy.random import is_pythons_draw
 from pijit.core.capture.models.objects.special_methods import class_place, is_object
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler, only
+from pijit.core.capture.models.registry import models
+from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import Abstract, Bound, Const, Super, class_of
 from pijit.core.capture.values.predicates import HasType, Holds
 from pijit.core.capture.values.virtual_object import VirtualObject
@@ -82,6 +83,7 @@ def set_by_property(interpreter: Interpreter, owner: Abstract, name: str, value:
     return True
 
 
+@models(object.__init__)
 def call_plain_init(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__init__(x)``, which ``super().__init__()`` may find: it does nothing."""
     only(arguments, keywords, "__init__", 1)
@@ -120,6 +122,7 @@ def super_attribute(interpreter: Interpreter, found: Super, name: str) -> Abstra
     return bound
 
 
+@models(builtins.super)
 def call_super(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Super:
     """``super()`` in a method, a class method or ``__new__``, and ``super(cls, self)``."""
     only(arguments, keywords, "super", 0, 2)
@@ -152,6 +155,3 @@ def _class_and_first_argument(interpreter: Interpreter) -> Tuple[Abstract, Abstr
     number = len(function.cellvars) + function.freevars.index("__class__")
     sample, place = interpreter.facts.find_cell(number, interpreter, "__class__")
     return interpreter.use(interpreter.known_object(sample, *place)), interpreter.use(interpreter.state.locals[first])
-
-
-BOUND_CALLS: List[Tuple[Any, Handler]] = [(builtins.super, call_super), (object.__init__, call_plain_init)]

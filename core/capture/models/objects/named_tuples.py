@@ -1,7 +1,6 @@
 """Named tuples and other tuple subclasses that captured code makes: virtual objects with fixed items.
 
-The methods that ``collections.namedtuple`` gives its classes are known by their code. Calls are dispatched by
-`ROW_CALLS`.
+The methods that ``collections.namedtuple`` gives its classes are known by their code.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pijit.core.capture.models.objects.method_binding import class_object
 from pijit.core.capture.models.objects.special_methods import rely_on_class
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.models.registry import models_code
+from pijit.core.capture.models.registry import models, models_code
 from pijit.core.capture.state.frame_state import is_confined, knows_nothing
 from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -92,12 +91,14 @@ def _class_to_make(arguments: List[Abstract], base: type) -> Const:
     return cls
 
 
+@models(tuple.__new__)
 def call_tuple_new(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``tuple.__new__(cls, items)``, which makes named tuples."""
     only(arguments, keywords, "__new__", 2)
     return new_row(interpreter, _class_to_make(arguments, tuple), _items(interpreter, arguments[1]))
 
 
+@models(object.__new__)
 def call_object_new(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``object.__new__(cls)``; CPython rejects classes whose objects have more than attributes."""
     only(arguments, keywords, "__new__", 1)
@@ -222,6 +223,3 @@ def _asdict(interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
     items = _items_of_row(interpreter, arguments[0], "_asdict", cast(FunctionType, callee.function), len(fields))
     rely_on_class(interpreter, arguments[0], "_fields", fields)
     return interpreter.new_dict(list(fields), items)
-
-
-ROW_CALLS = [(tuple.__new__, call_tuple_new), (object.__new__, call_object_new)]
