@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from pijit.core.capture.models.containers import characters, counters, deques, heaps, popitem, sorting, strings, updates  # noqa: F401
-from pijit.core.capture.models.functions import higher_order, partials  # noqa: F401
-from pijit.core.capture.models.iteration import (  # noqa: F401
+from pijit.core.capture.models.containers import characters, counters, deques, heaps, popitem, sorting, strings, updates
+from pijit.core.capture.models.functions import higher_order, partials, type_hints
+from pijit.core.capture.models.iteration import (
     compensated_sums,
     consumers,
     index_iterators,
     iterator_calls,
     itertools_calls,
 )
-from pijit.core.capture.models.numpy import arrays, library, reductions, scans, views  # noqa: F401
-from pijit.core.capture.models.objects import introspection, method_binding, named_tuples  # noqa: F401
-from pijit.core.capture.models.registry import models
-from pijit.core.capture.models.scalars import complex, math, number_calls  # noqa: F401
-from pijit.core.capture.models.stdlib import environment  # noqa: F401
-from pijit.core.capture.models.stdlib.known_managers import MANAGER_CALLS
-from pijit.core.capture.profile.hints import HINT_CALLS
+from pijit.core.capture.models.numpy import arrays, library, reductions, scans, views
+from pijit.core.capture.models.objects import introspection, method_binding, named_tuples
+from pijit.core.capture.models.scalars import complex, math, number_calls
+from pijit.core.capture.models.stdlib import environment, known_managers
 
-for _rows in (HINT_CALLS, MANAGER_CALLS,
-              ):
-    for _target, _handler in _rows:
-        models(_target)(_handler)
+MODULES = (
+    arrays, library, reductions, scans, views,
+    complex, math, number_calls,
+    characters, updates, counters, deques, heaps, popitem, sorting, strings,
+    introspection, method_binding, named_tuples,
+    compensated_sums, consumers, index_iterators, iterator_calls, itertools_calls,
+    higher_order, partials, type_hints,
+    environment, known_managers,
+)
+"""A module that registers models has to be here; a test compares the list with the files."""

@@ -21,7 +21,6 @@ import numpy as np
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions.opcodes import DUPLICATES, NAME_STORES, UNPACKINGS
 from pijit.core.capture.values.array_kinds import is_captured
-from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.lattice import Abstract, Const, Instance, Number, OpaqueObject, Tensor, Unknown
 from pijit.core.capture.values.lattice import Sequence as Items
 from pijit.core.errors import Break
@@ -224,14 +223,8 @@ def check_text(text: str) -> None:
     parsed(text, _nothing)
 
 
-def call_hint(interpreter: Any, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``hint(value, kind)`` of a value that is already known."""
-    only(arguments, keywords, "hint", 2)
-    _said_by(arguments[1], interpreter.facts, -1)
-    return arguments[0]
-
-
-def _said_by(kind: Abstract, facts: Any, born: int) -> Abstract:
+def said_by(kind: Abstract, facts: Any, born: int) -> Abstract:
+    """The value that a hint declares; ``born`` is the instruction that makes it."""
     said = kind.object if isinstance(kind, Const) else kind.sample if isinstance(kind, OpaqueObject) else None
     try:
         return parsed(text_of(said), _nothing, facts.said.ndim, born)
@@ -242,8 +235,5 @@ def _said_by(kind: Abstract, facts: Any, born: int) -> Abstract:
 def heed(facts: Any, callee: Abstract, value: Abstract, kind: Abstract) -> None:
     """Note the hint that a call of `hint` gives for an unknown value. Raises Hinted if it is new."""
     if (isinstance(callee, Const) and callee.object is hint and isinstance(value, Unknown) and value.born >= 0
-            and facts is facts.base and facts.said.note(value.born, _said_by(kind, facts, value.born))):
+            and facts is facts.base and facts.said.note(value.born, said_by(kind, facts, value.born))):
         raise Hinted
-
-
-HINT_CALLS: List[Tuple[Any, Handler]] = [(hint, call_hint)]

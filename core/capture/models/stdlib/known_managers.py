@@ -1,8 +1,7 @@
 """Context managers with a model: ``np.errstate``, those of contextlib, and ``contextmanager``.
 
 The model of ``contextmanager`` inlines the generator function that it wraps. The next instruction must enter the
-manager. So its object is needed only where a kernel exits inside the block. Calls are dispatched by
-`MANAGER_CALLS`.
+manager. So its object is needed only where a kernel exits inside the block.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import enters_with
 from pijit.core.capture.context import Place
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.describe import Arguments, Handler
+from pijit.core.capture.models.registry import models
+from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import GeneratorFrame, has_ended
 from pijit.core.capture.values.lattice import Abstract, Bound, Const
 from pijit.core.capture.values.virtual_object import Display
@@ -121,6 +121,7 @@ def _made(interpreter: Interpreter, cls: Any, owner: Abstract, fits: bool) -> Ab
     return Bound(Const(cls), owner, interpreter.instr.index)
 
 
+@models(np.errstate)
 def call_errstate(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.errstate(...)`` with known settings."""
     hows = {name: interpreter.constant(value) for name, value in keywords.items()}
@@ -131,12 +132,14 @@ def call_errstate(interpreter: Interpreter, arguments: List[Abstract], keywords:
     return _made(interpreter, np.errstate, Display(list(parts)), fits)
 
 
+@models(contextlib.suppress)
 def call_suppress(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``contextlib.suppress(...)`` with known classes."""
     fits = all(isinstance(value, Const) and type(value.object) is type for value in arguments)
     return _made(interpreter, contextlib.suppress, Display(arguments), fits and not keywords)
 
 
+@models(contextlib.nullcontext)
 def call_nullcontext(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``contextlib.nullcontext(value)``."""
     values = arguments + list(keywords.values())
@@ -155,7 +158,3 @@ def managing_function(interpreter: Interpreter, callee: Any) -> Abstract:
 def managed(interpreter: Interpreter, generator: Abstract) -> Abstract:
     """The result of a function under ``contextmanager``, given the generator that its generator function returns."""
     return _made(interpreter, GENERATOR, generator, isinstance(generator, GeneratorFrame))
-
-
-MANAGER_CALLS: List[Tuple[Any, Handler]] = [
-    (np.errstate, call_errstate), (contextlib.suppress, call_suppress), (contextlib.nullcontext, call_nullcontext)]
