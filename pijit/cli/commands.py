@@ -189,6 +189,13 @@ def derivatives_page() -> str:
     return page()
 
 
+def models_page() -> str:
+    """The page of functions and methods that kernels know; only this page imports the models."""
+    from pijit.core.capture.models.page import page
+
+    return page()
+
+
 SUBCOMMANDS: Dict[str, Subcommand] = {
     "explain": Subcommand("run a program and print what was compiled of the functions that were called",
                           explain_program),
@@ -199,6 +206,7 @@ SUBCOMMANDS: Dict[str, Subcommand] = {
     "logs": _page("print the words that PIJIT_LOGS and pijit.set_logs accept", logs.help_text),
     "options": _page("print the jit_config keys, as Markdown", options.page),
     "derivatives": _page("print the functions whose derivative is known, as Markdown", derivatives_page),
+    "models": _page("print the functions and methods that kernels know, as Markdown", models_page),
     "reasons": _page("print every reason for which something is not compiled, as Markdown", reasons.page),
 }
 """The subcommands of `python -m pijit NAME`."""

@@ -29,7 +29,7 @@ class Model(NamedTuple):
         handler: makes the result of the call; a Break means that it cannot. None if only the row serves the call.
         row: the library function that kernels call unchanged where the handler cannot make the result, or None.
         use, target, method: see `Key`; the model keeps the target alive, so its id stays its own.
-        name: how the listing shows a model of code.
+        name: how the page docs/models.md shows a model of code.
     """
 
     handler: Optional[Handler]
@@ -74,7 +74,8 @@ def models(targets: Any, *methods: str, of_class: bool = False) -> Callable[[M],
 def models_code(function: Any, name: str = "") -> Callable[[M], M]:
     """Register a model of all Python functions that have the code of ``function``, in place of inlining them.
 
-    Such a model has one more argument before the arguments of the call, the `Callee`. ``name`` is for the listing.
+    Such a model has one more argument before the arguments of the call, the `Callee`. The page docs/models.md shows
+    ``name``.
     """
     def register(handler: M) -> M:
         shown = name or "{}.{}".format(function.__module__, function.__qualname__)
@@ -89,7 +90,7 @@ def serves(target: Any, row: LibraryFunction, method: str = "") -> None:
 
 
 def model_factory(make: M) -> M:
-    """Decorator of a function that makes models: each of them has its docstring, which the listing shows."""
+    """Decorator of a function that makes models: each has its docstring, for the page docs/models.md."""
     @functools.wraps(make)
     def documented(*args: Any, **kwargs: Any) -> Handler:
         handler: Handler = make(*args, **kwargs)

@@ -322,6 +322,7 @@ def _kind_in_zip(value: Abstract) -> str:
 
 @model_factory
 def _of_items(name: str, code: CodeType) -> Handler:
+    """``pairwise(items)``."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 1)
         return stand_in(interpreter, name, code, [iterator_over(interpreter, arguments[0])])
@@ -330,6 +331,7 @@ def _of_items(name: str, code: CodeType) -> Handler:
 
 @model_factory
 def _by_function(name: str, code: CodeType) -> Handler:
+    """Functions of ``itertools`` that take a function and an iterable."""
     def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
         only(arguments, keywords, name, 2)
         return stand_in(interpreter, name, code, [iterator_over(interpreter, arguments[1]), arguments[0]])

@@ -260,7 +260,7 @@ def _limits(kind: type) -> Handler:
 
 @model_factory
 def _as(path: str) -> Handler:
-    """A call of another function, which does the same where no warning is due."""
+    """Functions that pass over NaN: kernels call a function that does the same where no warning is due."""
     return lambda interpreter, arguments, keywords: interpreter.invoke(FUNCTIONS[path], arguments, keywords)
 
 
