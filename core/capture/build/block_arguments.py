@@ -10,7 +10,6 @@ from pijit.core.capture.models.objects.materialize import record_parameters, rec
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import (
-    WAITING,
     Abstract,
     Const,
     Instance,
@@ -18,6 +17,7 @@ from pijit.core.capture.values.lattice import (
     LoopIterator,
     Number,
     OpaqueObject,
+    PendingOperand,
     Range,
     Sequence,
     Tensor,
@@ -69,7 +69,7 @@ def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, lik
         return value.over(builder.block_parameters(value.owner, block, hint, owner), value.position)
     if isinstance(value, UnescapedFunction):
         likes = like.free if isinstance(like, UnescapedFunction) else [None] * len(value.free)
-        return value.with_free(tuple(builder.block_parameters(part, block, hint, part_like)
+        return value.with_parts(tuple(builder.block_parameters(part, block, hint, part_like)
                                      for part, part_like in zip(value.free, likes)))
     if isinstance(value, GeneratorFrame):
         likes = like.parts if isinstance(like, GeneratorFrame) else [None] * len(value.parts)
@@ -78,7 +78,7 @@ def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, lik
             maker = builder.block_parameters(value.maker, block, hint, maker)
         return value.like(tuple(builder.block_parameters(part, block, hint, part_like)
                                 for part, part_like in zip(value.parts, likes)), maker)
-    if isinstance(value, WAITING):
+    if isinstance(value, PendingOperand):
         return waiting_parameters(builder, value, block, hint, like)
     if isinstance(value, (Const, OpaqueObject)):
         return rooted(value, like.root if isinstance(like, OpaqueObject) else None)
@@ -129,7 +129,7 @@ def value_parts(builder: Any, wanted: Abstract, given: Any) -> List[Value]:
             raise Break("PJ213")
         return maker + [part for want, have in zip(wanted.parts, given.parts)
                         for part in builder.value_parts(want, have)]
-    if isinstance(wanted, WAITING):
+    if isinstance(wanted, PendingOperand):
         return waiting_values(builder, wanted, given)
     if isinstance(wanted, OpaqueObject) and (given is None or wanted.root != given.root):
         raise Break("PJ213")

@@ -148,7 +148,7 @@ class InlineBuilder(GraphBuilder):
         if isinstance(like, (TypedValue, Range, Composite, LoopIterator, Unrolled)):
             return self.block_parameters(like, block, "", None)
         if isinstance(like, GeneratorFrame):
-            columns = zip(*[value.parts for value in values])  # type: ignore[attr-defined]
+            columns = zip(*[value.parts for value in values])
             return like.like(tuple(self._joined(list(column), part, block)
                                    for column, part in zip(columns, like.parts)))
         if isinstance(like, Sequence) and all(isinstance(value, Sequence) for value in values):

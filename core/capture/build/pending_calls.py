@@ -10,7 +10,6 @@ from typing import Any, List, Optional
 
 from pijit.core.capture.models.stdlib.context_managers import Manager, item_output
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Bound, Method, Null, class_of
-from pijit.core.capture.values.virtual_object import parts_within, with_owner, with_parts
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.guards.reading import class_value
 
@@ -19,18 +18,17 @@ def waiting_parameters(builder: Any, value: Abstract, block: Block, hint: str, l
     """A copy of ``value`` whose parts are parameters of ``block``."""
     if isinstance(value, Manager):
         known = like if isinstance(like, Manager) else value
-        return with_owner(value, known.function, builder.block_parameters(value.owner, block, hint, known.owner))
-    parts = parts_within(value)
-    likes = parts_within(like) if type(like) is type(value) else (None,) * len(parts)
-    return with_parts(value, tuple(builder.block_parameters(part, block, hint, part_like)
-                                   for part, part_like in zip(parts, likes)))
+        return value.with_parts((known.function, builder.block_parameters(value.owner, block, hint, known.owner)))
+    likes = like.parts if type(like) is type(value) else (None,) * len(value.parts)
+    return value.with_parts(tuple(builder.block_parameters(part, block, hint, part_like)
+                                  for part, part_like in zip(value.parts, likes)))
 
 
 def waiting_values(builder: Any, wanted: Abstract, given: Any) -> List[Value]:
     """The arguments for the parameters in ``wanted``."""
     if isinstance(wanted, Manager):
         return builder.value_parts(wanted.owner, given.owner)  # type: ignore[no-any-return]
-    return [part for want, have in zip(parts_within(wanted), parts_within(given))
+    return [part for want, have in zip(wanted.parts, given.parts)
             for part in builder.value_parts(want, have)]
 
 

@@ -23,7 +23,6 @@ from pijit.core.capture.values.generator_frame import GeneratorFrame, is_generat
 from pijit.core.capture.values.key_value_types import ENTERED, Kinds, joined_kinds, kinds_of_entries, type_with_entries
 from pijit.core.capture.values.lattice import (
     FRAGILE,
-    WAITING,
     Abstract,
     CellRef,
     Const,
@@ -33,6 +32,7 @@ from pijit.core.capture.values.lattice import (
     ListElement,
     LoopIterator,
     Number,
+    PendingOperand,
     Sequence,
     Tensor,
     TypedValue,
@@ -44,14 +44,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
     pointer_class,
 )
-from pijit.core.capture.values.virtual_object import (
-    Display,
-    VirtualObject,
-    is_row,
-    parts_within,
-    with_mapped_parts,
-    with_parts,
-)
+from pijit.core.capture.values.virtual_object import Display, VirtualObject, is_row
 from pijit.core.graph.types import Holding, ListOf, Object, SampledClass, Type, Vacant
 from pijit.guards.facts import is_among
 
@@ -87,7 +80,7 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     """The most precise abstract value that covers both; Unknown (PJ213) when nothing in common is known."""
     if left is right:
         return left
-    if isinstance(left, WAITING) and type(left) is type(right):
+    if isinstance(left, PendingOperand) and type(left) is type(right):
         return _joined_waiting(left, right)
     if left == right:
         if isinstance(left, VirtualObject) and isinstance(right, VirtualObject):
@@ -148,11 +141,10 @@ def join(left: Abstract, right: Abstract) -> Abstract:
 
 def _joined_waiting(left: Abstract, right: Abstract) -> Abstract:
     """The join of two pending call operands, for example the same method of objects that can be joined."""
-    ones, others = parts_within(left), parts_within(right)
-    if len(ones) == len(others) and with_parts(left, others) == right:
-        parts = tuple(map(join, ones, others))
+    if len(left.parts) == len(right.parts) and left.with_parts(right.parts) == right:
+        parts = tuple(map(join, left.parts, right.parts))
         if left == right or not any(map(knows_nothing, parts)):
-            return with_parts(left, parts)
+            return left.with_parts(parts)
     return Unknown("PJ213", left.born)
 
 
@@ -289,7 +281,7 @@ def forgotten(value: Abstract) -> Abstract:
     if isinstance(value, Composite) and any(forgotten(part) is not part for part in value.parts):
         return value.like(tuple(map(forgotten, value.parts)), value.source, value.value)
     if isinstance(value, UnescapedFunction) and any(forgotten(part) is not part for part in value.free):
-        return value.with_free(tuple(map(forgotten, value.free)))
+        return value.with_parts(tuple(map(forgotten, value.free)))
     if isinstance(value, Lazy) and any(forgotten(part) is not part for part in parts_of(value)):
         return Unknown("PJ209", value.born)
     if isinstance(value, GeneratorFrame) and any(forgotten(part) is not part for part in parts_of(value)):
@@ -300,8 +292,8 @@ def forgotten(value: Abstract) -> Abstract:
         if any(map(knows_nothing, parts)):
             return Unknown("PJ209", value.born)
         return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
-    if isinstance(value, WAITING):
-        return with_mapped_parts(value, forgotten)
+    if isinstance(value, PendingOperand):
+        return value.with_mapped_parts(forgotten)
     if isinstance(value, Unrolled) and isinstance(value.owner, KnownContainer):
         return Unknown("PJ209", value.born)  # the remaining number of iterations depends on the list
     return value
@@ -338,7 +330,7 @@ def expect_items(state: FrameState) -> None:
 def change_items(state: FrameState, change: Callable[[Abstract], Abstract]) -> None:
     """Replace the values of variables and the operand stack, including the owners of pending methods."""
     state.locals = {name: change(value) for name, value in state.locals.items()}
-    state.stack = [with_mapped_parts(value, change) if isinstance(value, WAITING) else change(value)
+    state.stack = [value.with_mapped_parts(change) if isinstance(value, PendingOperand) else change(value)
                    for value in state.stack]
 
 

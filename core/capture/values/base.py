@@ -5,9 +5,10 @@ The concrete classes of the lattice are in `lattice.py`.
 
 from __future__ import annotations
 
+import operator
 import types
 from collections import Counter, defaultdict, deque
-from typing import Any, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from pijit.core.graph.draws import is_pythons_generator
 from pijit.core.graph.ir import Value
@@ -39,6 +40,25 @@ class Abstract:
         """The facts beyond the class, for comparison."""
         return None
 
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        """The abstract values inside of this one, in order."""
+        return ()
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> Abstract:
+        """The same value with other parts."""
+        return self
+
+    def with_mapped_parts(self, change: Callable[[Abstract], Abstract]) -> Abstract:
+        """The value with every part replaced; the same object if no part changes."""
+        parts = self.parts if self.has_parts else ()
+        new = tuple(map(change, parts))
+        if all(map(operator.is_, new, parts)):
+            return self
+        copy = self.with_parts(new)
+        copy.root = self.root
+        return copy
+
     def __eq__(self, other: object) -> bool:
         return self is other or type(self) is type(other) and self.key() == other.key()
 
@@ -47,6 +67,22 @@ class Abstract:
 
     def __repr__(self) -> str:
         return "%s(%r)" % (type(self).__name__, self.key())
+
+
+class Unbound(Abstract):
+    """A local variable without a value."""
+
+    __slots__ = ()
+
+
+class Unknown(Abstract):
+    """A value of which nothing is known; ``reason`` is the id of the break reason."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str = "PJ218", born: int = -1) -> None:
+        super().__init__(None, born)
+        self.reason = reason
 
 
 class Thrown(Abstract):
@@ -92,6 +128,7 @@ class Composite(Abstract):
     """
 
     __slots__ = ("parts", "value")
+    parts: Tuple[Abstract, ...]
     has_parts = True
     NAMES: Tuple[str, ...] = ()
 
@@ -103,6 +140,9 @@ class Composite(Abstract):
 
     def key(self) -> Any:
         return self.parts
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Composite":
+        return self.like(parts, self.source, self.value)
 
     def paths(self, root: Any) -> List[Any]:
         """The paths to the parts of the object at ``root``."""

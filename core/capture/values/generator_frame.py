@@ -30,6 +30,7 @@ class GeneratorFrame(Abstract):
     """
 
     __slots__ = ("maker", "point", "names", "parts", "has_item", "apart")
+    parts: Tuple[Abstract, ...]
     has_parts = True
 
     def __init__(self, maker: Any, point: int, names: Tuple[str, ...], parts: Tuple[Abstract, ...],
@@ -53,6 +54,9 @@ class GeneratorFrame(Abstract):
         return GeneratorFrame(maker or self.maker, self.point, self.names, parts, self.has_item, self.born,
                               self.apart)
 
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "GeneratorFrame":
+        return self.like(parts)
+
     def is_like(self, other: "GeneratorFrame") -> bool:
         """Whether two generators differ in their parts alone."""
         return self.like(()) == other.like(()) and len(self.parts) == len(other.parts)
@@ -67,10 +71,9 @@ def changed_makers(value: Abstract, change: Callable[[UnescapedFunction], Unesca
     if isinstance(value, UnescapedFunction) and value.name is not None:
         return change(value)
     if isinstance(value, UnescapedFunction):
-        return value.with_free(tuple(changed_makers(part, change) for part in value.free))
+        return value.with_parts(tuple(changed_makers(part, change) for part in value.free))
     if isinstance(value, LoopIterator) and is_generating(value):
-        parts = tuple(changed_makers(part, change) for part in value.parts)
-        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+        return value.with_parts(tuple(changed_makers(part, change) for part in value.parts))
     if isinstance(value, GeneratorFrame):
         maker = changed_makers(value.maker, change) if isinstance(value.maker, UnescapedFunction) else value.maker
         return value.like(tuple(changed_makers(part, change) for part in value.parts), maker)
@@ -79,7 +82,7 @@ def changed_makers(value: Abstract, change: Callable[[UnescapedFunction], Unesca
 
 def worn(made: UnescapedFunction) -> UnescapedFunction:
     """The function without the values of its maker's variables, which are looked up at each step."""
-    return made.with_free(())
+    return made.with_parts(())
 
 
 def begun(made: UnescapedFunction, iterator: Abstract, born: int) -> GeneratorFrame:
@@ -134,8 +137,7 @@ def points_of(value: Abstract) -> Tuple[Any, ...]:
 def kept_apart(value: Abstract, apart: bool) -> Abstract:
     """A copy of an iterator with `GeneratorFrame.apart` of its generators set or cleared."""
     if isinstance(value, LoopIterator) and is_generating(value):
-        parts = tuple(kept_apart(part, apart) for part in value.parts)
-        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
+        return value.with_parts(tuple(kept_apart(part, apart) for part in value.parts))
     if not isinstance(value, GeneratorFrame) or value.apart == apart:
         return value
     return GeneratorFrame(value.maker, value.point, value.names, value.parts, value.has_item, value.born, apart)

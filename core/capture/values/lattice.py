@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import types
-from typing import Any, Dict, List, Optional, Tuple, cast
+from typing import Any, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -17,6 +17,18 @@ from pijit.core.capture.values.base import Abstract as Abstract
 from pijit.core.capture.values.base import HeldMethod, Raised, Thrown, is_held_method
 from pijit.core.capture.values.base import Slice as Slice
 from pijit.core.capture.values.base import SliceDisplay as SliceDisplay
+from pijit.core.capture.values.base import Unbound as Unbound
+from pijit.core.capture.values.base import Unknown as Unknown
+from pijit.core.capture.values.kernel_local import Borrowed as Borrowed
+from pijit.core.capture.values.kernel_local import Bound as Bound
+from pijit.core.capture.values.kernel_local import CellRef as CellRef
+from pijit.core.capture.values.kernel_local import Keywords as Keywords
+from pijit.core.capture.values.kernel_local import Lazy as Lazy
+from pijit.core.capture.values.kernel_local import Method as Method
+from pijit.core.capture.values.kernel_local import Null as Null
+from pijit.core.capture.values.kernel_local import PendingOperand as PendingOperand
+from pijit.core.capture.values.kernel_local import Super as Super
+from pijit.core.capture.values.kernel_local import UnescapedFunction as UnescapedFunction
 from pijit.core.capture.values.libraries import in_library
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import (
@@ -108,6 +120,13 @@ class KnownContainer(Instance):
     def key(self) -> Any:
         return (self.type, self.keys, self.items)
 
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return self.items
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "KnownContainer":
+        return self.like(list(parts), self.value, self.source)
+
     def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "KnownContainer":
         """The same container with other values for its items and for the object."""
         return KnownContainer(self.type, self.keys, items, value, source, self.born)
@@ -167,12 +186,20 @@ class Sequence(Abstract):
     def key(self) -> Any:
         return self.items
 
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return self.items
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Sequence":
+        return type(self)(list(parts), self.source, self.born, self.value)
+
 
 class Range(Abstract):
     """A range object: start, step and length as machine words. ``parts``, if known, are the arguments of its
     construction."""
 
     __slots__ = ("words", "parts")
+    parts: Tuple[Abstract, ...]
 
     def __init__(self, words: Tuple[Value, ...], born: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:
         super().__init__(None, born)
@@ -188,6 +215,7 @@ class LoopIterator(Abstract):
     """
 
     __slots__ = ("kind", "words", "parts", "input", "count")
+    parts: Tuple[Abstract, ...]
     has_parts = True
 
     def __init__(self, kind: str, words: Tuple[Value, ...], parts: Tuple[Abstract, ...] = (),
@@ -201,6 +229,9 @@ class LoopIterator(Abstract):
 
     def key(self) -> Any:
         return (self.kind, self.parts, self.count)
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "LoopIterator":
+        return LoopIterator(self.kind, self.words, parts, self.input, self.born, self.count)
 
     def stepped(self, words: Tuple[Value, ...], parts: Tuple[Abstract, ...]) -> "LoopIterator":
         """The same iterator, further on."""
@@ -228,168 +259,20 @@ class Unrolled(Abstract):
     def key(self) -> Any:
         return (self.owner, self.length, self.what, self.position)
 
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return (self.owner,)
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Unrolled":
+        return self.over(parts[0], self.position)
+
     def over(self, owner: Abstract, position: int) -> "Unrolled":
         """The same iterator with another owner or position."""
         return Unrolled(owner, self.length, self.what, position, self.born)
 
 
-class Method(Abstract):
-    """A method of an array or a container that is looked up and not called yet. It cannot leave a kernel."""
-
-    __slots__ = ("owner", "name")
-    has_parts = True
-
-    def __init__(self, owner: Abstract, name: str, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.owner = owner
-        self.name = name
-
-    def key(self) -> Any:
-        return (self.owner, self.name)
-
-
-class Bound(Abstract):
-    """A Python function looked up on an object and not called yet; ``owner`` is its first argument."""
-
-    __slots__ = ("function", "owner")
-    has_parts = True
-
-    def __init__(self, function: Abstract, owner: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.function = function
-        self.owner = owner
-
-    def key(self) -> Any:
-        return (self.function, self.owner)
-
-
-class Keywords(Abstract):
-    """The dict of ``**keywords``, which may be read or passed on; ``items`` by name."""
-
-    __slots__ = ("items",)
-    has_parts = True
-
-    def __init__(self, items: Dict[str, Abstract], born: int = -1) -> None:
-        super().__init__(None, born)
-        self.items = items
-
-    def key(self) -> Any:
-        return tuple(self.items.items())
-
-
-class Super(Abstract):
-    """A super object: it looks up attributes of ``owner`` in the classes that follow ``cls`` in the resolution order.
-    """
-
-    __slots__ = ("cls", "owner")
-    has_parts = True
-
-    def __init__(self, cls: type, owner: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.cls = cls
-        self.owner = owner
-
-    def key(self) -> Any:
-        return (id(self.cls), self.owner)
-
-
-class CellRef(Abstract):
-    """A cell that becomes part of the closure of a new function; ``content`` is the value in it."""
-
-    __slots__ = ("content",)
-    has_parts = True
-
-    def __init__(self, content: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.content = content
-
-    def key(self) -> Any:
-        return self.content
-
-
-class UnescapedFunction(Abstract):
-    """A function that is called on the spot. ``free`` are the values of its free variables, ``facts`` its maker's
-    context.
-
-    ``name`` is its ``__qualname__`` if the program defines it; its free variables are then variables of its maker.
-    """
-
-    __slots__ = ("code", "free", "facts", "name")
-    has_parts = True
-
-    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1,
-                 name: Optional[str] = None) -> None:
-        super().__init__(None, born)
-        self.code = code
-        self.free = free
-        self.facts = facts
-        self.name = name
-
-    def with_free(self, free: Tuple[Abstract, ...]) -> "UnescapedFunction":
-        """The same with other values for its free variables."""
-        return UnescapedFunction(self.code, free, self.facts, self.born, self.name)
-
-    def key(self) -> Any:
-        return (id(self.code), self.facts.identity(), self.free)
-
-
-class Lazy(Abstract):
-    """A generator expression, ``map`` or ``filter`` that has not begun: the items that ``made`` yields over
-    ``iterator``."""
-
-    __slots__ = ("made", "iterator")
-    has_parts = True
-
-    def __init__(self, made: UnescapedFunction, iterator: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.made = made
-        self.iterator = iterator
-
-    def key(self) -> Any:
-        return (self.made, self.iterator)
-
-
-class Borrowed(Abstract):
-    """The iterator in the variable ``name`` as the argument of a call of ``next``. It stays in the variable."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.name = name
-
-    def key(self) -> Any:
-        return self.name
-
-
-class Null(Abstract):
-    """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
-
-    __slots__ = ()
-
-
-class Unbound(Abstract):
-    """A local variable without a value."""
-
-    __slots__ = ()
-
-
-class Unknown(Abstract):
-    """A value of which nothing is known; ``reason`` is the id of the break reason."""
-
-    __slots__ = ("reason",)
-
-    def __init__(self, reason: str = "PJ218", born: int = -1) -> None:
-        super().__init__(None, born)
-        self.reason = reason
-
-
 UNBOUND = Unbound()
-WAITING = (Method, Bound, Super, Keywords, CellRef)
-"""Pending call operands: they stay on the operand stack until the call, with values that may change before it."""
-
-FRAGILE = (Method, Bound, Super, Keywords, Null, SliceDisplay, Range, CellRef, UnescapedFunction, Lazy, Borrowed,
-           Raised, Thrown)
+FRAGILE = (PendingOperand, Null, SliceDisplay, Range, UnescapedFunction, Lazy, Borrowed, Raised, Thrown)
 """Kernel-local values: no exit passes them to bytecode, and no segment starts with them."""
 
 IMMUTABLE_BY_VALUE = (str, bytes, type(None), type(Ellipsis), type(NotImplemented))

@@ -108,7 +108,7 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
     elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which has no path to it
         return value.over(rooted(value.owner, None), value.position)
     elif isinstance(value, UnescapedFunction) and value.name is not None:
-        copy = value.with_free(value.free)
+        copy = value.with_parts(value.free)
     elif isinstance(value, Unknown) and (isinstance(root, Item) or isinstance(root, Root) and root.kind == "stack"):
         # the item exists, whatever its type
         copy = Unknown(value.reason, value.born)

@@ -6,28 +6,11 @@ allocated where it escapes or where a kernel exits.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import types
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, cast
 
-from pijit.core.capture.values.base import Composite
-from pijit.core.capture.values.generator_frame import GeneratorFrame
-from pijit.core.capture.values.lattice import (
-    Abstract,
-    Bound,
-    CellRef,
-    Const,
-    Keywords,
-    KnownContainer,
-    Lazy,
-    LoopIterator,
-    Method,
-    Sequence,
-    Super,
-    UnescapedFunction,
-    Unrolled,
-)
+from pijit.core.capture.values.lattice import Abstract, Const, Sequence
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL
 from pijit.guards.reading import class_value
@@ -71,6 +54,13 @@ class VirtualObject(Abstract):
         flags = self.writable, self.shared, self.settled, self.changed
         return id(self.python), self.names, self.items, self.token, flags
 
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return self.items
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "VirtualObject":
+        return self.like(items=parts)
+
     def like(self, **changes: Any) -> "VirtualObject":
         """A copy with some attributes changed."""
         copy = VirtualObject(self.cls, self.token)
@@ -108,83 +98,16 @@ def mapped(value: Abstract, change: Callable[[VirtualObject], VirtualObject]) ->
     if not value.has_parts:
         return value
     if isinstance(value, VirtualObject):
-        return change(with_mapped_parts(value, lambda part: mapped(part, change)))  # type: ignore[arg-type]
-    return with_mapped_parts(value, lambda part: mapped(part, change))
-
-
-def with_mapped_parts(value: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
-    """A value with every part replaced. The same object is returned if no part changes."""
-    if not value.has_parts:
-        return value
-    parts = value.items if isinstance(value, VirtualObject) else parts_within(value)
-    new = tuple(map(change, parts))
-    if _same(new, parts):
-        return value
-    if isinstance(value, VirtualObject):
-        return value.like(items=new)
-    copy = with_parts(value, new)
-    copy.root = value.root
-    return copy
-
-
-def _same(one: Tuple[Abstract, ...], other: Tuple[Abstract, ...]) -> bool:
-    return all(a is b for a, b in zip(one, other))
-
-
-def parts_within(value: Abstract) -> Tuple[Abstract, ...]:
-    """The parts of a value that is no record."""
-    found = _PARTS.get(type(value)) or _PARTS.get(type(value).__base__)
-    return found[0](value) if found is not None else ()
-
-
-def with_parts(value: Abstract, parts: Tuple[Abstract, ...]) -> Abstract:
-    """The same value with other parts."""
-    return (_PARTS.get(type(value)) or _PARTS[type(value).__base__])[1](value, parts)
-
-
-def _tuple_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
-    return type(value)(list(parts), value.source, value.born, value.value)  # type: ignore[no-any-return]
-
-
-def with_owner(value: Bound, function: Abstract, owner: Abstract) -> Bound:
-    """The same method, bound to another object."""
-    changed = copy.copy(value)
-    changed.function, changed.owner = function, owner
-    return changed
-
-
-def _stepper_of(value: Any, parts: Tuple[Abstract, ...]) -> Abstract:
-    return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
-
-
-_PARTS: Dict[Optional[type], Tuple[Callable[[Any], Tuple[Abstract, ...]], Callable[[Any, Any], Abstract]]] = {
-    Sequence: (lambda value: value.items, _tuple_of),
-    KnownContainer: (lambda value: value.items,
-                     lambda value, parts: value.like(list(parts), value.value, value.source)),
-    LoopIterator: (lambda value: value.parts, _stepper_of),
-    GeneratorFrame: (lambda value: value.parts, lambda value, parts: value.like(parts)),
-    Unrolled: (lambda value: (value.owner,), lambda value, parts: value.over(parts[0], value.position)),
-    UnescapedFunction: (lambda value: value.free, lambda value, parts: value.with_free(parts)),
-    Composite: (lambda value: value.parts, lambda value, parts: value.like(parts, value.source, value.value)),
-    Lazy: (lambda value: (value.made, value.iterator), lambda value, parts: Lazy(parts[0], parts[1], value.born)),
-    Method: (lambda value: (value.owner,), lambda value, parts: Method(parts[0], value.name, value.born)),
-    Bound: (lambda value: (value.function, value.owner), lambda value, parts: with_owner(value, *parts)),
-    Super: (lambda value: (value.owner,), lambda value, parts: Super(value.cls, parts[0], value.born)),
-    Keywords: (lambda value: tuple(value.items.values()),
-               lambda value, parts: Keywords(dict(zip(value.items, parts)), value.born)),
-    CellRef: (lambda value: (value.content,), lambda value, parts: CellRef(parts[0], value.born)),
-}
-"""By class: how to get the parts of a value, and how to rebuild it from other parts."""
+        return change(cast(VirtualObject, value.with_mapped_parts(lambda part: mapped(part, change))))
+    return value.with_mapped_parts(lambda part: mapped(part, change))
 
 
 def records_in(value: Abstract) -> Iterable[VirtualObject]:
     """The records in a value, inner ones first; the value itself is last if it is one."""
     if not value.has_parts:
         return ()
-    itself = isinstance(value, VirtualObject)
-    parts = value.items if itself else parts_within(value)  # type: ignore[attr-defined]
-    found = [record for part in parts if part.has_parts for record in records_in(part)]
-    return found + [value] if itself else found  # type: ignore[list-item]
+    found = [record for part in value.parts if part.has_parts for record in records_in(part)]
+    return found + [value] if isinstance(value, VirtualObject) else found
 
 
 def replace_in(state: Any, change: Callable[[VirtualObject], VirtualObject]) -> None:

@@ -167,7 +167,7 @@ def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFu
     names = made.code.co_freevars
     if len(made.free) < len(names):
         return made
-    return made.with_free(tuple(_held_now(interpreter, made, name, held) for name, held in zip(names, made.free)))
+    return made.with_parts(tuple(_held_now(interpreter, made, name, held) for name, held in zip(names, made.free)))
 
 
 def _held_now(interpreter: Interpreter, made: UnescapedFunction, name: str, held: Abstract) -> Abstract:

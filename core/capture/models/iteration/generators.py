@@ -116,7 +116,7 @@ def fresh(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunctio
     """A function with what its maker's variables hold now; Break if these are another function's and unknown."""
     names = made.code.co_freevars
     if _is_same(interpreter, made):
-        return made.with_free(tuple(_variable(interpreter, name) for name in names))
+        return made.with_parts(tuple(_variable(interpreter, name) for name in names))
     if len(made.free) < len(names):
         raise Break("PJ209", type="generator over variables of another function")
     return made

@@ -22,7 +22,6 @@ from pijit.core.capture.values.virtual_object import (
     mapped,
     records_in,
     replace_in,
-    with_mapped_parts,
 )
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Output, Value
@@ -129,7 +128,7 @@ def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Ab
             value = used.like(used.parts, value.source, made)
         else:
             value = Sequence(list(used.items), value.source, value.born, made)
-    return with_mapped_parts(value, lambda part: apart_from_root(interpreter, part, token))
+    return value.with_mapped_parts(lambda part: apart_from_root(interpreter, part, token))
 
 
 def change_record(interpreter: Interpreter, token: int, change: Callable[[VirtualObject], VirtualObject]) -> None:

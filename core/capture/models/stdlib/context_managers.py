@@ -58,7 +58,7 @@ class Manager(Bound):
 
     @property
     def make(self) -> Callable[..., Any]:
-        """The callable that makes the method from the items of `parts`."""
+        """The callable that makes the method from `exit_parts`."""
         known = ready(self)
         return known.make if known is not None else types.MethodType
 
@@ -74,7 +74,8 @@ class Manager(Bound):
                 heeded |= FLAGS[kind]
         return Errors(ignored, heeded)
 
-    def parts(self) -> Tuple[Abstract, ...]:
+    def exit_parts(self) -> Tuple[Abstract, ...]:
+        """The operands of `make`."""
         if ready(self) is None:
             return self.function, self.owner
         return self.owner.items if isinstance(self.owner, Display) else (self.owner,)
@@ -161,7 +162,7 @@ def given(stack: List[Abstract]) -> Tuple[Given, ...]:
 def item_output(interpreter: Recorder, value: Abstract) -> Output:
     """The output of an exit for one item of the operand stack."""
     if isinstance(value, Manager):
-        return Output("tuple", None, [interpreter.exit_output(part) for part in value.parts()])
+        return Output("tuple", None, [interpreter.exit_output(part) for part in value.exit_parts()])
     return interpreter.exit_output(value)
 
 

@@ -1,0 +1,197 @@
+"""Kernel-local values: pending call operands, functions that are called on the spot, iterables that have not begun.
+
+No exit passes them to bytecode, and no segment starts with them. `lattice.py` lists them together with the others.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from typing import Any, Dict, Optional, Tuple, cast
+
+from pijit.core.capture.values.base import Abstract
+
+
+class PendingOperand(Abstract):
+    """An operand of a call that stays on the operand stack until the call; its parts may change before."""
+
+    __slots__ = ()
+    has_parts = True
+
+
+class Method(PendingOperand):
+    """A method of an array or a container that is looked up and not called yet. It cannot leave a kernel."""
+
+    __slots__ = ("owner", "name")
+
+    def __init__(self, owner: Abstract, name: str, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.owner = owner
+        self.name = name
+
+    def key(self) -> Any:
+        return (self.owner, self.name)
+
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return (self.owner,)
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Method":
+        return Method(parts[0], self.name, self.born)
+
+
+class Bound(PendingOperand):
+    """A Python function looked up on an object and not called yet; ``owner`` is its first argument."""
+
+    __slots__ = ("function", "owner")
+
+    def __init__(self, function: Abstract, owner: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.function = function
+        self.owner = owner
+
+    def key(self) -> Any:
+        return (self.function, self.owner)
+
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return self.function, self.owner
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Bound":
+        changed = copy.copy(self)
+        changed.function, changed.owner = parts
+        return changed
+
+
+class Keywords(PendingOperand):
+    """The dict of ``**keywords``, which may be read or passed on; ``items`` by name."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Dict[str, Abstract], born: int = -1) -> None:
+        super().__init__(None, born)
+        self.items = items
+
+    def key(self) -> Any:
+        return tuple(self.items.items())
+
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return tuple(self.items.values())
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Keywords":
+        return Keywords(dict(zip(self.items, parts)), self.born)
+
+
+class Super(PendingOperand):
+    """A super object: it looks up attributes of ``owner`` in the classes that follow ``cls`` in the resolution order.
+    """
+
+    __slots__ = ("cls", "owner")
+
+    def __init__(self, cls: type, owner: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.cls = cls
+        self.owner = owner
+
+    def key(self) -> Any:
+        return (id(self.cls), self.owner)
+
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return (self.owner,)
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Super":
+        return Super(self.cls, parts[0], self.born)
+
+
+class CellRef(PendingOperand):
+    """A cell that becomes part of the closure of a new function; ``content`` is the value in it."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.content = content
+
+    def key(self) -> Any:
+        return self.content
+
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return (self.content,)
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "CellRef":
+        return CellRef(parts[0], self.born)
+
+
+class UnescapedFunction(Abstract):
+    """A function that is called on the spot. ``free`` are the values of its free variables, ``facts`` its maker's
+    context.
+
+    ``name`` is its ``__qualname__`` if the program defines it; its free variables are then variables of its maker.
+    """
+
+    __slots__ = ("code", "free", "facts", "name")
+    has_parts = True
+
+    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1,
+                 name: Optional[str] = None) -> None:
+        super().__init__(None, born)
+        self.code = code
+        self.free = free
+        self.facts = facts
+        self.name = name
+
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return self.free
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "UnescapedFunction":
+        """The same with other values for its free variables."""
+        return UnescapedFunction(self.code, parts, self.facts, self.born, self.name)
+
+    def key(self) -> Any:
+        return (id(self.code), self.facts.identity(), self.free)
+
+
+class Lazy(Abstract):
+    """A generator expression, ``map`` or ``filter`` that has not begun: the items that ``made`` yields over
+    ``iterator``."""
+
+    __slots__ = ("made", "iterator")
+    has_parts = True
+
+    def __init__(self, made: UnescapedFunction, iterator: Abstract, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.made = made
+        self.iterator = iterator
+
+    def key(self) -> Any:
+        return (self.made, self.iterator)
+
+    @property
+    def parts(self) -> Tuple[Abstract, ...]:
+        return (self.made, self.iterator)
+
+    def with_parts(self, parts: Tuple[Abstract, ...]) -> "Lazy":
+        return Lazy(cast(UnescapedFunction, parts[0]), parts[1], self.born)
+
+
+class Borrowed(Abstract):
+    """The iterator in the variable ``name`` as the argument of a call of ``next``. It stays in the variable."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str, born: int = -1) -> None:
+        super().__init__(None, born)
+        self.name = name
+
+    def key(self) -> Any:
+        return self.name
+
+
+class Null(Abstract):
+    """The empty slot that LOAD_METHOD pushes. It cannot leave a kernel."""
+
+    __slots__ = ()
