@@ -15,7 +15,7 @@ from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.capture.build.exits import ROUNDS
-from pijit.core.capture.build.guards import guards_for, pair_guard
+from pijit.core.capture.build.guards import pair_guard
 from pijit.core.capture.build.segment import Captured, InlinedCall
 from pijit.core.capture.driver import Candidate, Capture
 from pijit.core.capture_records import BreakReport, InlinedReport, SegmentReport, WayReport
@@ -186,7 +186,7 @@ def format_guards(graphs: Sequence[Captured], program: Any) -> List[str]:
     """The entry's guards, then those of each segment and re-entry."""
     lines = ["entry: %s" % guard for guard in program.guards]
     for captured in graphs:
-        guards = [guard for fact in captured.facts.values() for guard in guards_for(fact.root, fact.value)]
+        guards = [guard for fact in captured.facts.values() for guard in fact.value.guards(fact.root)]
         guards += [pair_guard(pair.root, pair.other, pair.same) for pair in captured.pairs]
         lines += ["%s: %s" % (captured.graph.name, guard) for guard in dict.fromkeys(map(str, guards))]
     return lines

@@ -27,7 +27,7 @@ from pijit.core.capture.models.objects.composites import found_parted, made_slic
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.state.edges import edges_of, outcome_edges
-from pijit.core.capture.state.frame_state import FrameState, forgotten, has_generator
+from pijit.core.capture.state.frame_state import FrameState, has_generator
 from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.state.uncaptured_effects import reach
@@ -442,7 +442,7 @@ class GraphBuilder(AbstractInterpreter):
 
 def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:
     """A variable that the region does not store, at a join where the items of its value may have changed."""
-    return renumbered(forgotten(value) if forgotten(joined) is joined else value, joined)
+    return renumbered(value.forgotten() if joined.forgotten() is joined else value, joined)
 
 
 def state_at(analysis: Analysis, piece: Piece) -> FrameState:

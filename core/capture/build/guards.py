@@ -12,82 +12,15 @@ from typing import Sequence as SequenceType
 import numpy as np
 
 from pijit.core.capture.build.segment import Captured
-from pijit.core.capture.models.functions.function_values import FunctionValue
-from pijit.core.capture.models.functions.partials import Partial
-from pijit.core.capture.values.base import HeldMethod, Slice
-from pijit.core.capture.values.lattice import (
-    Abstract,
-    Const,
-    Instance,
-    KnownContainer,
-    LoopIterator,
-    Number,
-    OpaqueObject,
-    Sequence,
-    Tensor,
-    UnescapedFunction,
-)
+from pijit.core.capture.values.base import Slice
+from pijit.core.capture.values.lattice import Const, Instance, Number, OpaqueObject, Tensor
 from pijit.core.capture.values.provenance import Root
-from pijit.core.capture.values.virtual_object import VirtualObject, has_dict, is_row, names_in_dict
-from pijit.core.graph.types import INT, PYTHON_CLASS
 from pijit.guards import guard as kinds
-from pijit.guards.facts import is_exactly
 from pijit.guards.pairs import DistinctObject, SameObject
 from pijit.guards.program import GuardProgram, failures_by_source
-from pijit.guards.source import Attr, Cell, Constant, Inner, Local, closure_of
+from pijit.guards.source import Cell, Constant, Inner, Local, closure_of
 
-ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
-                    "enumerate": enumerate, "zip": zip, "list": type(iter([])),
-                    "dict_keys": type(iter({})), "dict_values": type(iter({}.values())),
-                    "dict_items": type(iter({}.items())), "set": type(iter(set())),
-                    "text": type(iter("")), "bytes": type(iter(b""))}
 NUMBERS = (bool, int, float, complex, np.generic)
-BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
-
-
-def guards_for(source: Any, value: Any) -> List[Any]:
-    """The guards that make the abstract value or the predicate true of the value that ``source`` fetches."""
-    if not isinstance(value, Abstract):
-        made: List[Any] = value.guards(source)
-        return made
-    if isinstance(value, Tensor):
-        kind = value.type
-        return [kinds.IsArray(source, kind.dtype, kind.ndim, kind.layout, True if kind.writeable else None, True)]
-    if isinstance(value, Number):
-        if value.type == INT:
-            return [kinds.IntRange(source)]
-        return [kinds.IsType(source, PYTHON_CLASS.get(value.type, value.type.dtype.type))]
-    if isinstance(value, KnownContainer):
-        return [kinds.IsType(source, value.type.python), kinds.LengthIs(source, len(value.items))]
-    if isinstance(value, Instance) and value.type.python is None:  # each read checks the class
-        return []
-    if isinstance(value, Instance):
-        return [kinds.IsType(source, value.type.python)]
-    if isinstance(value, Const):
-        by_value = is_exactly(value.object, BY_VALUE)
-        return [kinds.Equals(source, value.object) if by_value else kinds.IsIdentical(source, value.object)]
-    if isinstance(value, OpaqueObject):
-        return [kinds.IsType(source, type(value.sample))]
-    if isinstance(value, VirtualObject):
-        own = kinds.OwnCountIs(source, len(names_in_dict(value)))
-        items = kinds.LengthIs(source, len(value.items))
-        return [kinds.IsType(source, value.python)] + [items] * is_row(value) + [own] * has_dict(value.python)
-    if isinstance(value, UnescapedFunction):
-        return [kinds.FunctionCode(source, value.code)]
-    if isinstance(value, Sequence):
-        return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(value.items))]
-    if isinstance(value, LoopIterator):
-        return [kinds.IsType(source, ITERATOR_CLASSES[value.kind])]
-    if isinstance(value, HeldMethod):
-        return [kinds.IsType(source, value.python), kinds.Equals(Inner(source, "__name__"), value.name)]
-    if isinstance(value, Partial):
-        held = (("args", value.count), ("keywords", len(value.names)))
-        return [kinds.IsType(source, value.python)] + [kinds.LengthIs(Attr(source, part), n) for part, n in held]
-    if isinstance(value, FunctionValue):
-        return [kinds.FunctionCode(source, value.shape.code)]
-    if isinstance(value, Slice):
-        return [kinds.IsType(source, slice)]
-    raise AssertionError("no guard for %r" % value)
 
 
 def type_guards(source: Any, value: Any) -> List[Any]:
@@ -96,7 +29,7 @@ def type_guards(source: Any, value: Any) -> List[Any]:
     Functions, classes and modules that are found by name are assumed to stay the same.
     """
     if isinstance(value, (Tensor, Number, Instance, Slice)):
-        return guards_for(source, value)
+        return value.guards(source)
     sample = value.object if isinstance(value, Const) else getattr(value, "sample", None)
     if type(sample) is np.ndarray and sample.dtype.isnative:
         return [kinds.IsArray(source, sample.dtype, sample.ndim, "A", None, None)]
@@ -148,7 +81,7 @@ def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardP
     """The guard program of one segment; it also fetches the inputs of the graph."""
     position = {root: k for k, root in enumerate(arguments)}
     guards = [guard for fact in captured.facts.values()
-              for guard in guards_for(rebase(fact.root, position), fact.value)]
+              for guard in fact.value.guards(rebase(fact.root, position))]
     guards += [pair_guard(rebase(pair.root, position), rebase(pair.other, position), pair.same)
                for pair in captured.pairs]
     return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
@@ -173,7 +106,7 @@ def entry_program(segments: Iterable[Captured], causes: Iterable[Tuple[Any, Any]
     for captured in segments:
         for fact in captured.facts.values():
             if fact.source is not None:
-                guards += [g for g in guards_for(fact.source, fact.value) if g not in guards]
+                guards += [g for g in fact.value.guards(fact.source) if g not in guards]
         for pair in captured.pairs:
             if pair.source is not None and pair.other_source is not None and pair.source != pair.other_source:
                 guards.append(pair_guard(pair.source, pair.other_source, pair.same))

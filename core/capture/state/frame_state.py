@@ -102,30 +102,30 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
         if left.kind == right.kind and len(left.parts) == len(right.parts):
             parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-            if left.count == right.count and not any(map(knows_nothing, parts)):
+            if left.count == right.count and not any(part.knows_nothing() for part in parts):
                 return LoopIterator(left.kind, left.words, parts, left.input, left.born, left.count)
     if isinstance(left, Unrolled) and isinstance(right, Unrolled):
         if left.key()[1:] == right.key()[1:]:
             owner = join(left.owner, right.owner)
-            if not knows_nothing(owner):
+            if not owner.knows_nothing():
                 return left.over(owner, left.position)
     if isinstance(left, GeneratorFrame) and isinstance(right, GeneratorFrame) and left.is_like(right):
         parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-        if not any(map(knows_nothing, parts)):
+        if not any(part.knows_nothing() for part in parts):
             return left.like(parts)
     if isinstance(left, VirtualObject) and isinstance(right, VirtualObject) and left.is_like(right):
         items = [join(a, b) for a, b in zip(left.items, right.items)]
-        if not any(map(knows_nothing, items)):
+        if not any(item.knows_nothing() for item in items):
             return left.covering(right, items)
     if isinstance(left, Composite) and type(left) is type(right) and left.like(()) == right.like(()):
         parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-        if not any(map(knows_nothing, parts)):
+        if not any(part.knows_nothing() for part in parts):
             return left.like(parts)
     classes = pointer_class(left), pointer_class(right)
     if (isinstance(left, KnownContainer) and isinstance(right, KnownContainer) and left.keys == right.keys
             and classes[0] is classes[1]):
         items = [join(a, b) for a, b in zip(left.items, right.items)]
-        if len(left.items) == len(right.items) and not any(map(knows_nothing, items)):
+        if len(left.items) == len(right.items) and not any(item.knows_nothing() for item in items):
             return left.like(items, None)
     some = isinstance(left, Instance) or isinstance(right, Instance)
     if some and classes[0] is not None and classes[0] is classes[1]:
@@ -143,7 +143,7 @@ def _joined_waiting(left: Abstract, right: Abstract) -> Abstract:
     """The join of two pending call operands, for example the same method of objects that can be joined."""
     if len(left.parts) == len(right.parts) and left.with_parts(right.parts) == right:
         parts = tuple(map(join, left.parts, right.parts))
-        if left == right or not any(map(knows_nothing, parts)):
+        if left == right or not any(part.knows_nothing() for part in parts):
             return left.with_parts(parts)
     return Unknown("PJ213", left.born)
 
@@ -224,17 +224,6 @@ def may_be_unbound(value: Optional[Abstract]) -> bool:
     return value is None or isinstance(value, Unbound) or isinstance(value, Unknown) and value.reason == "PJ212"
 
 
-def knows_nothing(value: Abstract) -> bool:
-    """Whether the value, or a part of it, is Unknown or Unbound."""
-    if isinstance(value, (Sequence, VirtualObject)):
-        return any(knows_nothing(item) for item in value.items)
-    if isinstance(value, (LoopIterator, GeneratorFrame, Composite)):
-        return any(knows_nothing(part) for part in value.parts)
-    if isinstance(value, Unrolled):
-        return knows_nothing(value.owner)
-    return isinstance(value, (Unknown, Unbound))
-
-
 def rounds_of(value: Abstract) -> Tuple[int, ...]:
     """The positions of the unrolled iterators in a value."""
     if not value.has_parts:
@@ -266,44 +255,11 @@ def is_confined(value: Abstract) -> bool:
     return isinstance(value, FRAGILE) or is_generating(value) or bool(rounds_of(value))
 
 
-def forgotten(value: Abstract) -> Abstract:
-    """The value after any list or dict may have changed."""
-    if not value.has_parts:
-        return value
-    if isinstance(value, KnownContainer):
-        return value.forgotten()
-    if isinstance(value, VirtualObject) and any(forgotten(item) is not item for item in value.items):
-        return value.like(items=tuple(map(forgotten, value.items)))
-    if isinstance(value, Sequence) and any(forgotten(item) is not item for item in value.items):
-        copy = type(value)([forgotten(item) for item in value.items], value.source, value.born, value.value)
-        copy.root = value.root
-        return copy
-    if isinstance(value, Composite) and any(forgotten(part) is not part for part in value.parts):
-        return value.like(tuple(map(forgotten, value.parts)), value.source, value.value)
-    if isinstance(value, UnescapedFunction) and any(forgotten(part) is not part for part in value.free):
-        return value.with_parts(tuple(map(forgotten, value.free)))
-    if isinstance(value, Lazy) and any(forgotten(part) is not part for part in parts_of(value)):
-        return Unknown("PJ209", value.born)
-    if isinstance(value, GeneratorFrame) and any(forgotten(part) is not part for part in parts_of(value)):
-        return value.like(tuple(map(forgotten, value.parts)),
-                          forgotten(value.maker) if isinstance(value.maker, UnescapedFunction) else None)
-    if isinstance(value, LoopIterator) and any(forgotten(part) is not part for part in value.parts):
-        parts = tuple(map(forgotten, value.parts))
-        if any(map(knows_nothing, parts)):
-            return Unknown("PJ209", value.born)
-        return LoopIterator(value.kind, value.words, parts, value.input, value.born, value.count)
-    if isinstance(value, PendingOperand):
-        return value.with_mapped_parts(forgotten)
-    if isinstance(value, Unrolled) and isinstance(value.owner, KnownContainer):
-        return Unknown("PJ209", value.born)  # the remaining number of iterations depends on the list
-    return value
-
-
 def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
     """A list after items of these types have been added."""
     known = item_kinds(owner)
     if None in known:
-        return forgotten(owner)
+        return owner.forgotten()
     copy = Instance(list_of_kinds(together([*known, *kinds])), owner.value, owner.source, owner.born)  # type: ignore
     copy.root = owner.root
     return copy
@@ -336,8 +292,8 @@ def change_items(state: FrameState, change: Callable[[Abstract], Abstract]) -> N
 
 def forget_items(state: FrameState) -> None:
     """Invalidate the contents of all containers: any list or dict may have changed."""
-    state.locals = {name: forgotten(value) if value.has_parts else value for name, value in state.locals.items()}
-    state.stack = [forgotten(value) if value.has_parts else value for value in state.stack]
+    state.locals = {name: value.forgotten() if value.has_parts else value for name, value in state.locals.items()}
+    state.stack = [value.forgotten() if value.has_parts else value for value in state.stack]
 
 
 def loosen(state: FrameState, owner: Abstract, value: Abstract) -> None:
@@ -420,7 +376,7 @@ def is_lossy(left: FrameState, right: FrameState) -> bool:
         both = join(a, b)
         entries = isinstance(a, KnownContainer) and isinstance(b, KnownContainer) and a.keys == b.keys is not None
         mixed = class_of(both) is list and None in item_kinds(both) and None not in item_kinds(a) | item_kinds(b)
-        return knows_nothing(both) or entries and not isinstance(both, KnownContainer) or mixed
+        return both.knows_nothing() or entries and not isinstance(both, KnownContainer) or mixed
 
     others = right.locals
     return (any(loses(value, others[name]) for name, value in left.locals.items()

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.instructions.predicates import steps_iterator
-from pijit.core.capture.state.frame_state import FrameState, forgotten, join, knows_nothing
+from pijit.core.capture.state.frame_state import FrameState, join
 from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
 from pijit.core.errors import Break
@@ -34,7 +34,7 @@ class CallOutcome(NamedTuple):
 
     def is_known(self) -> bool:
         left = [value for value in self.written.values() if not isinstance(value, Unbound)]
-        return not any(map(knows_nothing, [self.result, *left]))
+        return not any(value.knows_nothing() for value in [self.result, *left])
 
 
 class CallOutcomes(Abstract):
@@ -57,7 +57,7 @@ class CallOutcomes(Abstract):
 
     def states(self, state: FrameState) -> Dict[int, FrameState]:
         """The abstract states after the call, by slot."""
-        return {slot: FrameState(dict(state.locals, **{name: forgotten(value) for name, value in way.written.items()}),
+        return {slot: FrameState(dict(state.locals, **{name: value.forgotten() for name, value in way.written.items()}),
                                  state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
 
     def raises(self) -> bool:

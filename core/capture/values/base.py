@@ -12,6 +12,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from pijit.core.graph.draws import is_pythons_generator
 from pijit.core.graph.ir import Value
+from pijit.guards import guard as kinds
 from pijit.guards.facts import is_exactly
 from pijit.guards.source import Inner
 
@@ -59,6 +60,18 @@ class Abstract:
         copy.root = self.root
         return copy
 
+    def knows_nothing(self) -> bool:
+        """Whether the value, or a part without which it is useless, is unknown or unbound."""
+        return False
+
+    def forgotten(self) -> Abstract:
+        """The value after any list or dict may have changed."""
+        return self
+
+    def guards(self, source: Any) -> List[Any]:
+        """The guards that make this abstract value true of the value that ``source`` fetches."""
+        raise AssertionError("no guard for %r" % self)
+
     def __eq__(self, other: object) -> bool:
         return self is other or type(self) is type(other) and self.key() == other.key()
 
@@ -74,6 +87,9 @@ class Unbound(Abstract):
 
     __slots__ = ()
 
+    def knows_nothing(self) -> bool:
+        return True
+
 
 class Unknown(Abstract):
     """A value of which nothing is known; ``reason`` is the id of the break reason."""
@@ -83,6 +99,9 @@ class Unknown(Abstract):
     def __init__(self, reason: str = "PJ218", born: int = -1) -> None:
         super().__init__(None, born)
         self.reason = reason
+
+    def knows_nothing(self) -> bool:
+        return True
 
 
 class Thrown(Abstract):
@@ -116,6 +135,12 @@ class Raised(Thrown):
         return id(self.cls), self.born, self.version, self.wrote
 
 
+def forgotten_parts(parts: Tuple[Abstract, ...]) -> Optional[Tuple[Abstract, ...]]:
+    """The parts after any list or dict may have changed; None if no part changes."""
+    new = tuple(part.forgotten() for part in parts)
+    return None if all(map(operator.is_, new, parts)) else new
+
+
 def raised_in(values: List[Abstract]) -> Optional[Raised]:
     """The first exception in ``values`` that is being handled and whose object was not made."""
     return next((value for value in values if isinstance(value, Raised)), None)
@@ -144,6 +169,13 @@ class Composite(Abstract):
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Composite":
         return self.like(parts, self.source, self.value)
 
+    def knows_nothing(self) -> bool:
+        return any(part.knows_nothing() for part in self.parts)
+
+    def forgotten(self) -> "Composite":
+        parts = forgotten_parts(self.parts)
+        return self.like(parts, self.source, self.value) if parts is not None else self
+
     def paths(self, root: Any) -> List[Any]:
         """The paths to the parts of the object at ``root``."""
         return [Inner(root, name) for name in self.NAMES]
@@ -163,6 +195,9 @@ class Slice(Composite):
     __slots__ = ()
     python = slice
     NAMES = ("start", "stop", "step")
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsType(source, slice)]
 
 
 class SliceDisplay(Slice):
@@ -188,6 +223,9 @@ class HeldMethod(Composite):
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "HeldMethod":
         return HeldMethod(parts, self.name, self.born, source, value)
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsType(source, self.python), kinds.Equals(Inner(source, "__name__"), self.name)]
 
 
 def is_held_method(sample: Any) -> bool:

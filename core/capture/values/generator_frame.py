@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Tuple
 
 from pijit.core.bytecode.rewrite.generator_steps import START, only_yield
+from pijit.core.capture.values.base import forgotten_parts
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, UnescapedFunction
 
 
@@ -56,6 +57,14 @@ class GeneratorFrame(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "GeneratorFrame":
         return self.like(parts)
+
+    def knows_nothing(self) -> bool:
+        return any(part.knows_nothing() for part in self.parts)
+
+    def forgotten(self) -> "GeneratorFrame":
+        maker = self.maker.forgotten() if isinstance(self.maker, UnescapedFunction) else self.maker
+        parts = forgotten_parts(self.parts)
+        return self if parts is None and maker is self.maker else self.like(parts or self.parts, maker)
 
     def is_like(self, other: "GeneratorFrame") -> bool:
         """Whether two generators differ in their parts alone."""

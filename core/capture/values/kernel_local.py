@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import copy
 import types
-from typing import Any, Dict, Optional, Tuple, cast
+from typing import Any, Dict, List, Optional, Tuple, cast
 
-from pijit.core.capture.values.base import Abstract
+from pijit.core.capture.values.base import Abstract, Unknown, forgotten_parts
+from pijit.guards import guard as kinds
 
 
 class PendingOperand(Abstract):
@@ -17,6 +18,9 @@ class PendingOperand(Abstract):
 
     __slots__ = ()
     has_parts = True
+
+    def forgotten(self) -> Abstract:
+        return self.with_mapped_parts(lambda part: part.forgotten())
 
 
 class Method(PendingOperand):
@@ -151,6 +155,13 @@ class UnescapedFunction(Abstract):
         """The same with other values for its free variables."""
         return UnescapedFunction(self.code, parts, self.facts, self.born, self.name)
 
+    def forgotten(self) -> "UnescapedFunction":
+        parts = forgotten_parts(self.free)
+        return self.with_parts(parts) if parts is not None else self
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.FunctionCode(source, self.code)]
+
     def key(self) -> Any:
         return (id(self.code), self.facts.identity(), self.free)
 
@@ -169,6 +180,9 @@ class Lazy(Abstract):
 
     def key(self) -> Any:
         return (self.made, self.iterator)
+
+    def forgotten(self) -> Abstract:
+        return self if forgotten_parts(self.parts) is None else Unknown("PJ209", self.born)
 
     @property
     def parts(self) -> Tuple[Abstract, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pijit.core.capture.values.array_kinds import array_type, is_captured
 from pijit.core.capture.values.base import Abstract as Abstract
-from pijit.core.capture.values.base import HeldMethod, Raised, Thrown, is_held_method
+from pijit.core.capture.values.base import HeldMethod, Raised, Thrown, forgotten_parts, is_held_method
 from pijit.core.capture.values.base import Slice as Slice
 from pijit.core.capture.values.base import SliceDisplay as SliceDisplay
 from pijit.core.capture.values.base import Unbound as Unbound
@@ -32,6 +32,7 @@ from pijit.core.capture.values.kernel_local import UnescapedFunction as Unescape
 from pijit.core.capture.values.libraries import in_library
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import (
+    INT,
     PYTHON_CLASS,
     PYTHON_SCALARS,
     Array,
@@ -42,8 +43,19 @@ from pijit.core.graph.types import (
     Vacant,
     numpy_scalar,
 )
+from pijit.guards import guard as kinds
 from pijit.guards.facts import is_among, is_exactly
 from pijit.guards.source import Inner
+
+ITERATOR_CLASSES = {"range": type(iter(range(0))), "sequence": type(iter(np.zeros(0))), "reversed": reversed,
+                    "enumerate": enumerate, "zip": zip, "list": type(iter([])),
+                    "dict_keys": type(iter({})), "dict_values": type(iter({}.values())),
+                    "dict_items": type(iter({}.items())), "set": type(iter(set())),
+                    "text": type(iter("")), "bytes": type(iter(b""))}
+"""Classes of the iterators of each kind."""
+
+BY_VALUE = (int, float, bool, complex, str, bytes, type(None))
+"""Classes whose objects are guarded by value, others by identity."""
 
 
 class TypedValue(Abstract):
@@ -76,6 +88,11 @@ class Number(TypedValue):
         super().__init__(type, value, source, born)
         self.sample = sample
 
+    def guards(self, source: Any) -> List[Any]:
+        if self.type == INT:
+            return [kinds.IntRange(source)]
+        return [kinds.IsType(source, PYTHON_CLASS.get(self.type, self.type.dtype.type))]
+
 
 class Tensor(TypedValue):
     """A NumPy array. If it is the view ``array[index]``, ``part`` is (the SSA value of the array, the index)."""
@@ -87,6 +104,10 @@ class Tensor(TypedValue):
         super().__init__(type, value, source, born)
         self.part: Any = None
 
+    def guards(self, source: Any) -> List[Any]:
+        kind = self.type
+        return [kinds.IsArray(source, kind.dtype, kind.ndim, kind.layout, True if kind.writeable else None, True)]
+
 
 class Instance(TypedValue):
     """An object of one class, such as a list that the function has made. Its type may hold expected element types."""
@@ -96,6 +117,10 @@ class Instance(TypedValue):
 
     def key(self) -> Any:
         return self.type, getattr(self.type, "items", None)
+
+    def guards(self, source: Any) -> List[Any]:
+        python = self.type.python
+        return [kinds.IsType(source, python)] if python is not None else []  # without a class each read checks it
 
 
 class ListElement(Instance):
@@ -138,6 +163,9 @@ class KnownContainer(Instance):
         copy.root = self.root
         return copy
 
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsType(source, self.type.python), kinds.LengthIs(source, len(self.items))]
+
 
 class Const(Abstract):
     """One known object."""
@@ -154,6 +182,10 @@ class Const(Abstract):
             return (kind, repr(self.object))
         return id(self.object)
 
+    def guards(self, source: Any) -> List[Any]:
+        by_value = is_exactly(self.object, BY_VALUE)
+        return [kinds.Equals(source, self.object) if by_value else kinds.IsIdentical(source, self.object)]
+
 
 class OpaqueObject(Abstract):
     """An object of a known type whose attributes and items may be read under guards. ``sample`` is such an object.
@@ -169,6 +201,9 @@ class OpaqueObject(Abstract):
 
     def key(self) -> Any:
         return id(self.sample), self.source
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsType(source, type(self.sample))]
 
 
 class Sequence(Abstract):
@@ -192,6 +227,15 @@ class Sequence(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Sequence":
         return type(self)(list(parts), self.source, self.born, self.value)
+
+    def knows_nothing(self) -> bool:
+        return any(part.knows_nothing() for part in self.parts)
+
+    def forgotten(self) -> Abstract:
+        return self.with_mapped_parts(lambda part: part.forgotten())
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsType(source, tuple), kinds.LengthIs(source, len(self.items))]
 
 
 class Range(Abstract):
@@ -238,6 +282,19 @@ class LoopIterator(Abstract):
         count = self.count + 1 if self.count is not None else None
         return LoopIterator(self.kind, words, parts, self.input, self.born, count)
 
+    def knows_nothing(self) -> bool:
+        return any(part.knows_nothing() for part in self.parts)
+
+    def forgotten(self) -> Abstract:
+        parts = forgotten_parts(self.parts)
+        if parts is None:
+            return self
+        after = self.with_parts(parts)
+        return Unknown("PJ209", self.born) if after.knows_nothing() else after
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.IsType(source, ITERATOR_CLASSES[self.kind])]
+
 
 class Unrolled(Abstract):
     """An iterator over a container of known items. The position is part of the abstract value, which unrolls the loop.
@@ -269,6 +326,14 @@ class Unrolled(Abstract):
     def over(self, owner: Abstract, position: int) -> "Unrolled":
         """The same iterator with another owner or position."""
         return Unrolled(owner, self.length, self.what, position, self.born)
+
+    def knows_nothing(self) -> bool:
+        return any(part.knows_nothing() for part in self.parts)
+
+    def forgotten(self) -> Abstract:
+        if isinstance(self.owner, KnownContainer):
+            return Unknown("PJ209", self.born)  # the remaining number of iterations depends on the list
+        return self
 
 
 UNBOUND = Unbound()

@@ -10,9 +10,11 @@ import itertools
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, cast
 
+from pijit.core.capture.values.base import forgotten_parts
 from pijit.core.capture.values.lattice import Abstract, Const, Sequence
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL
+from pijit.guards import guard as kinds
 from pijit.guards.reading import class_value
 
 if TYPE_CHECKING:
@@ -60,6 +62,18 @@ class VirtualObject(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "VirtualObject":
         return self.like(items=parts)
+
+    def knows_nothing(self) -> bool:
+        return any(item.knows_nothing() for item in self.items)
+
+    def forgotten(self) -> "VirtualObject":
+        items = forgotten_parts(self.items)
+        return self.like(items=items) if items is not None else self
+
+    def guards(self, source: Any) -> List[Any]:
+        own = kinds.OwnCountIs(source, len(names_in_dict(self)))
+        items = kinds.LengthIs(source, len(self.items))
+        return [kinds.IsType(source, self.python)] + [items] * is_row(self) + [own] * has_dict(self.python)
 
     def like(self, **changes: Any) -> "VirtualObject":
         """A copy with some attributes changed."""

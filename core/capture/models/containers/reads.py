@@ -22,7 +22,7 @@ from pijit.core.capture.models.objects.list_elements import checked_list_element
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import found_or_raised
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.state.frame_state import join, knows_nothing
+from pijit.core.capture.state.frame_state import join
 from pijit.core.capture.state.heap_locations import Keys, identity_of
 from pijit.core.capture.values.element_types import LOOKED_AT, READABLE, list_like, list_of, list_type, type_of
 from pijit.core.capture.values.key_value_types import SETS, kinds_of_entries, type_like
@@ -281,7 +281,7 @@ def expected(interpreter: Interpreter, owner: Abstract, key: Any) -> Abstract:
     if not items:
         raise Break("PJ218")
     like = reduce(join, items)
-    if knows_nothing(like):
+    if like.knows_nothing():
         raise Break("PJ213")
     return like
 

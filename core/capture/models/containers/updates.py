@@ -20,15 +20,7 @@ from pijit.core.capture.models.iteration.list_safety import sees_no_list
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import model_factory, models
-from pijit.core.capture.state.frame_state import (
-    expect,
-    expect_entry,
-    forgotten,
-    item_kinds,
-    lengthened,
-    loosen,
-    parts_of,
-)
+from pijit.core.capture.state.frame_state import expect, expect_entry, item_kinds, lengthened, loosen, parts_of
 from pijit.core.capture.state.heap_locations import ItemPlace, Keys, identity_of
 from pijit.core.capture.values.describe import Arguments, Handler, only
 from pijit.core.capture.values.element_types import list_type
@@ -148,7 +140,7 @@ def add_entries(interpreter: Interpreter, owner: Abstract, more: Abstract) -> Ab
         raise Break("PJ203", operand=describe(more))
     expect_entry(interpreter.state, owner, kinds_of_entries(more))
     interpreter.effect("update", owner, [interpreter.object_value(owner), interpreter.object_value(more)])
-    return forgotten(owner)
+    return owner.forgotten()
 
 
 def _loops_in(value: Abstract) -> List[Unrolled]:

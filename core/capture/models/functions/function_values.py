@@ -27,7 +27,7 @@ from pijit.core.capture.context import CaptureContext, MadeFunctionContext, Plac
 from pijit.core.capture.models.functions.callees import Callee, CalleeContext
 from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.state.frame_state import forgotten, is_confined, knows_nothing
+from pijit.core.capture.state.frame_state import is_confined
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import (
     Abstract,
@@ -43,6 +43,7 @@ from pijit.core.capture.values.virtual_object import CONTENT, is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Object
+from pijit.guards import guard as kinds
 from pijit.guards.source import Attr, Inner, Item
 
 SUSPENDING = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
@@ -91,6 +92,9 @@ class FunctionValue(Composite):
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "FunctionValue":
         return FunctionValue(self.shape, self.facts, parts, self.born, source, value)
+
+    def guards(self, source: Any) -> List[Any]:
+        return [kinds.FunctionCode(source, self.shape.code)]
 
     def paths(self, root: Any) -> List[Any]:
         shape = self.shape
@@ -195,7 +199,7 @@ def new_closure(interpreter: Interpreter, instr: Any) -> FunctionValue:
     operands += [interpreter.cell_value(Root("closure", number)) if number is not None
                  else _cell_with(interpreter, next(own)) for number in late]
     made = interpreter.emit("new_function", operands, Object(types.FunctionType))
-    return FunctionValue(shape, interpreter.facts, tuple(map(forgotten, parts)), instr.index, None, made)
+    return FunctionValue(shape, interpreter.facts, tuple(part.forgotten() for part in parts), instr.index, None, made)
 
 
 def _cell_with(interpreter: Interpreter, held: Abstract) -> Any:
@@ -206,7 +210,7 @@ def _cell_with(interpreter: Interpreter, held: Abstract) -> Any:
 
 def require_known(part: Abstract) -> None:
     """Break for a part of a function value that would not stay known."""
-    if is_confined(part) or isinstance(part, LoopIterator) or knows_nothing(part):
+    if is_confined(part) or isinstance(part, LoopIterator) or part.knows_nothing():
         raise Break("PJ218")
 
 

@@ -13,7 +13,6 @@ from pijit.core.capture.models.objects.instances import shared
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models, models_code
-from pijit.core.capture.state.frame_state import forgotten
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject
@@ -21,6 +20,7 @@ from pijit.core.capture.values.predicates import HasCode
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
+from pijit.guards import guard as kinds
 from pijit.guards.source import Attr, Item
 
 
@@ -40,6 +40,10 @@ class Partial(Composite):
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Partial":
         return Partial(self.names, parts, self.born, source, value)
+
+    def guards(self, source: Any) -> List[Any]:
+        held = (("args", self.count), ("keywords", len(self.names)))
+        return [kinds.IsType(source, self.python)] + [kinds.LengthIs(Attr(source, part), n) for part, n in held]
 
     @property
     def count(self) -> int:
@@ -79,7 +83,7 @@ def call_partial(interpreter: Interpreter, arguments: List[Abstract], keywords: 
     operands = [interpreter.object_value(Const(functools.partial)), interpreter.object_value(Const(tuple(named)))]
     made = interpreter.emit("new_object", operands + [interpreter.stored_value(part) for part in parts],
                             Object(functools.partial))
-    return Partial(tuple(named), tuple(map(forgotten, parts)), interpreter.instr.index, None, made)
+    return Partial(tuple(named), tuple(part.forgotten() for part in parts), interpreter.instr.index, None, made)
 
 
 @models_code(functools.update_wrapper)

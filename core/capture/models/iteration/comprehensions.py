@@ -35,7 +35,6 @@ from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_ov
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.argument_binding import bind
-from pijit.core.capture.state.frame_state import knows_nothing
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import rest_of
 from pijit.core.capture.values.lattice import Abstract, CellRef, Lazy, Sequence, Unbound, UnescapedFunction, Unknown
@@ -177,7 +176,7 @@ def _held_now(interpreter: Interpreter, made: UnescapedFunction, name: str, held
     if is_cell(held) or place is None and not (facts is interpreter.facts and facts.depth):
         return held
     now: Optional[Abstract] = interpreter.state.locals.get(place.name if place is not None else name)
-    if now is None or knows_nothing(now) and knows_nothing(held):
+    if now is None or now.knows_nothing() and held.knows_nothing():
         return held
     return Unknown("PJ212") if isinstance(now, Unbound) else now
 

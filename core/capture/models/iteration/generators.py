@@ -17,7 +17,6 @@ from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, M
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter, Recorder
-from pijit.core.capture.state.frame_state import knows_nothing
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.generator_frame import ENDED, GeneratorFrame, changed_makers, has_ended, worn
 from pijit.core.capture.values.lattice import (
@@ -71,7 +70,7 @@ def handed_out(interpreter: Interpreter, yields: Optional[Dict[int, int]]) -> Ab
 
 def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
     """The iterator after a step and the item, as a pair, or `ENDED`; or the Outcomes."""
-    if knows_nothing(value):
+    if value.knows_nothing():
         raise Break("PJ209", type=describe(value))
     if isinstance(value, GeneratorFrame):
         parts = tuple(map(interpreter.use, value.parts))

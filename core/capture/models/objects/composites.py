@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import List, Optional
 
 from pijit.core.capture.models.protocol import Interpreter, Recorder
-from pijit.core.capture.state.frame_state import forgotten
 from pijit.core.capture.values.base import Composite, HeldMethod
 from pijit.core.capture.values.lattice import Abstract, Const, Method, Sequence, Slice, SliceDisplay
 from pijit.core.capture.values.provenance import rooted
@@ -26,7 +25,7 @@ def held_method(interpreter: Interpreter, method: Method) -> HeldMethod:
     """A method object, which is made here."""
     operands = [interpreter.object_value(method.owner), interpreter.object_value(Const(method.name))]
     made = interpreter.emit("bound_method", operands, Object(HeldMethod.python))
-    return HeldMethod((forgotten(method.owner),), method.name, method.born, None, made)
+    return HeldMethod((method.owner.forgotten(),), method.name, method.born, None, made)
 
 
 def found_parted(interpreter: Recorder, value: Composite) -> Composite:

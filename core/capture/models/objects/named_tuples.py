@@ -18,7 +18,7 @@ from pijit.core.capture.models.objects.special_methods import rely_on_class
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models, models_code
-from pijit.core.capture.state.frame_state import is_confined, knows_nothing
+from pijit.core.capture.state.frame_state import is_confined
 from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.generator_frame import GeneratorFrame
 from pijit.core.capture.values.lattice import Abstract, Const, LoopIterator, OpaqueObject, class_of
@@ -71,7 +71,7 @@ def new_record(interpreter: Interpreter, cls: Const, base: type = object) -> Vir
 
 def require_holdable(value: Abstract) -> None:
     """Break for a value that no virtual object can hold."""
-    if isinstance(value, (LoopIterator, GeneratorFrame)) or is_confined(value) or knows_nothing(value):
+    if isinstance(value, (LoopIterator, GeneratorFrame)) or is_confined(value) or value.knows_nothing():
         raise Break("PJ202", value=describe(value))
 
 
