@@ -44,7 +44,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
     pointer_class,
 )
-from pijit.core.capture.values.virtual_object import Display, VirtualObject, is_row
+from pijit.core.capture.values.virtual_object import VirtualObject, is_row
 from pijit.core.graph.types import Holding, ListOf, Object, SampledClass, Type, Vacant
 from pijit.guards.facts import is_among
 
@@ -80,53 +80,10 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     """The most precise abstract value that covers both; Unknown (PJ213) when nothing in common is known."""
     if left is right:
         return left
-    if isinstance(left, PendingOperand) and type(left) is type(right):
-        return _joined_waiting(left, right)
-    if left == right:
-        if isinstance(left, VirtualObject) and isinstance(right, VirtualObject):
-            return left.covering(right, [join(a, b) for a, b in zip(left.items, right.items)])
-        if isinstance(left, KnownContainer) and isinstance(right, KnownContainer):
-            return left.like([join(a, b) for a, b in zip(left.items, right.items)], None)
-        if isinstance(left, TypedValue):
-            return type(left)(left.type, None, left.source if left.source == right.source else None, left.born)
-        if isinstance(left, Composite) and isinstance(right, Composite):
-            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-            return left.like(parts, left.source if left.source == right.source else None)
-        return left
-    if isinstance(left, Tensor) and isinstance(right, Tensor):
-        joined = left.type.join(right.type)
-        return Tensor(joined, born=left.born) if joined is not None else Unknown("PJ213", left.born)
-    if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
-        kind = Display if isinstance(left, Display) and isinstance(right, Display) else Sequence
-        return kind([join(a, b) for a, b in zip(left.items, right.items)], born=left.born)
-    if isinstance(left, LoopIterator) and isinstance(right, LoopIterator):
-        if left.kind == right.kind and len(left.parts) == len(right.parts):
-            parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-            if left.count == right.count and not any(part.knows_nothing() for part in parts):
-                return LoopIterator(left.kind, left.words, parts, left.input, left.born, left.count)
-    if isinstance(left, Unrolled) and isinstance(right, Unrolled):
-        if left.key()[1:] == right.key()[1:]:
-            owner = join(left.owner, right.owner)
-            if not owner.knows_nothing():
-                return left.over(owner, left.position)
-    if isinstance(left, GeneratorFrame) and isinstance(right, GeneratorFrame) and left.is_like(right):
-        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-        if not any(part.knows_nothing() for part in parts):
-            return left.like(parts)
-    if isinstance(left, VirtualObject) and isinstance(right, VirtualObject) and left.is_like(right):
-        items = [join(a, b) for a, b in zip(left.items, right.items)]
-        if not any(item.knows_nothing() for item in items):
-            return left.covering(right, items)
-    if isinstance(left, Composite) and type(left) is type(right) and left.like(()) == right.like(()):
-        parts = tuple(join(a, b) for a, b in zip(left.parts, right.parts))
-        if not any(part.knows_nothing() for part in parts):
-            return left.like(parts)
+    joined = left.joined_with(right, join)
+    if joined is not None:
+        return joined
     classes = pointer_class(left), pointer_class(right)
-    if (isinstance(left, KnownContainer) and isinstance(right, KnownContainer) and left.keys == right.keys
-            and classes[0] is classes[1]):
-        items = [join(a, b) for a, b in zip(left.items, right.items)]
-        if len(left.items) == len(right.items) and not any(item.knows_nothing() for item in items):
-            return left.like(items, None)
     some = isinstance(left, Instance) or isinstance(right, Instance)
     if some and classes[0] is not None and classes[0] is classes[1]:
         return Instance(_joined_type(left, right, classes[0]), born=left.born)
@@ -137,15 +94,6 @@ def join(left: Abstract, right: Abstract) -> Abstract:
         return Unknown("PJ212", left.born)
     return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218",
                    left.born)
-
-
-def _joined_waiting(left: Abstract, right: Abstract) -> Abstract:
-    """The join of two pending call operands, for example the same method of objects that can be joined."""
-    if len(left.parts) == len(right.parts) and left.with_parts(right.parts) == right:
-        parts = tuple(map(join, left.parts, right.parts))
-        if left == right or not any(part.knows_nothing() for part in parts):
-            return left.with_parts(parts)
-    return Unknown("PJ213", left.born)
 
 
 def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:

@@ -20,6 +20,9 @@ HOLDERS = (list, dict, set, deque, defaultdict, Counter)
 """The classes whose bound methods a variable may hold as objects."""
 
 
+Join = Callable[["Abstract", "Abstract"], "Abstract"]
+
+
 class Abstract:
     """Base of all abstract values.
 
@@ -59,6 +62,10 @@ class Abstract:
         copy = self.with_parts(new)
         copy.root = self.root
         return copy
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        """The most precise value of this class that covers both; None if there is none. ``join`` joins parts."""
+        return self if self == other else None
 
     def knows_nothing(self) -> bool:
         """Whether the value, or a part without which it is useless, is unknown or unbound."""
@@ -135,6 +142,11 @@ class Raised(Thrown):
         return id(self.cls), self.born, self.version, self.wrote
 
 
+def joined_parts(one: Abstract, other: Abstract, join: Join) -> Tuple[Abstract, ...]:
+    """The joins of the parts of two values, in order."""
+    return tuple(map(join, one.parts, other.parts))
+
+
 def forgotten_parts(parts: Tuple[Abstract, ...]) -> Optional[Tuple[Abstract, ...]]:
     """The parts after any list or dict may have changed; None if no part changes."""
     new = tuple(part.forgotten() for part in parts)
@@ -168,6 +180,14 @@ class Composite(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Composite":
         return self.like(parts, self.source, self.value)
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if not isinstance(other, Composite) or type(self) is not type(other) or self.like(()) != other.like(()):
+            return None
+        parts = joined_parts(self, other, join)
+        if self == other:
+            return self.like(parts, self.source if self.source == other.source else None)
+        return None if any(part.knows_nothing() for part in parts) else self.like(parts)
 
     def knows_nothing(self) -> bool:
         return any(part.knows_nothing() for part in self.parts)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 from pijit.core.bytecode.rewrite.generator_steps import START, only_yield
-from pijit.core.capture.values.base import forgotten_parts
+from pijit.core.capture.values.base import Join, forgotten_parts, joined_parts
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, LoopIterator, UnescapedFunction
 
 
@@ -57,6 +57,12 @@ class GeneratorFrame(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "GeneratorFrame":
         return self.like(parts)
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if self == other or not isinstance(other, GeneratorFrame) or not self.is_like(other):
+            return super().joined_with(other, join)
+        joined = self.like(joined_parts(self, other, join))
+        return None if joined.knows_nothing() else joined
 
     def knows_nothing(self) -> bool:
         return any(part.knows_nothing() for part in self.parts)

@@ -9,7 +9,7 @@ import copy
 import types
 from typing import Any, Dict, List, Optional, Tuple, cast
 
-from pijit.core.capture.values.base import Abstract, Unknown, forgotten_parts
+from pijit.core.capture.values.base import Abstract, Join, Unknown, forgotten_parts, joined_parts
 from pijit.guards import guard as kinds
 
 
@@ -18,6 +18,16 @@ class PendingOperand(Abstract):
 
     __slots__ = ()
     has_parts = True
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        """The join of two pending call operands, for example the same method of objects that can be joined."""
+        if type(self) is not type(other):
+            return None
+        if len(self.parts) == len(other.parts) and self.with_parts(other.parts) == other:
+            parts = joined_parts(self, other, join)
+            if self == other or not any(part.knows_nothing() for part in parts):
+                return self.with_parts(parts)
+        return Unknown("PJ213", self.born)
 
     def forgotten(self) -> Abstract:
         return self.with_mapped_parts(lambda part: part.forgotten())

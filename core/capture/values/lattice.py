@@ -14,7 +14,15 @@ import numpy as np
 
 from pijit.core.capture.values.array_kinds import array_type, is_captured
 from pijit.core.capture.values.base import Abstract as Abstract
-from pijit.core.capture.values.base import HeldMethod, Raised, Thrown, forgotten_parts, is_held_method
+from pijit.core.capture.values.base import (
+    HeldMethod,
+    Join,
+    Raised,
+    Thrown,
+    forgotten_parts,
+    is_held_method,
+    joined_parts,
+)
 from pijit.core.capture.values.base import Slice as Slice
 from pijit.core.capture.values.base import SliceDisplay as SliceDisplay
 from pijit.core.capture.values.base import Unbound as Unbound
@@ -71,6 +79,11 @@ class TypedValue(Abstract):
     def key(self) -> Any:
         return self.type
 
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if self != other:
+            return None
+        return type(self)(self.type, None, self.source if self.source == other.source else None, self.born)
+
 
 def ssa_value(value: TypedValue) -> Value:
     """The SSA value that carries a value which was used. In type propagation it may be None, and nothing reads it."""
@@ -103,6 +116,12 @@ class Tensor(TypedValue):
     def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
         super().__init__(type, value, source, born)
         self.part: Any = None
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if self == other or not isinstance(other, Tensor):
+            return super().joined_with(other, join)
+        joined = self.type.join(other.type)
+        return Tensor(joined, born=self.born) if joined is not None else Unknown("PJ213", self.born)
 
     def guards(self, source: Any) -> List[Any]:
         kind = self.type
@@ -151,6 +170,14 @@ class KnownContainer(Instance):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "KnownContainer":
         return self.like(list(parts), self.value, self.source)
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if (not isinstance(other, KnownContainer) or self.keys != other.keys or len(self.items) != len(other.items)
+                or self.type.python is not other.type.python):
+            return None
+        items = joined_parts(self, other, join)
+        known = self == other or not any(item.knows_nothing() for item in items)
+        return self.like(list(items), None) if known else None
 
     def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "KnownContainer":
         """The same container with other values for its items and for the object."""
@@ -228,6 +255,12 @@ class Sequence(Abstract):
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Sequence":
         return type(self)(list(parts), self.source, self.born, self.value)
 
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if self == other or not isinstance(other, Sequence) or len(self.items) != len(other.items):
+            return super().joined_with(other, join)
+        kind = type(self) if type(self) is type(other) else Sequence
+        return kind(list(joined_parts(self, other, join)), born=self.born)
+
     def knows_nothing(self) -> bool:
         return any(part.knows_nothing() for part in self.parts)
 
@@ -282,6 +315,14 @@ class LoopIterator(Abstract):
         count = self.count + 1 if self.count is not None else None
         return LoopIterator(self.kind, words, parts, self.input, self.born, count)
 
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if self == other or not isinstance(other, LoopIterator):
+            return super().joined_with(other, join)
+        if self.kind != other.kind or self.count != other.count or len(self.parts) != len(other.parts):
+            return None
+        joined = self.with_parts(joined_parts(self, other, join))
+        return None if joined.knows_nothing() else joined
+
     def knows_nothing(self) -> bool:
         return any(part.knows_nothing() for part in self.parts)
 
@@ -326,6 +367,12 @@ class Unrolled(Abstract):
     def over(self, owner: Abstract, position: int) -> "Unrolled":
         """The same iterator with another owner or position."""
         return Unrolled(owner, self.length, self.what, position, self.born)
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if self == other or not isinstance(other, Unrolled) or self.key()[1:] != other.key()[1:]:
+            return super().joined_with(other, join)
+        joined = self.with_parts(joined_parts(self, other, join))
+        return None if joined.knows_nothing() else joined
 
     def knows_nothing(self) -> bool:
         return any(part.knows_nothing() for part in self.parts)

@@ -10,7 +10,7 @@ import itertools
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, cast
 
-from pijit.core.capture.values.base import forgotten_parts
+from pijit.core.capture.values.base import Join, forgotten_parts, joined_parts
 from pijit.core.capture.values.lattice import Abstract, Const, Sequence
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL
@@ -62,6 +62,13 @@ class VirtualObject(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "VirtualObject":
         return self.like(items=parts)
+
+    def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
+        if not isinstance(other, VirtualObject) or not self.is_like(other):
+            return None
+        items = joined_parts(self, other, join)
+        known = self == other or not any(item.knows_nothing() for item in items)
+        return self.covering(other, items) if known else None
 
     def knows_nothing(self) -> bool:
         return any(item.knows_nothing() for item in self.items)
