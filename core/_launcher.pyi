@@ -94,8 +94,6 @@ class Launcher:
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry to which the segment belongs. The
     entry is retired if the guards of this launcher fail again and again.
-    Its attribute ``entry``, None until it is set, is the guard program of the entry that the segment belongs to: it is
-    retired when the guards here fail again and again.
 
     Raises:
         ValueError, TypeError: a code, word or index that is not valid.

@@ -13,19 +13,19 @@ import time
 from collections import OrderedDict
 from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tuple, Union
 
+from pijit.core.graph.gil import touches_objects
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import improve
 from pijit.core.kernel import fork_safety
 from pijit.core.kernel.abi import Layout
 from pijit.core.kernel.emit import kernel_emitter
-from pijit.core.kernel.emit.legality import supports, touches_objects
 from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.exit_causes import Cause
 from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.options import PLAIN, CompileOptions
 from pijit.core.kernel.reference import emitter as python_backend
 
-__all__ = ["Kernel", "compile_graph", "supports", "CompileError", "ForkedError", "TooDeep"]
+__all__ = ["Kernel", "compile_graph", "CompileError", "ForkedError", "TooDeep"]
 
 MEMO_SIZE = 256
 """The number of compiled sources that a process remembers."""

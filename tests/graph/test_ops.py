@@ -43,7 +43,6 @@ HANDLERS = {
     "graph/passes/eliminate_checks.py": ["_CHECKED"],
     "kernel/emit/array_ops.py": ["ARRAY_OPERATIONS"],
     "kernel/emit/kernel_emitter.py": ["_SPECIAL"],
-    "kernel/emit/legality.py": ["_SPECIAL"],
     "kernel/emit/library_calls.py": ["LIBRARY_OPERATIONS"],
     "kernel/emit/linear_algebra.py": ["GUFUNC_OPERATIONS"],
     "kernel/emit/objects.py": ["OBJECT_OPERATIONS", "_RUNTIME_NAMES"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
@@ -19,14 +19,6 @@ STEPS: Dict[Tuple[np.ufunc, str], str] = {
     (ufunc, kind): letter + name for ufunc, name in ((np.add, "add"), (np.multiply, "mul"))
     for kind, letter in (("i", "i"), ("u", "u"), ("f", "f"))}
 """The intrinsic that combines two values, by ufunc and kind of number. Integers wrap, as in NumPy's arrays."""
-
-
-def why_not_scan(attrs: Dict[str, Any], types: Sequence[Any]) -> Optional[str]:
-    """Why a running sum or product of an array of this type has no machine code, or None."""
-    dtype = types[0].dtype
-    if (attrs["ufunc"], "f") not in STEPS or dtype.char not in "?bBhHiIlLqQfd":
-        return "%s.accumulate of %s is not supported" % (attrs["ufunc"].__name__, dtype)
-    return None
 
 
 def write_scan(emitter: KernelEmitter, op: Op) -> None:
