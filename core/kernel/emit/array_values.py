@@ -198,10 +198,12 @@ class ArrayWriter(Emitter):
         return self.runtime("flags_test", mask)
 
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
-        """Call a runtime function. If it fails, leave by the operation's exit, which repeats it; without one, raise."""
-        allowed = (STATUS, DECLINES) if op is not None and op.exit is not None else (STATUS,)
-        if entry(name).result not in allowed:
-            raise CompileError("the runtime function %s may decline, but the operation has no exit" % name)
+        """Call a runtime function. If it fails, leave by the operation's exit, which repeats it; without one, raise.
+
+        An operation without an exit is known not to make the function decline.
+        """
+        if entry(name).result not in ((STATUS,) if op is None else (STATUS, DECLINES)):
+            raise CompileError("the runtime function %s may decline or gives a value, and nothing is repeated" % name)
         self.line("if %s != 0:" % self.runtime(name, *args))
         self.depth += 1
         if op is not None and op.exit is not None:
