@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import sys
 import threading
 import types
 from typing import Any, FrozenSet, Iterator, Optional, Tuple
@@ -74,15 +75,25 @@ def _forget_in_child() -> None:
 def raise_asynchronous(error: BaseException) -> None:
     """Raise the program's exception that arrived in the middle of the compiler's code, if there is one.
 
-    It is the exception itself or one in its chain: code that cleans up after it may have raised another one.
+    It is the exception itself or one in its chain: code that cleans up after it may have raised another one. Exceptions
+    that the program was handling when it called the compiler end the chain.
     """
     at: Optional[BaseException] = error
+    caller = sys._getframe(1)
     for _ in range(_LONGEST_CHAIN):
-        if at is None:
+        if at is None or not _was_caught_below(at, caller):
             return
         if _is_asynchronous(at):
             raise at
         at = at.__cause__ or at.__context__
+
+
+def _was_caught_below(error: BaseException, frame: types.FrameType) -> bool:
+    """Whether a frame, or one that it called, caught the exception; else a caller of the frame did."""
+    at = error.__traceback__.tb_frame if error.__traceback__ is not None else None
+    while at is not None and at is not frame:
+        at = at.f_back
+    return at is frame
 
 
 def _is_asynchronous(error: BaseException) -> bool:

@@ -114,6 +114,34 @@ def test_handlers_run_once_and_after_the_capture(alarm, backend):
     assert calls == [False]
 
 
+@needs_timer
+@BACKENDS
+def test_exceptions_that_the_program_handles_are_not_raised_again(alarm, backend):
+    """The compiler may meet errors of its own meanwhile, which have the handled exception as their context."""
+    make = pijit.core.pipeline.make_entry
+
+    def fails(*args):
+        try:
+            [][1]
+        except IndexError as error:
+            asynchronous_exceptions.raise_asynchronous(error)
+        return make(*args)
+    alarm(stop)
+    f, x = fresh(200, backend), np.arange(4.0)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            pass
+    except Stop:
+        pijit.core.pipeline.make_entry = fails
+        try:
+            assert [f(x) for _ in range(3)] == [f.py_func(x)] * 3
+        finally:
+            pijit.core.pipeline.make_entry = make
+    assert kernel_count(f) == 1
+
+
 @pytest.fixture
 def no_finalizers():
     """Few objects are finalized: CPython prints an exception that arrives in a finalizer, and the program goes on."""
