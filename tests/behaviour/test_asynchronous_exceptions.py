@@ -162,16 +162,18 @@ def test_exceptions_of_other_threads_are_raised_by_the_call(backend, kind):
         try:
             number = step * 1000
             while not over.is_set():
+                begun.set()
                 number += 1
                 alive.append(fresh(number, backend))
                 alive[-1](x)
         except kind as error:
             received.append(type(error))
     for step in range(4):
-        over = threading.Event()
+        begun, over = threading.Event(), threading.Event()
         thread = threading.Thread(target=run, args=(step,))
         thread.start()
-        time.sleep(0.02 + 0.015 * step)
+        begun.wait()
+        time.sleep(0.002 + 0.015 * step)
         for _ in range(TRIES):
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
             thread.join(PATIENCE / TRIES)

@@ -2,11 +2,12 @@
  *
  * A handler of the program may raise an exception between any two bytecodes of the main thread, also in those of the
  * compiler. Handlers in C that only take notes replace CPython's handlers meanwhile. Afterwards CPython's handlers
- * get the signals that came, so that the program's code receives the exceptions. core/signal_deferral.py calls this.
+ * get the signals that came, so that the program's code receives the exceptions. core/asynchronous_exceptions.py calls this.
  * core/_signals.pyi has signatures and meanings. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <Python.h>
+#include "capsule_inl.h"
+
 #include <signal.h>
 
 #ifndef NSIG
@@ -32,8 +33,8 @@ static void
 replace(int number)
 {
     struct sigaction own, *before = &deferral.before[number];
-    if (sigaction(number, NULL, before) < 0 || (before->sa_flags & SA_SIGINFO) || before->sa_handler == SIG_DFL ||
-        before->sa_handler == SIG_IGN) {
+    if (sigaction(number, NULL, before) < 0 || (before->sa_flags & SA_SIGINFO) || before->sa_handler == SIG_DFL
+        || before->sa_handler == SIG_IGN) {
         return;
     }
     own = *before;
@@ -118,14 +119,11 @@ static PyMethodDef methods[] = {
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "pijit.core._signals",
-    .m_doc = "Signals wait while the compiler works.",
-    .m_size = -1,
+    PyModuleDef_HEAD_INIT, .m_name = "pijit.core._signals", .m_doc = "Signals wait while the compiler works.", .m_size = -1,
     .m_methods = methods,
 };
 
-PyMODINIT_FUNC
+MODULE_INIT
 PyInit__signals(void)
 {
     return PyModule_Create(&definition);
