@@ -2,7 +2,7 @@
 
 import ctypes
 import functools
-import gc
+import importlib
 import signal
 import subprocess
 import sys
@@ -22,8 +22,10 @@ BACKENDS = pytest.mark.parametrize("backend", ["python", "numba"])
 PATIENCE = 60.0
 """Seconds after which an exception counts as lost."""
 
-TRIES = 12
-"""How often a thread gets an exception: CPython ignores one that arrives in a finalizer."""
+AGAIN = 0.5
+"""Seconds between alarms: CPython prints an exception that arrives in a finalizer, and the program goes on."""
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 class Stop(Exception):
@@ -75,13 +77,14 @@ def test_exceptions_of_handlers_are_raised_by_the_call(alarm, handler, backend):
     for step in range(12):
         f = fresh(step, backend)
         try:
-            signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.003 * step)
+            signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.003 * step, AGAIN)
             f(x)
             f(x)
             end = time.monotonic() + PATIENCE
             while time.monotonic() < end:
                 pass
         except (Stop, Late):
+            signal.setitimer(signal.ITIMER_REAL, 0)
             received += 1
         assert [f(x) for _ in range(3)] == [f.py_func(x)] * 3
         assert kernel_count(f) == 1
@@ -129,11 +132,12 @@ def test_exceptions_that_the_program_handles_are_not_raised_again(alarm, backend
     alarm(stop)
     f, x = fresh(200, backend), np.arange(4.0)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        signal.setitimer(signal.ITIMER_REAL, 0.001, AGAIN)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             pass
     except Stop:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         pijit.core.pipeline.make_entry = fails
         try:
             assert [f(x) for _ in range(3)] == [f.py_func(x)] * 3
@@ -142,46 +146,52 @@ def test_exceptions_that_the_program_handles_are_not_raised_again(alarm, backend
     assert kernel_count(f) == 1
 
 
-@pytest.fixture
-def no_finalizers():
-    """Few objects are finalized: CPython prints an exception that arrives in a finalizer, and the program goes on."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
+ARRIVES = """
+def arriving(function, kind, set_exception, identifier):
+    def called(*args, **kwargs):
+        if kind:
+            set_exception(identifier(), kind.pop())
+            for _ in range(1000):
+                pass  # it is raised here
+        return function(*args, **kwargs)
+    return called
+"""
+PLACES = ["core.pipeline.make_entry", "core.entries.capture", "core.entries.compile_graph", "core.entries.link",
+          "core.capture.driver.form_regions", "core.kernel.llvm.codegen.object_code"]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.usefixtures("no_finalizers")
+set_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
+set_exception.argtypes = ctypes.c_ulong, ctypes.py_object
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
-@BACKENDS
-def test_exceptions_of_other_threads_are_raised_by_the_call(backend, kind):
-    x, received, alive = np.arange(5.0), [], []
+@pytest.mark.parametrize("in_thread", [False, True], ids=["main", "thread"])
+def test_exceptions_of_other_threads_are_raised_by_the_call(monkeypatch, in_thread, kind, place):
+    """They arrive in the middle of the compiler, whose code this function imitates."""
+    x, received = np.arange(5.0), []
+    names = {"__name__": "pijit.core.made_up"}
+    exec(ARRIVES, names)
+    module, _, name = ("pijit." + place).rpartition(".")
+    module, kinds = importlib.import_module(module), [kind]
+    monkeypatch.setattr(module, name, names["arriving"](getattr(module, name), kinds, set_exception, threading.get_ident))
+    f = fresh(1000 + 100 * in_thread + 10 * PLACES.index(place) + KINDS.index(kind), "numba")
 
-    def run(step):
+    def run():
         try:
-            number = step * 1000
-            while not over.is_set():
-                begun.set()
-                number += 1
-                alive.append(fresh(number, backend))
-                alive[-1](x)
-        except kind as error:
+            f(x)
+            f(x)
+        except Exception as error:
             received.append(type(error))
-    for step in range(4):
-        begun, over = threading.Event(), threading.Event()
-        thread = threading.Thread(target=run, args=(step,))
+    if in_thread:
+        thread = threading.Thread(target=run)
         thread.start()
-        begun.wait()
-        time.sleep(0.002 + 0.015 * step)
-        for _ in range(TRIES):
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
-            thread.join(PATIENCE / TRIES)
-            if not thread.is_alive():
-                break
-        over.set()
         thread.join()
-    assert received == [kind] * 4
+    else:
+        run()
+    assert received == [kind] and not kinds
+    assert [f(x) for _ in range(3)] == [f.py_func(x)] * 3
+    assert kernel_count(f) == 1
 
 
 IN_COMPILER = """

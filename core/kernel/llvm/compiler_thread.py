@@ -1,8 +1,7 @@
-"""Compile on a helper thread, because exceptions may be raised in the middle of the threads of the program.
+"""Compile on a helper thread, because signal handlers run on the main thread only.
 
-The handler of SIGINT raises KeyboardInterrupt on the main thread, and `PyThreadState_SetAsyncExc` raises on any thread.
-In the middle of numba or llvmlite their locks would stay taken, and other threads would wait for them for ever. Called
-by codegen.py.
+A handler may raise in the middle of numba or llvmlite; that of SIGINT raises KeyboardInterrupt. Their locks would then
+stay taken, and other threads would wait for them for ever. Called by codegen.py.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class _Worker(threading.Thread):
             self.forked()
 
     def forked(self) -> None:
-        """Wake the waiting thread."""
+        """Wake the main thread."""
         if self.over.locked():
             self.over.release()
 
@@ -56,17 +55,18 @@ def _threads_are_watched() -> bool:
 
 
 def _must_run_here() -> bool:
-    """Whether this thread must not wait for a worker.
+    """Whether this thread must not wait for a worker, or need not.
 
     A new thread does not start while the interpreter ends. A worker could wait for a module that this thread imports.
     """
-    return _threads_are_watched() or sys.is_finalizing() or importing()
+    return (threading.current_thread() is not threading.main_thread() or _threads_are_watched()
+            or sys.is_finalizing() or importing())
 
 
 def uninterrupted(function: Callable[[], Any]) -> Any:
     """Call a function on a helper thread and return its result, or raise its exception.
 
-    The calling thread waits for the worker. If an exception ends that wait, the worker continues.
+    The main thread waits for the worker. If an exception ends that wait, the worker continues.
     """
     if _must_run_here():
         return function()
