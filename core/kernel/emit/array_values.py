@@ -200,7 +200,7 @@ class ArrayWriter(Emitter):
     def checked(self, name: str, *args: Any, op: Optional[Op] = None) -> None:
         """Call a runtime function. If it fails, leave by the operation's exit, which repeats it; without one, raise.
 
-        An operation without an exit is known not to make the function decline.
+        A capture gives an operation no exit if it has proved that the function succeeds.
         """
         if entry(name).result not in ((STATUS,) if op is None else (STATUS, DECLINES)):
             raise CompileError("the runtime function %s may decline or gives a value, and nothing is repeated" % name)
