@@ -80,9 +80,7 @@ def test_exceptions_of_handlers_are_raised_by_the_call(alarm, handler, backend):
             signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.003 * step, AGAIN)
             f(x)
             f(x)
-            end = time.monotonic() + PATIENCE
-            while time.monotonic() < end:
-                pass
+            time.sleep(PATIENCE)  # not a loop: on CPython 3.13 no `except` covers the jump back
         except (Stop, Late):
             signal.setitimer(signal.ITIMER_REAL, 0)
             received += 1
@@ -133,9 +131,7 @@ def test_exceptions_that_the_program_handles_are_not_raised_again(alarm, backend
     f, x = fresh(200, backend), np.arange(4.0)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.001, AGAIN)
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            pass
+        time.sleep(PATIENCE)  # not a loop: on CPython 3.13 no `except` covers the jump back
     except Stop:
         signal.setitimer(signal.ITIMER_REAL, 0)
         pijit.core.pipeline.make_entry = fails
