@@ -115,7 +115,7 @@ def extensions():
         Extension("pijit.core._signals", native("signals/deferral.c"), depends=headers,
                   include_dirs=["guards/native"], extra_compile_args=flags, extra_link_args=sanitizers),
         Extension("pijit.guards._evaluate",
-                  ["guards/native/evaluate.c", COMPARE],
+                  sorted(glob.glob("guards/native/*.c")),
                   depends=headers,
                   include_dirs=["guards/native"] + numpy_headers, extra_compile_args=flags,
                   extra_link_args=sanitizers),

@@ -60,7 +60,7 @@ builtin_equal(PyObject *expected, PyObject *value)
 }
 
 /* Same exact type and value, floats by their bits; `expected` is a constant that Equals accepts. */
-static int
+static inline int
 constant_matches(PyObject *expected, PyObject *value)
 {
     if (expected == value) {

@@ -1,10 +1,10 @@
 /* C interface of pijit.guards._evaluate: guard programs and entry caches for other extension modules.
  *
- * A client calls guards_import_api() once, in its module's init, and uses the struct that it returns:
+ * A client imports the struct once (capsule_inl.h):
  *
  *     static const GuardsAPI *guards_api;
  *     ...
- *     guards_api = guards_import_api();
+ *     guards_api = capsule_import_api(GUARDS_MODULE, GUARDS_API_CAPSULE, GUARDS_API_VERSION);
  *     if (guards_api == NULL) goto error;                   // ImportError is set
  *
  * `values` is the root array of an evaluation: the frame's localsplus at entry for an entry, the call arguments for a
@@ -15,11 +15,12 @@
 #ifndef PIJIT_GUARDS_EVALUATE_H
 #define PIJIT_GUARDS_EVALUATE_H
 
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include "capsule_inl.h"
 
 #define GUARDS_API_VERSION 4
-#define GUARDS_API_CAPSULE "pijit.guards._evaluate._C_API"
+#define GUARDS_MODULE "pijit.guards._evaluate"
+#define GUARDS_API_CAPSULE GUARDS_MODULE "._C_API"
 
 /* The values that a lookup fetches by the program that holds: `count` NEW references if there is room for all of them.
  * Else, and on a miss, `count` stays -1. */
@@ -56,13 +57,5 @@ typedef struct {
     int (*is_program)(PyObject *object);
     int (*is_cache)(PyObject *object);
 } GuardsAPI;
-
-/* The API of the imported pijit.guards._evaluate, or NULL with ImportError set. The pointer stays valid for the life
- * of the process. */
-static inline const GuardsAPI *
-guards_import_api(void)
-{
-    return capsule_import_api("pijit.guards._evaluate", GUARDS_API_CAPSULE, GUARDS_API_VERSION);
-}
 
 #endif

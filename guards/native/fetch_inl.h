@@ -23,14 +23,8 @@
 #include <string.h>
 
 #include "instance_inl.h"
-
-/* The roots of an evaluation; all borrowed. */
-typedef struct {
-    PyObject *const *values;
-    Py_ssize_t nvalues;
-    PyObject *globals;
-    PyObject *builtins;
-} Roots;
+#include "roots.h"
+#include "trusted_getters.h"
 
 /* BORROWED reference to a root value, or NULL. */
 static inline PyObject *
@@ -170,28 +164,6 @@ descriptor_fetch(PyObject *descriptor, PyObject *instance, PyTypeObject *type)
     return value;
 }
 
-/* The type of the fields of named tuples (CPython 3.8 and later), which no header declares: owned; NULL: none. */
-static PyTypeObject *tuple_getter_type;
-
-/* Find that type; 0, or -1 with an exception set. */
-static int
-tuple_getter_find(void)
-{
-    PyObject *module = PyImport_ImportModule("_collections");                                 /* owned */
-    PyObject *found = module != NULL ? PyObject_GetAttrString(module, "_tuplegetter") : NULL; /* owned, kept */
-    if (module == NULL) {
-        return -1;
-    }
-    Py_DECREF(module);
-    if (found == NULL) {
-        PyErr_Clear();
-    }
-    tuple_getter_type = (PyTypeObject *)found;
-    return 0;
-}
-
-static descrgetfunc trusted_getter; /* see trust_getter; NULL: none */
-
 /* Whether descriptor.__get__(None, type) runs no user code: it is code of CPython, or trust_getter was called for
  * it. */
 static inline int
@@ -323,7 +295,7 @@ raw_attribute_fetch(PyObject *object, PyObject *name)
 }
 
 /* The shape of an exact array: a NEW tuple; NULL without an exception if there is none. */
-static PyObject *
+static inline PyObject *
 shape_fetch(PyObject *object)
 {
     if (Py_TYPE(object) != &PyArray_Type) {

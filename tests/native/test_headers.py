@@ -83,3 +83,15 @@ def test_headers_compile_alone():
         found = dict(zip(own, pool.map(lambda header: faults(command, header), own)))
     report = ["%s: %s" % (header, line) for header, lines in found.items() for line in lines[:3]]
     assert not report, "\n".join(report[:30])
+
+
+def test_headers_declare():
+    """Functions are defined in .c files; those that are inlined are in files that end in _inl.h."""
+    bodies = []
+    for folder in FOLDERS:
+        for header in headers():
+            path = os.path.join(ROOT, folder, header)
+            if not header.endswith("_inl.h") and os.path.exists(path):
+                with open(path) as file:
+                    bodies += ["%s:%d" % (header, number) for number, line in enumerate(file, 1) if line.startswith("{")]
+    assert not bodies

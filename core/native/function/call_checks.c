@@ -1,6 +1,7 @@
 /* Checks at each call of a JitFunction, before it runs: for `hash_args` and `input_signature`. */
 #include "function/call_checks.h"
 #include "function/call_checks_inl.h"
+#include "capsule_inl.h"
 #include "evaluate.h"
 #include "function/dispatch.h"
 
@@ -66,7 +67,8 @@ watch_set(Watch *watch, PyObject *before, PyObject *accepted, PyObject *check)
         PyErr_SetString(PyExc_TypeError, "accepted and check are given together");
         return -1;
     }
-    if (watch->guards == NULL && (watch->guards = guards_import_api()) == NULL) {
+    if (watch->guards == NULL
+        && (watch->guards = capsule_import_api(GUARDS_MODULE, GUARDS_API_CAPSULE, GUARDS_API_VERSION)) == NULL) {
         return -1;
     }
     if (accepted != Py_None && !watch->guards->is_cache(accepted)) {

@@ -6,6 +6,7 @@
  * the marked code alive, or it is never freed. */
 #include "function/code_marks.h"
 #include "function/code_marks_inl.h"
+#include "capsule_inl.h"
 #include "evaluate.h"
 #include "function/code_extra.h"
 #include "function/code_marks_module.h"
@@ -39,7 +40,8 @@ int
 mark_is_valid(PyObject *cache, PyObject *on_miss)
 {
     if (cache != Py_None) {
-        if (marks.guards == NULL && (marks.guards = guards_import_api()) == NULL) {
+        if (marks.guards == NULL
+            && (marks.guards = capsule_import_api(GUARDS_MODULE, GUARDS_API_CAPSULE, GUARDS_API_VERSION)) == NULL) {
             return 0;
         }
         if (!marks.guards->is_cache(cache)) {

@@ -41,21 +41,6 @@ typedef enum {
     ASKED_FOR_NOTHING /* no entry serves, and none was made */
 } Asked;
 
-/* Record the outcome for a call that has asked the cache. */
-static inline void
-pace_note(Pace *pace, Asked asked)
-{
-    pace->in_vain = asked != ASKED_WELL ? pace->in_vain + 1 : 0;
-    if (asked != ASKED_FOR_NOTHING) {
-        pace->doublings = 0;
-    }
-    if (pace->in_vain >= PATIENCE) {
-        pace->in_vain = PATIENCE - 1;
-        pace->rest = (PATIENCE - 1) << pace->doublings;
-        pace->doublings += asked == ASKED_FOR_NOTHING && pace->doublings < MOST_DOUBLINGS;
-    }
-}
-
 /* dispatch.c: whether the guards of an entry of the cache hold for the arguments of a call. */
 int dispatch_accepted(const GuardsAPI *guards, PyObject *cache, PyFunctionObject *function, const Arguments *arguments);
 

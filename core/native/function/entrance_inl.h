@@ -2,6 +2,7 @@
 #ifndef PIJIT_FUNCTION_ENTRANCE_INL_H
 #define PIJIT_FUNCTION_ENTRANCE_INL_H
 
+#include "capsule_inl.h"
 #include "function/dispatch.h"
 #include "launcher/launch_api.h"
 #include <structmember.h>
@@ -25,7 +26,8 @@ const LaunchAPI *launch_api;
 int
 launch_ready(void)
 {
-    if (launch_api == NULL && (launch_api = launch_import_api()) != NULL) {
+    if (launch_api == NULL
+        && (launch_api = capsule_import_api(LAUNCH_MODULE, LAUNCH_API_CAPSULE, LAUNCH_API_VERSION)) != NULL) {
         launch_connect(launch_api);
     }
     return launch_api != NULL ? 0 : -1;

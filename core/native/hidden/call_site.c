@@ -12,9 +12,10 @@
 #include "function/callees_inl.h"
 #include "function/code_extra_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/entry_timing_inl.h"
 #include "function/marks_inl.h"
 #include "hidden/hidden.h"
+#include "hidden/served_inl.h"
 #include <stddef.h>
 
 static PyObject *name_init, *name_call, *no_arguments; /* owned: "__init__", "__call__", (); set by site_names */

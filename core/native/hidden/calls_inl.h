@@ -10,10 +10,11 @@
 #include "function/cold_functions.h"
 #include "function/cold_functions_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/entry_timing_inl.h"
 #include "function/jit_function.h"
 #include "function/jit_function_inl.h"
 #include "hidden/hidden.h"
+#include "hidden/served_inl.h"
 
 /* Select how a call runs. `served` is filled. */
 static Py_NO_INLINE Dispatched

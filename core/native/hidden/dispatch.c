@@ -11,7 +11,7 @@
 #include "function/bind_arguments_inl.h"
 #include "function/dispatch.h"
 #include "function/entrance_inl.h"
-#include "function/entry_timing.h"
+#include "function/entry_timing_inl.h"
 #include "function/serve_inl.h"
 #include "hidden/hidden.h"
 #include "launcher/launch_api.h"

@@ -42,35 +42,13 @@ typedef struct {
     PyObject **nones;      /* owned: for each argument except star arguments a borrowed None */
 } Shape;
 
-/* The arguments of a vectorcall. */
-static inline Arguments
-vector_arguments(PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    Arguments arguments = {args, nargs, NULL, args + nargs, 0};
-    if (kwnames != NULL) {
-        arguments.names = &PyTuple_GET_ITEM(kwnames, 0);
-        arguments.nkeywords = PyTuple_GET_SIZE(kwnames);
-    }
-    return arguments;
-}
-
-/* The outcome of asking for a call; `served_begin` fills it. */
+/* The outcome of asking for a call; `served_begin` (served_inl.h) fills it. */
 typedef struct {
     Record *record;   /* owned; DISPATCH_LINKED: the run to start */
     PyObject *result; /* owned; DISPATCH_DONE: the result of the call; NULL: an exception is set */
     TrialRun run;     /* to be ended after the call */
     int original;     /* whether the entry says that the function itself is to run */
 } Served;
-
-static inline void
-served_begin(Served *served)
-{
-    served->record = NULL;
-    served->result = NULL;
-    served->run.trial = NULL;
-    served->original = 0;
-}
 
 /* dispatch.c: the pooled hidden function of an Entrance, see hidden_functions.h. */
 PyFunctionObject **entrance_spare(PyObject *entrance);

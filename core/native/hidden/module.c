@@ -1,6 +1,7 @@
 /* The module pijit.core._hook from CPython 3.11 on.
  *
  * core/_hook.pyi has signatures and meanings. */
+#include "capsule_inl.h"
 #include "function/callees.h"
 #include "function/code_marks_module.h"
 #include "function/dispatch.h"

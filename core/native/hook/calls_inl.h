@@ -10,9 +10,10 @@
 #include "function/cold_functions.h"
 #include "function/cold_functions_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/entry_timing_inl.h"
 #include "function/jit_function.h"
 #include "function/jit_function_inl.h"
+#include "function/pace_inl.h"
 #include "hook/hooked.h"
 
 #define MOST_KEYWORDS 32

@@ -21,7 +21,7 @@
 #include "function/code_extra.h"
 #include "function/code_extra_inl.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/entry_timing_inl.h"
 #include "function/marks_inl.h"
 #include "hook/call_site.h"
 #include "hook/family_extra.h"

@@ -5,7 +5,7 @@
 #include "function/code_extra_inl.h"
 #include "function/code_marks.h"
 #include "function/dispatch.h"
-#include "function/entry_timing.h"
+#include "function/entry_timing_inl.h"
 #include "function/marks_inl.h"
 #include "hook/install.h"
 

@@ -1,16 +1,16 @@
 /* C interface of pijit.core._launcher: runs a kernel before its function has a frame.
  *
- * All functions require the GIL and are called without an exception set. */
+ * capsule_inl.h imports the struct. All functions require the GIL and are called without an exception set. */
 #ifndef PIJIT_LAUNCH_API_H
 #define PIJIT_LAUNCH_API_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include "capsule_inl.h"
 
 #define LAUNCH_API_VERSION 5
 #define MOST_LEFT 16
-#define LAUNCH_API_CAPSULE "pijit.core._launcher._C_API"
+#define LAUNCH_MODULE "pijit.core._launcher"
+#define LAUNCH_API_CAPSULE LAUNCH_MODULE "._C_API"
 
 typedef enum {
     LAUNCH_MISSED,   /* nothing was done; no exception is set */
@@ -69,12 +69,5 @@ typedef struct {
      * that is calling them, or NULL. It is called with the GIL, and cannot fail. */
     void (*set_running)(const void *(*running)(void));
 } LaunchAPI;
-
-/* The API of the imported pijit.core._launcher, or NULL with an exception set. */
-static inline const LaunchAPI *
-launch_import_api(void)
-{
-    return capsule_import_api("pijit.core._launcher", LAUNCH_API_CAPSULE, LAUNCH_API_VERSION);
-}
 
 #endif

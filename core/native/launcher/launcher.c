@@ -14,6 +14,7 @@
  * stack unless the frame is large, so calls may nest and recurse. The frame words after the inputs are zero when the
  * kernel starts. abi.h defines the protocol with kernels. */
 #define NUMPY_API_MAIN
+#include "capsule_inl.h"
 #include "launcher/launcher.h"
 #include "launcher/abi.h"
 #include "cpython/caller.h"
@@ -145,7 +146,8 @@ program_set(Launcher *self, PyObject *program)
     if (program == Py_None) {
         return 0;
     }
-    if (guards_api == NULL && (guards_api = guards_import_api()) == NULL) {
+    if (guards_api == NULL
+        && (guards_api = capsule_import_api(GUARDS_MODULE, GUARDS_API_CAPSULE, GUARDS_API_VERSION)) == NULL) {
         return -1;
     }
     if (!guards_api->is_program(program)) {

@@ -33,7 +33,7 @@ int thread_runs_handlers(void);
 /* The number of times that the GIL has gone from one thread to another. The GIL is held. */
 unsigned long gil_switches(void);
 
-/* no_monitoring.h, monitoring_tools_inl.h; the GIL is held. Whether a tool of sys.monitoring (CPython 3.12) listens to
+/* no_monitoring.inc, monitoring_tools_inl.h; the GIL is held. Whether a tool of sys.monitoring (CPython 3.12) listens to
  * events of all code; whether any tool is in use; whether one listens to events of a code object, or of one nested in
  * it. */
 int monitoring_listens(void);

@@ -4,7 +4,7 @@
 #include <internal/pycore_interp.h>
 #include <internal/pycore_runtime.h>
 #include "cpython/eval_breaker/eval_breaker.h"
-#include "cpython/eval_breaker/no_monitoring.h"
+#include "cpython/eval_breaker/no_monitoring.inc"
 
 int *
 breaker_address(void)

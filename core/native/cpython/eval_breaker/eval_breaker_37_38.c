@@ -13,7 +13,7 @@
 #define MAIN_THREAD _PyRuntime.ceval.pending.main_thread
 #endif
 #include "cpython/eval_breaker/eval_breaker.h"
-#include "cpython/eval_breaker/no_monitoring.h"
+#include "cpython/eval_breaker/no_monitoring.inc"
 
 int *
 breaker_address(void)

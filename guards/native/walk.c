@@ -1,8 +1,14 @@
-/* Evaluation of a guard program: walks its steps over the roots of a call. Part of program.h. */
-#ifndef PIJIT_GUARDS_WALK_INL_H
-#define PIJIT_GUARDS_WALK_INL_H
-
+/* Evaluation of a guard program: walks its steps over the roots of a call.
+ *
+ * The functions for sources and conditions are inlined here, so that a step costs a predicted branch and no call. An
+ * evaluation keeps fetched objects in registers on the C stack and allocates nothing, except one block for programs of
+ * more than 64 registers. No exception leaves an evaluation: an exception during a fetch fails the guard. */
+#include "check_inl.h"
+#include "fetch_inl.h"
+#include "mirror.h"
 #include "program.h"
+
+#define REGISTERS_ON_STACK 64
 
 static inline PyObject *
 step_fetch(const Step *step, const Roots *roots, PyObject *const *registers)
@@ -108,15 +114,7 @@ program_walk(const ProgramObject *self, const Roots *roots, PyObject **registers
     return NULL;
 }
 
-/* Mirror mode: let the Python twin evaluate the same values. `failed` is the index of the failed guard, -1 for an
- * absent fetch source, or PASSED. Returns whether the program passed, or -1 with AssertionError; then `fetched` is
- * released. */
-enum { PASSED = -2 };
-static int program_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched);
-
-/* 1: passed, `fetched` is filled with NEW references (unless it is NULL); 0: a guard failed; -1 with an exception
- * set, only in mirror mode or out of memory. */
-static int
+int
 program_evaluate(ProgramObject *self, const Roots *roots, PyObject **fetched)
 {
     if (self->retired) {
@@ -156,7 +154,5 @@ program_evaluate(ProgramObject *self, const Roots *roots, PyObject **fetched)
     if (registers != on_stack) {
         PyMem_Free(registers);
     }
-    return mirror_enabled ? program_compare(self, roots, passed ? PASSED : failed->guard, fetched) : passed;
+    return mirror_enabled ? mirror_compare(self, roots, passed ? PASSED : failed->guard, fetched) : passed;
 }
-
-#endif

@@ -1,0 +1,22 @@
+/* The rate at which calls of a function ask the cache: how an outcome changes it. */
+#ifndef PIJIT_CORE_PACE_INL_H
+#define PIJIT_CORE_PACE_INL_H
+
+#include "function/dispatch.h"
+
+/* Record the outcome for a call that has asked the cache. */
+static inline void
+pace_note(Pace *pace, Asked asked)
+{
+    pace->in_vain = asked != ASKED_WELL ? pace->in_vain + 1 : 0;
+    if (asked != ASKED_FOR_NOTHING) {
+        pace->doublings = 0;
+    }
+    if (pace->in_vain >= PATIENCE) {
+        pace->in_vain = PATIENCE - 1;
+        pace->rest = (PATIENCE - 1) << pace->doublings;
+        pace->doublings += asked == ASKED_FOR_NOTHING && pace->doublings < MOST_DOUBLINGS;
+    }
+}
+
+#endif

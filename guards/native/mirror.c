@@ -1,0 +1,50 @@
+/* Comparison of an evaluation with GuardProgram.compare_with_twin. */
+#include "mirror.h"
+#include "roots.h"
+
+int mirror_enabled = 0;
+
+static Count mirror_disagreements = 0;
+
+int
+mirror_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched)
+{
+    int passed = failed == PASSED;
+    PyObject *answer = NULL;                                                    /* owned */
+    PyObject *values = roots_as_list(roots);                                    /* owned */
+    PyObject *found = objects_as_list(passed ? fetched : NULL, self->nresults); /* owned */
+    if (values != NULL && found != NULL) {
+        answer = PyObject_CallMethod(
+            (PyObject *)self, "compare_with_twin", "OOOOnO", values, roots->globals != NULL ? roots->globals : Py_None,
+            roots->builtins != NULL ? roots->builtins : Py_None, passed ? Py_True : Py_False, failed, found);
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(found);
+    if (answer != NULL) {
+        Py_DECREF(answer);
+        return passed;
+    }
+    mirror_disagreements++;
+    for (Py_ssize_t i = 0; passed && fetched != NULL && i < self->nresults; i++) {
+        Py_CLEAR(fetched[i]);
+    }
+    return -1;
+}
+
+PyObject *
+module_set_mirror(PyObject *module, PyObject *flag)
+{
+    int enabled = PyObject_IsTrue(flag);
+    if (enabled < 0) {
+        return NULL;
+    }
+    PyObject *before = PyBool_FromLong(mirror_enabled); /* owned */
+    mirror_enabled = enabled;
+    return before;
+}
+
+PyObject *
+module_mirror_disagreements(PyObject *module, PyObject *unused)
+{
+    return PyLong_FromUnsignedLongLong(mirror_disagreements);
+}
