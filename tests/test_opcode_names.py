@@ -51,3 +51,16 @@ def test_a_name_is_found(tmp_path):
     path = tmp_path / "module.py"
     path.write_text('"""LOAD_FAST"""\nKINDS = "LOAD_FAST STORE_FAST".split()\nFIRST = "CALL_"\nLAST = "_DEREF"\nOTHER = "store LOAD_FAST"\n')
     assert opcode_names(str(path)) == [(2, "LOAD_FAST STORE_FAST"), (3, "CALL_"), (4, "_DEREF")]
+
+
+def test_only_the_interpreter_interprets_instructions():
+    """The module-level functions `op_OPCODE`. Subclasses of the interpreter elsewhere override some of them."""
+    paths = [os.path.relpath(path, ROOT) for path in MODULES.values()]
+    found = {}
+    for path in paths:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            names = [node.name for node in ast.parse(file.read()).body if isinstance(node, ast.FunctionDef)]
+        found[path] = [name for name in names if name.startswith("op_") and is_opcode(name[len("op_"):])]
+    inside = os.path.join("core", "capture", "interpreter", "")
+    assert any(names for path, names in found.items() if path.startswith(inside))
+    assert not [path for path, names in found.items() if names and not path.startswith(inside)]

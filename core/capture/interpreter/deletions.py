@@ -1,4 +1,4 @@
-"""Deletion of attributes, globals and closure variables: like stores, at once and in program order."""
+"""Deletion of items, attributes, globals and closure variables: like stores, at once and in program order."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from pijit.core.graph.ir import Value
 def _delete(interpreter: Interpreter, place: HeapPlace, operation: str, operands: List[Value]) -> None:
     interpreter.emit(operation, operands, None, exits=True)
     interpreter.note_store(place, Unbound(None, interpreter.instr.index))
+
+
+def op_DELETE_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
+    index, owner = interpreter.pop(), interpreter.pop()
+    interpreter.remove(owner, index)
 
 
 def op_DELETE_ATTR(interpreter: Interpreter, instr: Instr) -> None:

@@ -22,13 +22,18 @@ from pijit.core.capture.interpreter import (
     branches,
     calls,
     deletions,
+    displays,
     exceptions,
+    formatting,
+    function_making,
+    imports,
     loops,
     match,
     stack_moves,
     stores,
     subscripts,
     variables,
+    with_statements,
 )
 from pijit.core.capture.interpreter.stack_moves import ROTATIONS
 from pijit.core.capture.models import operators
@@ -39,7 +44,7 @@ from pijit.core.capture.models.objects.special_methods import method_called
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import foresee
 from pijit.core.capture.models.protocol import SomeAbstract
-from pijit.core.capture.models.stdlib import context_managers, modules
+from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.state.edges import ExceptionEdge
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome
@@ -68,8 +73,8 @@ REASON_OF.update(dict.fromkeys(TRY_AND_WITH, "PJ206"))
 
 HANDLERS: Dict[str, Callable[[Any, Instr], None]] = {
     name[3:]: function for module in (
-        attributes, branches, calls, comprehensions, context_managers, deletions, exceptions, literals,
-        loops, match, modules, stack_moves, stores, strings, subscripts, updates, variables)
+        attributes, branches, calls, deletions, displays, exceptions, formatting, function_making, imports, loops,
+        match, stack_moves, stores, subscripts, variables, with_statements)
     for name, function in vars(module).items() if name.startswith("op_")}
 """By opcode, the function that interprets an instruction: the functions `op_OPCODE` of these modules."""
 

@@ -10,7 +10,6 @@ import builtins
 from typing import List, Optional, cast
 
 from pijit.core.asynchronous_exceptions import raise_asynchronous
-from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import stores_local
 from pijit.core.bytecode.rewrite.generator_to_loop import LIST
 from pijit.core.capture.models.operators import describe
@@ -33,8 +32,6 @@ from pijit.core.graph.library import resolve
 from pijit.core.graph.types import BOOL, Object, Scalar, Type
 from pijit.guards.facts import is_among, is_exactly
 
-CONVERSIONS = {1: "builtins.str", 2: "builtins.repr", 3: "builtins.ascii"}
-"""By conversion, the function that FORMAT_VALUE calls first, and that CONVERT_VALUE calls."""
 COMPARISONS = {"==": "operator.eq", "!=": "operator.ne", "<": "operator.lt", "<=": "operator.le", ">": "operator.gt",
                ">=": "operator.ge"}
 TEXT = Object(str)
@@ -61,41 +58,6 @@ def require_plain(interpreter: Interpreter, value: Abstract) -> None:
     looks_plain = kind is not None and (kind.dtype.kind in "fiu" or kind == BOOL)
     if not plain and class_of(value) is not str and not looks_plain:
         raise Break("PJ216", operand=describe(value))
-
-
-def op_FORMAT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
-    flags = instr.arg or 0
-    spec = interpreter.pop() if flags & 4 else Const("")
-    value = interpreter.pop()
-    require_plain(interpreter, value)
-    if class_of(spec) is not str:
-        raise Break("PJ216", operand=describe(spec))
-    value = _converted(interpreter, value, flags & 3)
-    as_it_is = class_of(value) is str and spec == Const("")
-    interpreter.push(value if as_it_is else interpreter.made_text("builtins.format", [value, spec]))
-
-
-def _converted(interpreter: Interpreter, value: Abstract, conversion: int) -> Abstract:
-    plain = not conversion or conversion == 1 and class_of(value) is str
-    return value if plain else interpreter.made_text(CONVERSIONS[conversion], [value])
-
-
-def op_CONVERT_VALUE(interpreter: Interpreter, instr: Instr) -> None:
-    """The conversion in an f-string, separate from its format (from CPython 3.13 on)."""
-    value = interpreter.pop()
-    require_plain(interpreter, value)
-    interpreter.push(_converted(interpreter, value, instr.arg or 0))
-
-
-def op_BUILD_STRING(interpreter: Interpreter, instr: Instr) -> None:
-    parts = interpreter.pop_many(instr.arg or 0)
-    if any(class_of(part) is not str for part in parts):
-        raise Break("PJ216", opcode=instr.opname)
-    known = constants_of(parts)
-    if known is not None:
-        interpreter.push(Const("".join(known)))
-        return
-    interpreter.push(interpreter.made_text("builtins.str.join", [Const(""), interpreter.new_tuple(parts)]))
 
 
 def of_texts(interpreter: Interpreter, symbol: str, left: Abstract, right: Abstract) -> Optional[Abstract]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import Any, List, Optional, Set
 
-from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.models.containers.contents import ITEM_KEYS
 from pijit.core.capture.models.containers.counters import rely_if_counter
 from pijit.core.capture.models.containers.deques import row_of, taken_tuple
@@ -91,11 +90,6 @@ def _is_loops_key(interpreter: Interpreter, owner: Abstract, index: Abstract) ->
     return (is_exactly(key, ITEM_KEYS) and not interpreter.is_resized(owner)
             and any(identity_of(loop.owner) == identity_of(owner) is not None for loop in loops)
             and interpreter.holds_item(owner, key))
-
-
-def op_DELETE_SUBSCR(interpreter: Interpreter, instr: Instr) -> None:
-    index, owner = interpreter.pop(), interpreter.pop()
-    interpreter.remove(owner, index)
 
 
 def remove(interpreter: Interpreter, owner: Abstract, index: Abstract) -> None:

@@ -2,8 +2,8 @@
 
 Making such a function leaves no trace, so it is captured. No segment can start with its value. A call of it is
 inlined with what its free variables hold. A side exit repeats all of it, because nothing has seen the list by then.
-A named function is made where the kernel exits, if it is still called after that. The interpreter inherits
-`Comprehensions`.
+A named function is made where the kernel exits, if it is still called after that. `interpreter/function_making.py`
+interprets the instructions. `AbstractInterpreter` binds the functions of this file.
 """
 
 from __future__ import annotations
@@ -23,21 +23,14 @@ from pijit.core.bytecode.analysis.liveness import reads_all_locals
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.predicates import builds_tuple, stores_local
 from pijit.core.bytecode.rewrite.generator_to_loop import GENERATOR, Consumer, variable
-from pijit.core.capture.models.functions.function_values import (
-    FunctionValue,
-    Wanted,
-    named_function,
-    new_closure,
-    pop_code,
-)
-from pijit.core.capture.models.functions.shared_cells import cell_reference
+from pijit.core.capture.models.functions.function_values import FunctionValue, Wanted, named_function
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.state.argument_binding import bind
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.generator_frame import rest_of
-from pijit.core.capture.values.lattice import Abstract, CellRef, Lazy, Sequence, Unbound, UnescapedFunction, Unknown
+from pijit.core.capture.values.lattice import Abstract, Lazy, Unbound, UnescapedFunction, Unknown
 from pijit.core.capture.values.virtual_object import is_cell
 from pijit.core.errors import Break
 
@@ -49,40 +42,7 @@ def not_inlined(interpreter: Interpreter, callee: UnescapedFunction, error: Brea
     return error
 
 
-def op_LOAD_CLOSURE(interpreter: Interpreter, instr: Instr) -> None:
-    if _function_of(interpreter, instr)[0] is None:
-        raise Break("PJ202", opcode=instr.opname)
-    if instr.value in interpreter.facts.shared:
-        interpreter.push(cell_reference(interpreter, instr.value))
-        return
-    try:
-        content = interpreter.cell_content(instr)
-    except Break as error:
-        content = Unknown(error.reason_id)
-    interpreter.push(CellRef(content))
-
-
-def op_MAKE_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
-    code, on_the_spot = _function_of(interpreter, instr)
-    if code is None:
-        raise Break("PJ202", opcode=instr.opname)
-    if not on_the_spot:
-        try:
-            interpreter.push(new_closure(interpreter, instr))
-        except Break as error:
-            if not isinstance(error, Wanted) and error.reason_id != "PJ218":
-                interpreter.facts.base.by_bytecode.add(code)
-            raise
-        return
-    _, name = pop_code(interpreter.pop)
-    closure = interpreter.pop() if instr.arg else Sequence([])
-    if not isinstance(closure, Sequence):
-        raise Break("PJ202", opcode=instr.opname)
-    free = tuple(cell.content if isinstance(cell, CellRef) else cell for cell in closure.items)
-    interpreter.push(UnescapedFunction(code, free, interpreter.facts, name=name))
-
-
-def _function_of(interpreter: Interpreter, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
+def function_made(interpreter: Interpreter, instr: Instr) -> Tuple[Optional[types.CodeType], bool]:
     """The code of the function that this or the next MAKE_FUNCTION makes, and whether it is called on the spot.
 
     The code is None if bytecode makes the function. A function that is bound to a variable may count as called
@@ -101,7 +61,7 @@ def makes_object(interpreter: Interpreter, instr: Instr) -> bool:
     a function that was first taken to be called on the spot."""
     if builds_tuple(instr) and not precedes_closure(interpreter.function, instr):
         return False
-    code, on_the_spot = _function_of(interpreter, instr)
+    code, on_the_spot = function_made(interpreter, instr)
     return not on_the_spot and code in interpreter.facts.base.objects
 
 

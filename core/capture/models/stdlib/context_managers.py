@@ -18,17 +18,13 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.block_stack import Blocks
 from pijit.core.bytecode.instructions.predicates import calls_plainly, ends_block
 from pijit.core.bytecode.linker.osr import Given
-from pijit.core.capture.models.objects.special_methods import call_special, class_place, special_method
-from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter, Recorder
-from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready, refuse_loop
-from pijit.core.capture.state.return_kinds import CallOutcomes
+from pijit.core.capture.models.stdlib.known_managers import FLAGS, entered, ready
 from pijit.core.capture.values.lattice import Abstract, Bound, Const, Unknown
 from pijit.core.capture.values.virtual_object import Display, records_in, replace_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.ops import ASKS_NUMPY, RAISES_FLAGS
-from pijit.guards.source import Attr
 
 
 class Errors(NamedTuple):
@@ -79,33 +75,6 @@ class Manager(Bound):
         if ready(self) is None:
             return self.function, self.owner
         return self.owner.items if isinstance(self.owner, Display) else (self.owner,)
-
-
-def op_SETUP_WITH(interpreter: Interpreter, instr: Instr) -> None:
-    refuse_loop(interpreter, instr)
-    if isinstance(interpreter.state.stack[-1], Unknown):
-        raise Break("PJ206", opcode=instr.opname)
-    value = interpreter.pop()
-    known = ready(value)
-    if known is not None:
-        method = cast(Bound, value)
-        owner, result = known.enter(interpreter, method.owner)
-        manager = Manager(method.function, owner, instr.index, _apart(interpreter))
-        interpreter.state.stack += [manager, result]
-        return
-    function = special_method(value, "__exit__")
-    if function is None or special_method(value, "__enter__") is None:
-        raise Break("PJ206", type=describe(value))
-    place = class_place(interpreter, value).then(Attr, "__exit__")
-    interpreter.push(Manager(interpreter.known_object(function, *place), value, instr.index, _apart(interpreter)))
-    entered = call_special(interpreter, "__enter__", value)  # this call may change the known contents of the manager
-    if entered is None or isinstance(entered, CallOutcomes):
-        raise Break("PJ206", type=describe(value))
-    interpreter.push(entered)
-
-
-def _apart(interpreter: Interpreter) -> int:
-    return 0 if interpreter.facts.depth else interpreter.version
 
 
 def leave_with(interpreter: Interpreter, instr: Instr) -> None:

@@ -1,7 +1,4 @@
-"""Import statements of loaded modules: modules and names are looked up as the import system would do.
-
-`AbstractInterpreter` binds these functions.
-"""
+"""Import statements of loaded modules: modules and names are looked up as the import system would do."""
 
 from __future__ import annotations
 
