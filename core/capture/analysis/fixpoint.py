@@ -397,7 +397,7 @@ class Analysis:
             return {**caught_edges(interpreter, outcome_edges(top, last, state)), **handled}
         if predicates.breaks_loop(last):
             return {1: (cast("List[int]", self.cfg.successors[last.index])[0], state)}
-        return {**edges_of(interpreter.flow, last, state), **handled}
+        return {**edges_of(interpreter.transfer, last, state), **handled}
 
     def _is_handled(self, block: Block, instr: Instr, state: FrameState, handled: Optional[FrameState]) -> bool:
         """Whether an exception of an instruction needs no new edge to the handler.

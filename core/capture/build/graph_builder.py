@@ -26,7 +26,7 @@ from pijit.core.capture.models.iteration.iterators import iterator_input
 from pijit.core.capture.models.objects.composites import found_parted, made_slice
 from pijit.core.capture.models.objects.materialize import made_object
 from pijit.core.capture.models.protocol import SomeAbstract
-from pijit.core.capture.state.edges import edges_of, outcome_edges
+from pijit.core.capture.state.edges import RAISE, RETURN, TransferKind, edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import FrameState, has_generator
 from pijit.core.capture.state.heap_locations import find_places, is_place, without_dead
 from pijit.core.capture.state.return_kinds import CallOutcomes
@@ -256,13 +256,13 @@ class GraphBuilder(AbstractInterpreter):
         if not piece.at_end:
             self.block.terminator = Leave(self.exit_to(piece.end, self.state, False))
             return
-        if self.flow == "return":
+        if self.transfer is RETURN:
             self._return(piece)
             return
-        if self.flow[0] == "iterate":
+        if self.transfer.kind is TransferKind.ITERATE:
             self._enter_body(piece, last)
             return
-        if self.flow == "raise":
+        if self.transfer is RAISE:
             return
         top = self.state.stack[-1] if self.state.stack else None
         if isinstance(top, CallOutcomes):
@@ -274,19 +274,18 @@ class GraphBuilder(AbstractInterpreter):
         if breaks_loop(last):
             edges = {1: (self.cfg.successors[last.index][0], self.state)}  # type: ignore[index]
         else:
-            edges = edges_of(self.flow, last, self.state)
+            edges = edges_of(self.transfer, last, self.state)
         arms = {slot: self._arm(piece, slot, target, after) for slot, (target, after) in edges.items()}
         self.block.terminator = self._terminator(arms)
 
     def _enter_body(self, piece: Piece, last: Instr) -> None:
         """End a loop's header. The item is made in a separate block, which is reached only if there is an item."""
-        _, more, enter = self.flow
-        header, state = self.block, self.state
+        transfer, header, state = self.transfer, self.block, self.state
         ended = self._arm(piece, 1, cast(int, last.target), state)
         self.block = self.graph.new_block(last.lineno or 0)
-        header.terminator = Branch(more, Jump(self.block, []), ended)
+        header.terminator = Branch(transfer.branches_on(), Jump(self.block, []), ended)
         self.block.terminator = arm_alone(
-            self._arm(piece, 0, last.index + 1, FrameState(state.locals, state.stack + enter())))
+            self._arm(piece, 0, last.index + 1, FrameState(state.locals, state.stack + transfer.entering())))
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         """The exception to raise for an instruction that cannot be built."""
@@ -308,8 +307,7 @@ class GraphBuilder(AbstractInterpreter):
     def _terminator(self, arms: Dict[int, Any]) -> Any:
         if len(arms) == 1:
             return arm_alone(next(iter(arms.values())))
-        _, flag, _ = self.flow
-        return Branch(flag, arms[1], arms[0])
+        return Branch(self.transfer.branches_on(), arms[1], arms[0])
 
     def _arm(self, piece: Piece, slot: int, target: int, state: FrameState) -> Any:
         successor = piece.successors.get(slot)

@@ -16,6 +16,7 @@ from pijit.core.capture.build.pending_calls import stack_outputs
 from pijit.core.capture.build.segment import InlinedCall, Unhandled
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.stdlib.context_managers import Errors, given
+from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.frame_state import FrameState, parts_of
 from pijit.core.capture.state.heap_locations import is_place
 from pijit.core.capture.state.return_kinds import CallOutcome, CallOutcomes
@@ -114,7 +115,7 @@ class InlineBuilder(GraphBuilder):
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         self.returned = self.handed_out(self.analysis.yields)
-        self.flow = "return"
+        self.transfer = RETURN
 
     def _continue(self) -> Abstract:
         """Join the returning paths, one join for each outcome."""

@@ -6,6 +6,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.capture.interpreter.type_propagation import TypePropagator
+from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.heap_locations import is_place
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.base import Thrown
@@ -38,4 +39,4 @@ class CalleePropagator(TypePropagator):
         if self.cfg.successors[instr.index]:
             raise Break("PJ206", opcode=instr.opname)
         self.returned = self.handed_out(self.yields)
-        self.flow = "return"
+        self.transfer = RETURN

@@ -41,6 +41,7 @@ from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, man
 from pijit.core.capture.state.argument_binding import bind, with_dicts
 from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.cold_paths import ColdPath, is_aside, long_behind
+from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.frame_state import FrameState, is_confined, parts_of
 from pijit.core.capture.state.heap_locations import is_place
@@ -233,7 +234,7 @@ class CalleeAnalysis(Analysis):
         return refusal
 
     def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, FrameState]]:
-        if interpreter.flow == "return":
+        if interpreter.transfer is RETURN:
             handling = any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ())
             if handling and raised_in(interpreter.state.stack) is None:  # finally bodies of 3.7
                 raise self._refusal(last.index, Break("PJ206", opcode=last.opname))

@@ -9,6 +9,7 @@ from pijit.core.bytecode.flow.control_flow import Blocks, unwound_level
 from pijit.core.bytecode.instructions.opcodes import PRESENT
 from pijit.core.capture.models.objects.special_methods import is_object, truth_special
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.state.edges import FALL, JUMP, Transfer, TransferKind
 from pijit.core.capture.values.base import raised_in
 from pijit.core.capture.values.lattice import (
     IMMUTABLE_BY_VALUE,
@@ -74,7 +75,7 @@ def known_truth(interpreter: Interpreter, value: Abstract) -> Optional[bool]:
 
 
 def op_JUMP_FORWARD(interpreter: Interpreter, instr: Instr) -> None:
-    interpreter.flow = "jump"
+    interpreter.transfer = JUMP
 
 
 op_JUMP_ABSOLUTE = op_JUMP_FORWARD
@@ -86,14 +87,14 @@ def jump_if(interpreter: Interpreter, when: bool, keep: Optional[bool]) -> None:
     asked = truth_special(interpreter, value)
     known = interpreter.known_truth(asked)
     if known is not None:
-        interpreter.flow = "jump" if known == when else "fall"
+        interpreter.transfer = JUMP if known == when else FALL
         if keep is not None and known == keep:
             interpreter.push(value)
         return
     flag = interpreter.truth(asked)
     if not when:
         flag = interpreter.emit("not", [flag], FLAG)
-    interpreter.flow = ("branch", flag, [value] if keep is not None else [])
+    interpreter.transfer = Transfer(TransferKind.BRANCH, flag, lambda: [value] if keep is not None else [])
 
 
 def op_POP_JUMP_IF_FALSE(interpreter: Interpreter, instr: Instr) -> None:
@@ -155,7 +156,7 @@ def op_BREAK_LOOP(interpreter: Interpreter, instr: Instr) -> None:
     if level is None:
         raise Break("PJ206", opcode=instr.opname)
     interpreter.state.stack = interpreter.state.stack[:level]
-    interpreter.flow = "jump"
+    interpreter.transfer = JUMP
 
 
 op_CONTINUE_LOOP = op_BREAK_LOOP

@@ -19,7 +19,7 @@ from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.control_flow import EXCEPTION_ITEMS, HANDLER_ITEMS, BlockEntry
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.stdlib.context_managers import Manager
-from pijit.core.capture.state.edges import ExceptionEdge
+from pijit.core.capture.state.edges import JUMP, RAISE, RETURN, ExceptionEdge
 from pijit.core.capture.state.frame_state import FrameState, is_confined
 from pijit.core.capture.state.return_kinds import Cut
 from pijit.core.capture.values.base import Raised, Thrown, raised_in
@@ -171,10 +171,10 @@ def op_RAISE_VARARGS(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.pop()
     if interpreter.handler() is None:
         interpreter.returned = Thrown(cls, instr.index)
-        interpreter.flow = "return"
+        interpreter.transfer = RETURN
         return
     interpreter.exception_edges.append(ExceptionEdge(cls))
-    interpreter.flow = "raise"
+    interpreter.transfer = RAISE
 
 
 def op_RERAISE(interpreter: Interpreter, instr: Instr) -> None:
@@ -183,7 +183,7 @@ def op_RERAISE(interpreter: Interpreter, instr: Instr) -> None:
     if not isinstance(raised, Raised) or outer is None or outer.kind != "except":
         raise Break("PJ206", opcode=instr.opname)
     interpreter.exception_edges.append(ExceptionEdge(raised.cls, None, raised))
-    interpreter.flow = "raise"
+    interpreter.transfer = RAISE
 
 
 op_END_FINALLY = op_RERAISE
@@ -210,7 +210,7 @@ def op_CHECK_EXC_MATCH(interpreter: Interpreter, instr: Instr) -> None:
 
 def op_JUMP_IF_NOT_EXC_MATCH(interpreter: Interpreter, instr: Instr) -> None:
     if not interpreter.matches(interpreter.pop(), interpreter.take(), instr):
-        interpreter.flow = "jump"
+        interpreter.transfer = JUMP
 
 
 def matches(interpreter: Interpreter, wanted: Abstract, raised: Abstract, instr: Instr) -> bool:

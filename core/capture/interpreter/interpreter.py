@@ -45,7 +45,7 @@ from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.predicted_exceptions import foresee
 from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.models.stdlib import context_managers
-from pijit.core.capture.state.edges import ExceptionEdge
+from pijit.core.capture.state.edges import FALL, ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.values.generator_frame import GeneratorFrame
@@ -84,10 +84,8 @@ class AbstractInterpreter:
 
     It implements the protocol `Interpreter` of `models/protocol.py`.
 
-    ``flow`` tells how the last instruction ends. "fall" continues with the next instruction, "jump" at the target.
-    ("branch", flag) goes to the target if the FLAG is true. Branches on known conditions become "fall" or "jump". A
-    loop step is ("iterate", flag, enter): if the FLAG is true, it continues with the values of ``enter()`` on the
-    stack, else at the target. ``derived``: a call is being made whose result is not that of the instruction.
+    ``transfer`` is the control transfer at the end of the last instruction. Branches on known conditions become FALL or
+    JUMP. ``derived``: a call is being made whose result is not that of the instruction.
     """
 
     # Models of operators, containers, objects and functions, and what opcodes do: functions of the modules that they
@@ -255,7 +253,7 @@ class AbstractInterpreter:
         self.facts = facts
         self.state = FrameState({}, [])
         self.instr: Instr = function.instructions[0]
-        self.flow: Any = "fall"
+        self.transfer: Transfer = FALL
         self.exception_edges: List[ExceptionEdge] = []
         self.before = self.state
         self.unhandled: Set[int] = set()
@@ -363,7 +361,7 @@ class AbstractInterpreter:
         """Interpret ``instr``. On Break the state is unchanged. Raises Exhausted if the budget is used up."""
         self.work.step()
         self.instr = instr
-        self.flow, self.exception_edges = "fall", []
+        self.transfer, self.exception_edges = FALL, []
         saved = self.before = self.state.copy()
         try:
             foresee(self, instr)

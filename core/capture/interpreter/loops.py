@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import List
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.rewrite.generator_steps import START
 from pijit.core.capture.models.iteration.iterators import EACH_ITEM, iterator_over, step_of
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter
+from pijit.core.capture.state.edges import JUMP, Transfer, TransferKind
 from pijit.core.capture.state.frame_state import is_confined
 from pijit.core.capture.values.generator_frame import GeneratorFrame, begun, is_generating
 from pijit.core.capture.values.lattice import Abstract, Const, Lazy, UnescapedFunction
@@ -66,12 +67,12 @@ def op_FOR_ITER(interpreter: Interpreter, instr: Instr) -> None:
         return
     step = step_of(interpreter, value)
 
-    def enter() -> Any:
+    def enter() -> List[Abstract]:
         return [step.following, step.item()]
 
     if step.more is True:
         interpreter.state.stack += enter()
     else:
-        interpreter.flow = ("iterate", step.more, enter) if step.more is not False else "jump"
+        interpreter.transfer = Transfer(TransferKind.ITERATE, step.more, enter) if step.more is not False else JUMP
         if step.more is not False:
             interpreter.rehearse(enter)

@@ -33,7 +33,7 @@ from pijit.core.bytecode.linker.deferred_warning import Report
 from pijit.core.bytecode.rewrite.generator_to_loop import Consumer
 from pijit.core.capture.context import CaptureContext
 from pijit.core.capture.models.container_protocol import ContainerModels
-from pijit.core.capture.state.edges import ExceptionEdge
+from pijit.core.capture.state.edges import ExceptionEdge, Transfer
 from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.heap_locations import HeapPlace
 from pijit.core.capture.state.return_kinds import CallOutcome
@@ -65,7 +65,7 @@ class Interpreter(ContainerModels, Protocol):
         state: the abstract frame, locals and operand stack; ``before`` is the one before the instruction.
         facts: the context of the capture: names that the function sees, options, and facts found so far.
         function, cfg, liveness: the function that is interpreted, its basic blocks, and its live variables.
-        flow: how the instruction ends, see `AbstractInterpreter`.
+        transfer: the control transfer at the end of the instruction.
         block: the block of the graph that operations are added to, if there is a graph.
         wrote: an effect has preceded.
         exception_edges: edges to handlers that the instruction has so far.
@@ -82,7 +82,7 @@ class Interpreter(ContainerModels, Protocol):
     function: Function
     cfg: CFG
     liveness: Liveness
-    flow: Any
+    transfer: Transfer
     block: Any
     wrote: bool
     exception_edges: List[ExceptionEdge]

@@ -1,11 +1,12 @@
-"""Outgoing edges of captured instructions, with the abstract state on each.
+"""Control transfers of captured instructions, and their outgoing edges with the abstract state on each.
 
 Analysis and graph building both use them.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+import enum
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import steps_iterator
@@ -13,7 +14,41 @@ from pijit.core.capture.state.frame_state import FrameState
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.base import Raised
 from pijit.core.capture.values.generator_frame import has_ended
-from pijit.core.graph.ir import Block
+from pijit.core.capture.values.lattice import Abstract
+from pijit.core.graph.ir import Block, Value
+
+
+class TransferKind(enum.Enum):
+    """The ways in which an instruction can end."""
+
+    FALL = "to the next instruction"
+    JUMP = "to the target"
+    BRANCH = "to the target if the condition holds, else to the next instruction"
+    ITERATE = "to the next instruction, with the item, if there is one; else to the target"
+    RETURN = "out of an inlined callee"
+    RAISE = "nowhere here: an exception"
+
+
+class Transfer(NamedTuple):
+    """The control transfer at the end of an instruction.
+
+    Attributes:
+        condition: for a branch its flag; for an iteration whether there is an item.
+        entering: makes the items that the operand stack gets where a branch jumps, or an iteration goes on.
+    """
+
+    kind: TransferKind
+    condition: Optional[Value] = None
+    entering: Callable[[], List[Abstract]] = list
+
+    def branches_on(self) -> Value:
+        """The condition of a branch or an iteration."""
+        assert self.condition is not None
+        return self.condition
+
+
+FALL, JUMP = Transfer(TransferKind.FALL), Transfer(TransferKind.JUMP)
+RETURN, RAISE = Transfer(TransferKind.RETURN), Transfer(TransferKind.RAISE)
 
 
 class ExceptionEdge(NamedTuple):
@@ -37,16 +72,16 @@ def outcome_edges(outcomes: CallOutcomes, last: Instr, state: FrameState) -> Dic
     return edges
 
 
-def edges_of(flow: Any, last: Instr, state: FrameState) -> Dict[int, Tuple[int, FrameState]]:
+def edges_of(transfer: Transfer, last: Instr, state: FrameState) -> Dict[int, Tuple[int, FrameState]]:
     """The edges of a captured instruction: target and state, by slot. Slot 0 falls through, slot 1 jumps."""
     target = last.target if last.target is not None else -1
-    if flow == "fall":
-        return {0: (last.index + 1, state)}
-    if flow == "raise":
+    if transfer.kind is TransferKind.RAISE:
         return {}
-    if flow == "jump":
+    if transfer.kind is TransferKind.JUMP:
         return {1: (target, state)}
-    kind, _, kept = flow
-    if kind == "branch":
-        return {0: (last.index + 1, state), 1: (target, FrameState(state.locals, state.stack + kept))}
-    return {0: (last.index + 1, FrameState(state.locals, state.stack + kept())), 1: (target, state)}
+    if transfer.kind is TransferKind.FALL:
+        return {0: (last.index + 1, state)}
+    entered = FrameState(state.locals, state.stack + transfer.entering())
+    if transfer.kind is TransferKind.BRANCH:
+        return {0: (last.index + 1, state), 1: (target, entered)}
+    return {0: (last.index + 1, entered), 1: (target, state)}

@@ -17,6 +17,7 @@ from pijit.core.capture.models.iteration.consumers import FILTER, FILTER_TRUE, M
 from pijit.core.capture.models.iteration.resumed_iterators import RESUMED
 from pijit.core.capture.models.operators import describe
 from pijit.core.capture.models.protocol import Interpreter, Recorder
+from pijit.core.capture.state.edges import JUMP
 from pijit.core.capture.state.return_kinds import CallOutcomes
 from pijit.core.capture.values.generator_frame import ENDED, GeneratorFrame, changed_makers, has_ended, worn
 from pijit.core.capture.values.lattice import (
@@ -45,7 +46,7 @@ def step_generator(interpreter: Interpreter, value: Abstract) -> None:
     if isinstance(result, CallOutcomes):
         interpreter.state.stack.append(result)
     elif has_ended(result):
-        interpreter.flow = "jump"
+        interpreter.transfer = JUMP
     else:
         interpreter.state.stack += cast(Sequence, result).items
 
