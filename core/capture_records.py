@@ -30,7 +30,7 @@ class SegmentReport(NamedTuple):
     inlined: int = 0
 
 
-class WayReport(NamedTuple):
+class ReentryReport(NamedTuple):
     """A re-entry into a loop that a kernel has left in the middle, or to which a running call moves.
 
     ``line`` is that of the loop's header. The kernel is compiled when it is first needed.
@@ -125,7 +125,7 @@ class ExitReport(NamedTuple):
         return "line %d: %s" % (self.line, self.message)
 
 
-class ReentryReport(NamedTuple):
+class ReentryCount(NamedTuple):
     """How often control returned to a loop that a kernel had left.
 
     ``runs`` is the number of runs of the re-entry kernel. ``waits`` says whether bytecode runs the loop's next
@@ -159,7 +159,7 @@ class ExitCounts(NamedTuple):
     """Exits from and re-entries into the kernels of an entry. The interpreter, not the program, caused ``polls``."""
 
     exits: Tuple[ExitReport, ...] = ()
-    reentries: Tuple[ReentryReport, ...] = ()
+    reentries: Tuple[ReentryCount, ...] = ()
     polls: int = 0
     misses: Tuple[MissReport, ...] = ()
 
@@ -184,7 +184,7 @@ class Entry:
         moved_code: the same linked code, for the running call during which it was captured; else None.
         stays: the loops that a first call does not leave for newer code.
         callees: the states of called functions that are compiled on their own.
-        ways: reports of the re-entries.
+        reentry_reports: reports of the re-entries.
         entrance: the entry of calls into ``linked_code``, an ``Entrance``.
         seen: the type profile with which it was captured; see `type_feedback`.
         lines: for each source of a guard, the first line of the program that relies on it.
@@ -200,7 +200,7 @@ class Entry:
                  launchers: List[Any], observers: Dict[int, Any],
                  why: str = "", reentries: Sequence[Any] = (), moved_code: Optional[CodeType] = None,
                  stays: Sequence[BreakReport] = (), callees: Sequence[Any] = (),
-                 ways: Sequence[WayReport] = (), entrance: Any = None, seen: Any = None,
+                 reentry_reports: Sequence[ReentryReport] = (), entrance: Any = None, seen: Any = None,
                  lines: Optional[Dict[Any, str]] = None, record: Any = None, patience: int = 1,
                  hinted: Optional[Dict[int, int]] = None, counters: Sequence[Any] = ()) -> None:
         self.counters = tuple(counters)
@@ -223,7 +223,7 @@ class Entry:
         self.moved_code = moved_code
         self.stays = tuple(stays)
         self.callees = tuple(callees)
-        self.ways = tuple(ways)
+        self.reentry_reports = tuple(reentry_reports)
 
     @property
     def payload(self) -> Any:

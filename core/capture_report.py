@@ -18,7 +18,7 @@ from pijit.core.capture.build.exits import ROUNDS
 from pijit.core.capture.build.guards import pair_guard
 from pijit.core.capture.build.segment import Captured, InlinedCall
 from pijit.core.capture.driver import Candidate, Capture
-from pijit.core.capture_records import BreakReport, InlinedReport, SegmentReport, WayReport
+from pijit.core.capture_records import BreakReport, InlinedReport, ReentryReport, SegmentReport
 from pijit.core.effect_reports import effect_reports
 from pijit.core.errors import Break
 from pijit.core.graph.passes import Stages
@@ -65,8 +65,8 @@ class CaptureRecord:
 
     def __init__(self, function: types.FunctionType, results: Sequence[Capture], compiled: Sequence[Sequence[Any]],
                  reentries: Sequence[Kernel], linked: types.CodeType, program: Any, segments: Sequence[SegmentReport],
-                 breaks: Sequence[BreakReport], recompile: str, ways: Sequence[WayReport], stages: Stages,
-                 seconds: Dict[str, float], broken: Iterable[int]) -> None:
+                 breaks: Sequence[BreakReport], recompile: str, reentry_reports: Sequence[ReentryReport],
+                 stages: Stages, seconds: Dict[str, float], broken: Iterable[int]) -> None:
         result = results[0]
         candidates = [candidate for one in results for candidate in one.all_candidates()]
         self.name = function.__qualname__
@@ -90,7 +90,7 @@ class CaptureRecord:
         self._analysed = result.analysed
         self._linked = linked
         self._segments = tuple(segments)
-        self._ways = tuple(ways)
+        self._reentry_reports = tuple(reentry_reports)
         self._stages = {captured.graph.name: stages.get(captured.graph.name, []) for captured in graphs}
         self._seconds = seconds
 
@@ -127,7 +127,8 @@ class CaptureRecord:
 
     @property
     def segments(self) -> str:
-        return "\n".join([format_segment(s) for s in self._segments] + ["re-entry at " + str(way) for way in self._ways]
+        return "\n".join([format_segment(s) for s in self._segments]
+                         + ["re-entry at " + str(reentry) for reentry in self._reentry_reports]
                          + [format_break(b) for b in self.breaks] + ["effect " + str(one) for one in self.effects])
 
     @property
@@ -200,15 +201,15 @@ def format_use(captured: Captured, function: Any) -> Iterator[str]:
     for number, outputs in sorted(taken.items()):
         exit = graph.exits[number]
         names = list(exit.locals) + ["stack[-%d]" % (k + 1) for k in range(exit.stack)]
-        ways: Dict[str, List[str]] = {"computed": [], "rebuilt": [], "handed on": []}
+        kept: Dict[str, List[str]] = {"computed": [], "rebuilt": [], "handed on": []}
         for name, output in zip(names, outputs):
             if name == ROUNDS:
                 continue
-            ways[_GIVEN.get(output.kind, "rebuilt")].append(name)
+            kept[_GIVEN.get(output.kind, "rebuilt")].append(name)
         line = next((instr.lineno for instr in function.instructions[exit.target::-1] if instr.lineno), 0)
         yield "  exit%d to line %d%s: %s" % (
             number, line, " (repeats the statement)" if exit.side else "",
-            "; ".join("%s %s" % (way, ", ".join(given)) for way, given in ways.items() if given) or "nothing")
+            "; ".join("%s %s" % (how, ", ".join(given)) for how, given in kept.items() if given) or "nothing")
 
 
 _GIVEN = {"value": "computed", "input": "handed on", "const": "handed on"}
@@ -243,11 +244,11 @@ def inlined_reports(made: Iterable[Captured]) -> Tuple[InlinedReport, ...]:
     return tuple(InlinedReport(*call, ", ".join(where)) for call, where in places.items())
 
 
-def way_report(result: Capture, way: Candidate) -> WayReport:
+def reentry_report(result: Capture, reentry: Candidate) -> ReentryReport:
     """The report of a re-entry."""
     instructions = result.cfg.function.instructions
-    indices = set(way.region.instructions())
+    indices = set(reentry.region.instructions())
     lines = [line for line in (instructions[index].lineno for index in indices) if line] or [0]
-    assert way.captured is not None
-    return WayReport(instructions[way.captured.start].lineno or 0, min(lines), max(lines), len(indices),
-                     len(way.captured.graph.exits))
+    assert reentry.captured is not None
+    return ReentryReport(instructions[reentry.captured.start].lineno or 0, min(lines), max(lines), len(indices),
+                     len(reentry.captured.graph.exits))

@@ -24,7 +24,7 @@ from pijit.core.capture.profile.type_feedback import MAX_RENEWALS, ObservedKinds
 from pijit.core.capture.state.uncaptured_effects import unpacked
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.capture_records import Entry
-from pijit.core.capture_report import CaptureRecord, Clock, segment_reports, way_report
+from pijit.core.capture_report import CaptureRecord, Clock, reentry_report, segment_reports
 from pijit.core.entry_timing import patience
 from pijit.core.errors import Break, LinkError, first_line, is_strict
 from pijit.core.exit_counts import counted
@@ -36,7 +36,7 @@ from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_grap
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.options import flavour_of
 from pijit.core.kernel_names import Numbering
-from pijit.core.launch_sites import Reentry, make_movers, make_sites, make_way
+from pijit.core.launch_sites import Reentry, make_movers, make_reentry, make_sites
 from pijit.core.loop_timing import measure_loops
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class _EntryBuilder:
             for profile in self.seen.profiles:
                 self.results.append(capture(CaptureRequest(
                     analysed, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                    self.state.steering, _inliner(config), config.max_loop_unrolling if config.loop_unrolling else 0,
+                    self.state.specialisation, _inliner(config),
+                    config.max_loop_unrolling if config.loop_unrolling else 0,
                     start.arrived if start is not None else None, self.state.hints)))
                 enlist_head(self.results[-1])
                 numbering.add(self.results[-1])
@@ -164,9 +165,10 @@ class _EntryBuilder:
             segments += [report for report in segment_reports(one, outcomes) if report.kind == "kernel"]
         breaks = break_reports(self.result, self.code.co_filename, break_causes(results, self.broken))
         stay = break_reports(self.result, self.code.co_filename, self.stays)
-        ways = [way_report(results[number], results[number].reentries[key]) for number, key in reentries]
-        record = CaptureRecord(self.state.py_func, results, self.compiled, [way.kernel for way in reentries.values()],
-                               self.linked, program, segments, breaks + stay, why, ways, self.stages,
+        reentry_reports = [reentry_report(results[number], results[number].reentries[key]) for number, key in reentries]
+        record = CaptureRecord(self.state.py_func, results, self.compiled,
+                               [reentry.kernel for reentry in reentries.values()],
+                               self.linked, program, segments, breaks + stay, why, reentry_reports, self.stages,
                                self.clock.seconds, [index for index, _ in self.broken])
         entrance = _hook.Entrance(self.linked, None, ()) if head is None else _hook.Entrance(
             self.linked, head.launcher, self.landings.get(head.launcher.callable, ()))
@@ -176,14 +178,14 @@ class _EntryBuilder:
             for launcher in self.last:
                 launcher.entry = program
         counters = counted(self.function.instructions, self.made) + counted(
-            self.function.instructions, reentries.values(), is_way=True)
+            self.function.instructions, reentries.values(), is_reentry=True)
         for one in results:
             one.release()
         called = list({id(callee): callee for found in [*self.calls.values(), *self.inner]
                        for callee in found}.values())
         return Entry(program, self.linked, segments, breaks, [one.launcher for one in self.made], observers, why,
-                     [way.launcher for way in reentries.values()], self.moved, stay, called, ways, entrance, seen,
-                     lines_of(candidate.segment for _, candidate, _ in self.kept), record,
+                     [reentry.launcher for reentry in reentries.values()], self.moved, stay, called, reentry_reports,
+                     entrance, seen, lines_of(candidate.segment for _, candidate, _ in self.kept), record,
                      patience(self.config, [candidate.segment for _, candidate, _ in self.kept]), hinted, counters)
 
 
@@ -300,11 +302,11 @@ def _reentries(state: State, result: Capture, number: int, kept: List[Captured])
     made: Dict[Any, Reentry] = {}
     todo = kept
     while todo:
-        for key in {exit.way for exit in todo.pop().graph.exits}.intersection(result.reentries):
+        for key in {exit.reentry for exit in todo.pop().graph.exits}.intersection(result.reentries):
             candidate = result.reentries[key]
             kernel = _compile(state, candidate, later=True) if (number, key) not in made else None
             if isinstance(kernel, Kernel):
-                made[(number, key)] = make_way(result, candidate, kernel, number, _preparer(state, kernel))
+                made[(number, key)] = make_reentry(result, candidate, kernel, number, _preparer(state, kernel))
                 todo.append(candidate.segment)
     return {(number, key): made[(number, key)] for key in result.reentries if (number, key) in made}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
 
-from pijit.core.capture_records import ExitCounts, ExitReport, MissReport, ReentryReport
+from pijit.core.capture_records import ExitCounts, ExitReport, MissReport, ReentryCount
 from pijit.core.kernel.compile import Kernel
 
 OFTEN = "PJ310"
@@ -60,13 +60,13 @@ class Counted(NamedTuple):
         return self.lines[self.kernel.exits[exit][0]]
 
 
-def counted(instructions: Sequence[Any], made: Iterable[Any], is_way: bool = False) -> List[Counted]:
+def counted(instructions: Sequence[Any], made: Iterable[Any], is_reentry: bool = False) -> List[Counted]:
     """The counters of launchers, each with its segment and kernel."""
     found = []
     for one in made:
         exits = one.captured.graph.exits
         lines = tuple(_line_of(instructions, exit.target) for exit in exits)
-        found.append(Counted(one.launcher, one.kernel, 0 if is_way else one.captured.number,
+        found.append(Counted(one.launcher, one.kernel, 0 if is_reentry else one.captured.number,
                              _line_of(instructions, one.captured.start), lines,
                              tuple(exit.side and not exit.poll for exit in exits)))
     return found
@@ -95,9 +95,9 @@ def exit_counts(counters: Sequence[Counted]) -> ExitCounts:
                 continue
             counts[key] += count
             where.setdefault(key, []).append(one)
-    ways = [one for one in counters if not one.number]
-    backs = tuple(ReentryReport(one.start, one.runs, one.launcher.wait > 0) for one in ways if one.runs)
-    shut = not ways or any(one.launcher.wait > 0 for one in ways)
+    reentries = [one for one in counters if not one.number]
+    backs = tuple(ReentryCount(one.start, one.runs, one.launcher.wait > 0) for one in reentries if one.runs)
+    shut = not reentries or any(one.launcher.wait > 0 for one in reentries)
     exits = tuple(_report(key, counts[key], where[key], shut) for key in sorted(counts))
     return ExitCounts(exits, backs, polls, tuple(one.missed for one in counters if one.launcher.misses))
 

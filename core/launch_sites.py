@@ -86,7 +86,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     width = max(len(codes) for _, codes in kernel.exits)
     rounds = [e.locals.index(ROUNDS) if ROUNDS in e.locals else None for e in exits]
     plans = [ExitPlan(e.target, tuple(None if name == ROUNDS else name for name in e.locals), e.stack, e.side, e.poll,
-                      None if e.way is None else (number, e.way), e.rest, e.given, e.deleted, e.empty)
+                      None if e.reentry is None else (number, e.reentry), e.rest, e.given, e.deleted, e.empty)
              for e in (exits[which] for which in order)]
     held = held_back(plans)
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
@@ -98,7 +98,7 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     return launcher, Call(launcher.callable, passed, width, tuple(plans), numbers)
 
 
-def make_way(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Reentry:
+def make_reentry(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Reentry:
     """A re-entry of the capture with this number, with its launcher."""
     captured = candidate.segment
         # Guards cannot tell the iteration of an enclosing unrolled loop in which bytecode arrives. A poll exit can.

@@ -27,12 +27,12 @@ LIMIT_NS = 200000
 """If more nanoseconds pass between two arrivals, bytecode is not timed: it may take a thousand times as long."""
 
 
-def measure_loops(state: State, cfg: CFG, made: Sequence[MadeSegment], ways: Sequence[Reentry]) -> None:
+def measure_loops(state: State, cfg: CFG, made: Sequence[MadeSegment], loop_reentries: Sequence[Reentry]) -> None:
     """Give launchers that begin in loops their timing; ``made`` lists each site's launchers, the last called first."""
     if not is_measured(state.config):
         return
-    sites, reentries = _by_loop(cfg, made), _by_loop(cfg, ways)
-    launched: List[Union[MadeSegment, Reentry]] = [*made, *ways]
+    sites, reentries = _by_loop(cfg, made), _by_loop(cfg, loop_reentries)
+    launched: List[Union[MadeSegment, Reentry]] = [*made, *loop_reentries]
     passed = _passed_inside([one.captured.region for one in launched])
     for header, members in sites.items():
         clock = next((one.launcher for one in reversed(members) if one.captured.start not in passed), None)

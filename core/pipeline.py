@@ -74,7 +74,7 @@ class State:
         skip: why the function is not captured at all, or None.
         cache, entries, pending: the entries that serve, all entries, and those whose values are being observed.
         recompiles: the last reasons why there was more than one capture.
-        steering: the value specialisation: the numbers that a capture may know by value.
+        specialisation: the value specialisation: the numbers that a capture may know by value.
         churn: statistics about objects that were used in one call only.
         hints: the program's descriptions of values that bytecode makes.
         callees: the states of functions that its linked code calls and that are compiled alone, by code object.
@@ -104,7 +104,7 @@ class State:
         self.kernels: Dict[Any, Tuple[Kernel, Any]] = {}
         self.shared_kernels = kernels_of(py_func.__code__)
         self.slow: Dict[Kernel, Break] = {}
-        self.steering = Specialisation(config.specialize_scalar)
+        self.specialisation = Specialisation(config.specialize_scalar)
         self.churn = Churn()
         self.hints = Hints()
         self.callees: Dict[int, State] = {}
@@ -157,7 +157,8 @@ class State:
         self.clear()
         self.recompiles.clear()
         self.uncounted = self.cache.hits, self.cache.misses
-        self.cache.warned, self.steering, self.hints = False, Specialisation(self.config.specialize_scalar), Hints()
+        self.cache.warned, self.hints = False, Hints()
+        self.specialisation = Specialisation(self.config.specialize_scalar)
         self.churn = Churn()
 
     @property
@@ -258,7 +259,7 @@ class State:
         """The code of a new entry; None if captures wait because objects are used in one call only."""
         why, self.dropped = stance.allow(self.py_func, self._why_again(roots)), ""
         guards = [guard for entry in self.entries for guard in entry.program.guards]
-        self.steering = self.steering.after(guards, *roots)
+        self.specialisation = self.specialisation.after(guards, *roots)
         why = self._why_less(roots) or why
         self.entries = [entry for entry in self.entries if not entry.program.dead]  # the cache has dropped them already
         if self.churn.begin_waiting():
@@ -274,10 +275,10 @@ class State:
 
     def _why_less(self, roots: Tuple[Any, ...]) -> str:
         """Leave out of captures the locations of objects used in one call only; the reason, if there are new ones."""
-        found = self.churn.changing(self.entries, self.cache.limit, *roots) - self.steering.left_out
+        found = self.churn.changing(self.entries, self.cache.limit, *roots) - self.specialisation.left_out
         if not found:
             return ""
-        self.steering = self.steering._replace(left_out=self.steering.left_out | found)
+        self.specialisation = self.specialisation._replace(left_out=self.specialisation.left_out | found)
         return reason("PJ308", places=", ".join(sorted(map(str, found))))
 
     def _tell_wait(self, why: str) -> None:

@@ -96,7 +96,7 @@ def _report(function: types.FunctionType, skip: Any, entries: Sequence[Any],
             recompiles: Sequence[str], failures: Sequence[str] = (), exits: Any = None) -> Report:
     records = tuple(entry.record for entry in entries)
     parts = {name: tuple(item for entry in entries[-1:] for item in getattr(entry, name))
-             for name in ("segments", "breaks", "guards", "ways")}
+             for name in ("segments", "breaks", "guards", "reentry_reports")}
     return Report(name=function.__qualname__, filename=function.__code__.co_filename,
                   source=_source(function), skipped=skip, recompiles=tuple(recompiles),
                   failures=tuple(failures), effects=records[-1].effects if records else (), records=records,

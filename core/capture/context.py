@@ -40,10 +40,10 @@ class CaptureContext:
     Options and inputs:
 
     - ``feedback``: the types that earlier runs have shown for results of instructions that stay bytecode.
-    - ``steering``: which numbers may be known by value.
+    - ``specialisation``: which numbers may be known by value.
     - ``inliner`` inlines calls of Python functions; ``depth`` is the number of inlined calls around this function.
     - ``unrolling``: loops over containers are unrolled up to this number of iterations.
-    - ``said``: the hints of the program, see `hints`.
+    - ``hinted``: the hints of the program, see `hints`.
     - ``samples``: objects that stand for the elements of long lists.
     - ``catches``: ids of the exception classes that the caller handles, see `exceptions`; None if it handles nothing.
     - ``within``: codes of the functions around a call made here, outermost first; ``around``: the inlined ones of
@@ -71,20 +71,20 @@ class CaptureContext:
     - ``shown``: instructions that may run code which reads the frame.
     """
 
-    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "steering", "changed", "places", "stores",
-                 "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
-                 "mutates", "said", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
+    __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
+                 "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
+                 "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
                  "within", "around", "sizes", "shared", "work", "shown")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
-                 feedback: Dict[int, Abstract], steering: Specialisation = Specialisation(), inliner: Any = None,
+                 feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(), inliner: Any = None,
                  depth: int = 0, unrolling: int = 0, samples: Optional[TypeSamples] = None) -> None:
         self.function = function
         self.globals = globals
         self.builtins = builtins
         self.cells = cells
         self.feedback = feedback
-        self.steering = steering
+        self.specialisation = specialisation
         self.changed: Set[Any] = set()
         self.places: Places = {}
         self.stores: Dict[int, Set[str]] = {}
@@ -95,7 +95,7 @@ class CaptureContext:
         self.depth = depth
         self.unrolling = unrolling
         self.mutates = False
-        self.said = HintedTypes()
+        self.hinted = HintedTypes()
         self.texts: Set[Any] = set()
         self.callees: Dict[int, List[Tuple[CodeType, str]]] = {}
         self.uncompiled: Set[int] = set()
@@ -119,8 +119,8 @@ class CaptureContext:
     def arriving(self, value: Abstract) -> Abstract:
         """A value as it enters from its source: a string whose characters are read is known by its class alone."""
         if isinstance(value, Const) and value.source in self.base.texts:
-            return Instance(Object(type(value.object)), None, value.source, value.born)
-        return self.steering.arriving(value)
+            return Instance(Object(type(value.object)), None, value.source, value.defined_at)
+        return self.specialisation.arriving(value)
 
     def scope_path(self) -> Any:
         """The path by which a segment finds the dict of globals."""
@@ -204,7 +204,7 @@ class MadeFunctionContext(CaptureContext):
     __slots__ = ("maker",)
 
     def __init__(self, function: Function, maker: CaptureContext, depth: int, shared: Iterable[str] = ()) -> None:
-        super().__init__(function, maker.globals, maker.builtins, [], {}, maker.steering, maker.inliner, depth,
+        super().__init__(function, maker.globals, maker.builtins, [], {}, maker.specialisation, maker.inliner, depth,
                          maker.unrolling)
         self.maker = maker
         self.changed, self.places = maker.changed, maker.places

@@ -123,8 +123,8 @@ class Capture:
 
     def hinted(self) -> Dict[int, int]:
         """The lines of instructions that stay bytecode and whose result types the program declares in hints."""
-        said, instructions = self.analysis.facts.said.found, self.cfg.function.instructions
-        return {index: instructions[index].lineno or 0 for index, _ in self.breaks() if index in said}
+        hinted, instructions = self.analysis.facts.hinted.found, self.cfg.function.instructions
+        return {index: instructions[index].lineno or 0 for index, _ in self.breaks() if index in hinted}
 
     def release(self) -> None:
         """Drop references to the user's values, because the objects of a capture are in reference cycles."""
@@ -141,7 +141,7 @@ class Capture:
         if self.given_up is not None:
             return []
         instructions = self.cfg.function.instructions
-        known = {**self.analysis.facts.feedback, **self.analysis.facts.said.found}
+        known = {**self.analysis.facts.feedback, **self.analysis.facts.hinted.found}
         return [index for index in sorted({index for index, _ in self.breaks()} | self.analysis.facts.guessed)
                 if index not in known and instructions[index].opname in OBSERVABLE
                 and index + 1 < len(instructions)
@@ -164,7 +164,7 @@ class CaptureRequest(NamedTuple):
     builtins: Dict[str, Any]
     feedback: Dict[int, Abstract]
     force_breaks: Any = None
-    steering: Specialisation = Specialisation()
+    specialisation: Specialisation = Specialisation()
     inliner: Optional[Inliner] = None
     unrolling: int = 16
     arrived: Optional[Dict[str, Abstract]] = None
@@ -181,7 +181,7 @@ class _Attempt:
         hints = request.hints
         self.analysed = request.analysed.with_plain_calls(request.globals)
         self.inliner, self.unrolling = request.inliner, request.unrolling
-        self.said = HintedTypes() if hints is None else hints.said(
+        self.hinted = HintedTypes() if hints is None else hints.hinted(
             self.analysed.function, request.analysed.code, request.localsplus, request.globals)
         self.samples, self.work = TypeSamples(), CaptureBudget()
         self.smaller = list(TRIES)
@@ -254,16 +254,16 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
     """The context of one attempt."""
     function = attempt.analysed.function
     facts = CaptureContext(function, request.globals, request.builtins, request.localsplus[len(function.varnames):],
-                           request.feedback, request.steering, attempt.inliner, unrolling=attempt.unrolling,
+                           request.feedback, request.specialisation, attempt.inliner, unrolling=attempt.unrolling,
                            samples=attempt.samples)
     facts.find_written()
-    facts.said, facts.within, facts.work = attempt.said, (request.analysed.code,), attempt.work
+    facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
     return facts
 
 
 def _entry(request: CaptureRequest, analysed: AnalysedCode) -> FrameState:
     """The state at the function's entry, with the values that a running call has rebound."""
-    entry = entry_state(analysed.function, request.localsplus, request.unbound, request.steering)
+    entry = entry_state(analysed.function, request.localsplus, request.unbound, request.specialisation)
     entry.locals.update(request.arrived or {})
     return entry
 
@@ -337,8 +337,8 @@ def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str)
         pieces = {piece.key: piece for piece in candidate.region.pieces}
         todo = [candidate.segment] if candidate.error is None else []
         while todo:
-            ways = {exit.way for exit in todo.pop().graph.exits}.intersection(pieces)
-            for key in sorted(ways - heads - set(found)):
+            reentries = {exit.reentry for exit in todo.pop().graph.exits}.intersection(pieces)
+            for key in sorted(reentries - heads - set(found)):
                 made = _build_reentry(analysis, candidate.region, pieces[key], "%s_back_%d" % (name, len(found)))
                 if made is not None:
                     found[key] = made

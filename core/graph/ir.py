@@ -135,7 +135,7 @@ class Exit:
     Attributes:
         side: a side exit; bytecode repeats the instruction.
         poll: a poll exit; the interpreter first handles its pending requests.
-        way: the point where control continues, by the re-entry there if there is one.
+        reentry: the point where control continues, by the re-entry there if there is one.
         rest: the continuation of an inlined call; bytecode runs it before the target, on the top item of the stack.
         given: stack items that bytecode makes from the other values.
         deleted: the locals that are unbound there.
@@ -143,17 +143,17 @@ class Exit:
             comprehensions save unbound locals there (3.12).
     """
 
-    __slots__ = ("target", "locals", "stack", "side", "poll", "way", "rest", "given", "deleted", "empty")
+    __slots__ = ("target", "locals", "stack", "side", "poll", "reentry", "rest", "given", "deleted", "empty")
 
     def __init__(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                 way: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
+                 reentry: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
                  deleted: Tuple[str, ...] = (), empty: Tuple[int, ...] = ()) -> None:
         self.target = target
         self.locals = locals
         self.stack = stack
         self.side = side
         self.poll = poll
-        self.way = way
+        self.reentry = reentry
         self.rest = rest
         self.given = given
         self.deleted = deleted
@@ -290,13 +290,13 @@ class Graph:
                 yield from jump.args
 
     def exit_number(self, target: int, locals: Tuple[str, ...], stack: int, side: bool, poll: bool = False,
-                    way: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
+                    reentry: Any = None, rest: Any = None, given: Tuple[Any, ...] = (),
                     deleted: Tuple[str, ...] = (), empty: Tuple[int, ...] = ()) -> int:
         """The number of the exit with these slots; it is added if new.
 
         Side exits have numbers of their own: they resume at the original instruction, never at a segment's start.
         """
-        wanted = (target, locals, stack, side, poll, way, rest, given, deleted, empty)
+        wanted = (target, locals, stack, side, poll, reentry, rest, given, deleted, empty)
         for number, known in enumerate(self.exits):
             if tuple(getattr(known, name) for name in Exit.__slots__) == wanted:
                 return number

@@ -41,7 +41,7 @@ class Report(NamedTuple):
         recompiles: why the function was captured again, oldest first.
         failures: errors inside pijit; the function ran despite them; please report them.
         callees: reports on functions that it calls and that are compiled separately, if they were called.
-        ways: the re-entries into loops whose kernels were left early.
+        reentry_reports: the re-entries into loops whose kernels were left early.
         effects: stores and other effects on objects that the function did not create: line, what, where ("k1",
             "bytecode"), and file if it is not the function's.
         inlined: the functions that are part of its kernels: name, filename, line; and their calls: caller, call_file,
@@ -64,7 +64,7 @@ class Report(NamedTuple):
     recompiles: Tuple[str, ...]
     failures: Tuple[str, ...] = ()
     callees: Tuple["Report", ...] = ()
-    ways: Tuple[Any, ...] = ()
+    reentry_reports: Tuple[Any, ...] = ()
     effects: Tuple[Any, ...] = ()
     records: Tuple[Any, ...] = ()
     retired: Tuple[str, ...] = ()
@@ -100,8 +100,8 @@ class Report(NamedTuple):
     def lists(self) -> List[Tuple[str, List[Any]]]:
         """The nonempty lists below the source: titles and items."""
         callees = ["{} ({}): {}".format(callee.name, callee.filename, callee.counts) for callee in self.callees]
-        found = (("guards", self.guards), ("re-entries", self.ways), *self.exits.lists, ("recompiles", self.recompiles),
-                 ("retired", self.retired), ("internal errors", self.failures),
+        found = (("guards", self.guards), ("re-entries", self.reentry_reports), *self.exits.lists,
+                 ("recompiles", self.recompiles), ("retired", self.retired), ("internal errors", self.failures),
                  ("callees compiled on their own", callees), ("inlined", self._inlined()),
                  ("inlined into", self.inlined_at))
         return [(title, list(items)) for title, items in found if items]

@@ -222,7 +222,7 @@ def test_an_exit_that_leads_to_a_reentry():
     header, behind = line_of(cfg, 3), line_of(cfg, 5)
     first = Launch((None, 10, 2))
     second = Launch(lambda total, n: (None, total * 1000))
-    one = Site(0, 0, 0, (Call(first, (local("n"),), 2, (ExitPlan(header, ("total", "n"), 0, True, way="w"),)),))
+    one = Site(0, 0, 0, (Call(first, (local("n"),), 2, (ExitPlan(header, ("total", "n"), 0, True, reentry="w"),)),))
     two = Site(header, 0, 0, (Call(second, (local("total"), local("n")), 1, (ExitPlan(behind, ("total",), 0, False),)),))
     run = linked(until, cfg, [one], reentries={"w": two})
     assert run(7) == 10000 and second.seen == [(10, 2)]

@@ -69,13 +69,13 @@ def leaves_often(monkeypatch):
 @pytest.fixture
 def open_gates(monkeypatch):
     """Bytecode that arrives at a loop's header goes on in the loop's kernel each time, however little that has gained."""
-    made = entries.make_way
+    made = entries.make_reentry
 
     def make(*args):
-        way = made(*args)
-        way.launcher.wait = way.launcher.longest_wait = 0
-        return way
-    monkeypatch.setattr(entries, "make_way", make)
+        reentry = made(*args)
+        reentry.launcher.wait = reentry.launcher.longest_wait = 0
+        return reentry
+    monkeypatch.setattr(entries, "make_reentry", make)
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def test_reports_and_dumps_leave_the_function_as_it_was(tmp_path):
     def known():
         s = f.state
         return (list(map(id, s.entries)), f.cache_info(), list(s.recompiles), list(s.failures), len(s.pending),
-                s.steering, dict(s.met), list(s.callees), set(s.hints.wrong),
+                s.specialisation, dict(s.met), list(s.callees), set(s.hints.wrong),
                 [one.calls for one in s.entries[-1].launchers])
 
     f = jitted(half)

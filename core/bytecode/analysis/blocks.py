@@ -123,8 +123,9 @@ class CFG:
         instruction += self.function.instructions[instruction].opname == "TO_BOOL"
         index = self.block_of[instruction]
         loop = self.loop_of(index) if index is not None else None
-        ways = self.successors[instruction] or ()
-        return loop is not None and len(ways) > 1 and any(self.block_of[way] not in loop.body for way in ways)
+        targets = self.successors[instruction] or ()
+        return (loop is not None and len(targets) > 1
+                and any(self.block_of[target] not in loop.body for target in targets))
 
     def _immediate_dominators(self) -> List[int]:
         """The algorithm of Cooper, Harvey and Kennedy: A Simple, Fast Dominance Algorithm."""

@@ -198,11 +198,11 @@ class Emit:
         """Leave a local without a value; it need not have one."""
         return [self.const(None), self.op("STORE_FAST", slot), self.op("DELETE_FAST", slot)]
 
-    def gate(self, gate: Any, way: Label) -> List[Item]:
+    def gate(self, gate: Any, reentry: Label) -> List[Item]:
         """Ask an iterator for an item; jump if there is one."""
         shut = Label("gate is shut")
         skipped: List[Item] = [self.op(dis.opname[opcode]) for opcode in SKIPPED_BY_FOR_ITER]
-        return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(way),
+        return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(reentry),
                 shut, *skipped]
 
 

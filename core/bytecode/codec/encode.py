@@ -208,7 +208,7 @@ class Assembler:
             if index in self._fallthrough:
                 _place(self._fallthrough[index], instr, instructions, layout, placed, pending)
             if index not in jumped_to and any(
-                    index in ways for ways in (self._redirected, self._inserted, self._original)):
+                    index in labels for labels in (self._redirected, self._inserted, self._original)):
                 layout.add_in_front_of_target(instr)
             rows_of_jump_targets.append(len(opcodes))
             if index in self._redirected:

@@ -121,14 +121,14 @@ class _Tracer:
 
     def _visit(self, instr: Instr) -> None:
         state = self.states[instr.index]
-        ways = self.successors[instr.index] = []
+        targets = self.successors[instr.index] = []
         entry = self._handled_by(instr)
         if entry is not None:
             self.enter(entry.target, state.handled(entry))
         if instr.opname not in TERMINATORS:
-            self._go(instr, ways, instr.index + 1, False, state)
+            self._go(instr, targets, instr.index + 1, False, state)
         if instr.target is not None:
-            self._go(instr, ways, instr.target, True, state)
+            self._go(instr, targets, instr.target, True, state)
 
     def _handled_by(self, instr: Instr) -> Optional[ExceptionEntry]:
         """The entry whose handler receives an exception. Code that only ends running handlers is skipped."""
@@ -137,9 +137,9 @@ class _Tracer:
             entry = self.instructions[entry.target].entry
         return entry
 
-    def _go(self, instr: Instr, ways: List[int], index: int, jump: bool, state: State) -> None:
-        if index not in ways:
-            ways.append(index)
+    def _go(self, instr: Instr, targets: List[int], index: int, jump: bool, state: State) -> None:
+        if index not in targets:
+            targets.append(index)
         self.enter(index, self._after(instr, state, state.depth + _effect(instr, jump)))
 
     def _after(self, instr: Instr, state: State, depth: int) -> State:

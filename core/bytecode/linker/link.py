@@ -35,10 +35,10 @@ class ExitPlan(NamedTuple):
     A value that only the launcher needs has None as its local.
 
     At a ``poll`` exit the interpreter handles the requests for which the kernel left, after all values are stored.
-    Control continues at the re-entry with the key ``way``, if there is one, else at the target. Before that ``rest``,
-    if there is one, runs on the top item of the stack, and its result replaces that item. ``given`` are stack items
-    that linked code creates. ``deleted`` are the locals that lose their values. ``empty`` are the positions of stack
-    items without a value; see `Exit`.
+    Control continues at the re-entry with the key ``reentry``, if there is one, else at the target. Before that,
+    ``rest``, if there is one, runs on the top item of the stack, and its result replaces that item. ``given`` are
+    stack items that linked code creates. ``deleted`` are the locals that lose their values. ``empty`` are the
+    positions of stack items without a value; see `Exit`.
     """
 
     target: int
@@ -46,7 +46,7 @@ class ExitPlan(NamedTuple):
     stack: int
     side: bool
     poll: bool = False
-    way: Any = None
+    reentry: Any = None
     rest: Union[Continuation, Report, None] = None
     given: Tuple[Given, ...] = ()
     deleted: Tuple[str, ...] = ()
@@ -140,27 +140,27 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         ValueError: the edited code does not verify.
     """
     assembler = Assembler(cfg.function)
-    ways = {key: Label("reentry at %d" % site.index) for key, site in (reentries or {}).items()}
+    reentry_labels = {key: Label("reentry at %d" % site.index) for key, site in (reentries or {}).items()}
     if start is not None:
         back = [key for key, site in (reentries or {}).items() if site.index == start]
-        add_start(assembler, cfg, start, ways[max(back)] if back else assembler.inserted(start))
+        add_start(assembler, cfg, start, reentry_labels[max(back)] if back else assembler.inserted(start))
     for probe in probes:
         _add_probe(assembler, probe)
     for header, make in (movers or {}).items():
         add_mover(assembler, cfg, header, make)
     announced = {index: Label("call at %d" % index) for index in calls or {}}
     beginning: List[Item] = []
-    writers = [_Writer(cfg, assembler, site, ways, announced, announce, beginning) for site in sites]
+    writers = [_Writer(cfg, assembler, site, reentry_labels, announced, announce, beginning) for site in sites]
     for writer in writers:
         assembler.insert(writer.site.index, writer.write())
     for index, callable in (calls or {}).items():
         assembler.insert(index, [announced[index]] + announcement(Emit(assembler, index, columns=True), cfg, callable))
     for key, site in (reentries or {}).items():
-        writer = _Writer(cfg, assembler, site, ways, announced, announce, beginning)
+        writer = _Writer(cfg, assembler, site, reentry_labels, announced, announce, beginning)
         if site.gate is not None:
-            assembler.insert(site.index, writer.emit.gate(site.gate, ways[key]))
+            assembler.insert(site.index, writer.emit.gate(site.gate, reentry_labels[key]))
         written = writer.write()  # this appends to ``beginning``
-        beginning += [ways[key]] + written + [writer.emit.jump(assembler.original(site.index))]
+        beginning += [reentry_labels[key]] + written + [writer.emit.jump(assembler.original(site.index))]
     if beginning:  # before all other code, because handler setups can only lead forwards
         over, first = Label("over the beginning"), assembler.first_place()
         assembler.insert(first, [Emit(assembler, first).jump_over(over)] + beginning + [over], redirect=False)
@@ -187,10 +187,10 @@ class _Writer:
     the code that calls continuations.
     """
 
-    def __init__(self, cfg: CFG, assembler: Assembler, site: Site, ways: Dict[Any, Label],
+    def __init__(self, cfg: CFG, assembler: Assembler, site: Site, reentry_labels: Dict[Any, Label],
                  announced: Dict[int, Label], announce: Announce, beginning: List[Item]) -> None:
         self.cfg = cfg
-        self.ways = ways
+        self.reentry_labels = reentry_labels
         self.announced, self.announce = announced, announce
         self.assembler = assembler
         self.site = site
@@ -288,8 +288,8 @@ class _Writer:
 
     def _behind(self, plan: ExitPlan) -> Label:
         """The label at which control continues after an exit."""
-        if plan.way in self.ways:
-            return self.ways[plan.way]
+        if plan.reentry in self.reentry_labels:
+            return self.reentry_labels[plan.reentry]
         if not plan.side:
             return self.assembler.inserted(plan.target)
         return self.announced.get(plan.target) or self.assembler.original(plan.target)

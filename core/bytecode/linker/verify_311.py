@@ -231,16 +231,16 @@ def _wrong_stack(reading: _Reading) -> Optional[str]:
     while todo:
         number = todo.pop()
         row, depth, entry = reading.rows[number], depths[number], reading.ours[number].entry
-        ways: List[Tuple[int, int]] = []
+        successors: List[Tuple[int, int]] = []
         if entry is not None:
             if depth < entry.depth and row.instr.name not in _SILENT and not row.instr.name.startswith("POP_JUMP"):
                 return "%s has %d items on the stack, its handler expects %d" % (row, depth, entry.depth)
-            ways.append((entry.target, entry.depth + entry.lasti + 1))
+            successors.append((entry.target, entry.depth + entry.lasti + 1))
         if row.target is not None:
-            ways.append((number_at[row.target], depth + _effect(row, True)))
+            successors.append((number_at[row.target], depth + _effect(row, True)))
         if not row.instr.is_final():
-            ways.append((number + 1, depth + _effect(row, False)))
-        for successor, there in ways:
+            successors.append((number + 1, depth + _effect(row, False)))
+        for successor, there in successors:
             deepest = max(deepest, there)
             if there < 0:
                 return "the operand stack runs empty at %s" % (row,)

@@ -157,12 +157,12 @@ def _wrong_depth(reading: _Reading) -> Optional[str]:
     while todo:
         number = todo.pop()
         row, depth = reading.rows[number], depths[number]
-        ways: List[Tuple[int, int]] = []
+        successors: List[Tuple[int, int]] = []
         if row.target is not None:
-            ways.append((number_at[row.target], depth + _effect(row.instr, True)))
+            successors.append((number_at[row.target], depth + _effect(row.instr, True)))
         if not row.instr.is_final():
-            ways.append((number + 1, depth + _effect(row.instr, False)))
-        for successor, there in ways:
+            successors.append((number + 1, depth + _effect(row.instr, False)))
+        for successor, there in successors:
             if there < 0:
                 return "the operand stack runs empty at %s" % (row,)
             if successor == len(reading.rows):

@@ -125,15 +125,15 @@ class _Copier:
     def _way_out(self, instr: Instr) -> Optional[List[Item]]:
         """3.7: leave the blocks one by one and run their bodies, instead of unwinding."""
         blocks, returning = self.cfg.block_stack[instr.index] or (), instr.opname == "RETURN_VALUE"
-        way = _unwound(blocks, returning)
-        if way is None or returning and not self.returns:
+        unwound = _unwound(blocks, returning)
+        if unwound is None or returning and not self.returns:
             return None
         line = instr.lineno
         items: List[Item] = []
         result = self.assembler.local(RESULT) if returning else None
         if returning:
             items.append(NewInstr("STORE_FAST", result, line))
-        for block in way:
+        for block in unwound:
             items.append(NewInstr("POP_BLOCK", None, line))
             if block.kind in ("finally", "with"):
                 end = self.ends.get(block.handler)
@@ -150,10 +150,10 @@ class _Copier:
 
 def _unwound(blocks: Blocks, returning: bool) -> Optional[Blocks]:
     """The blocks that are left, innermost first; None if one of them is a handler, or if none has a body."""
-    way = []
+    unwound = []
     for block in reversed(blocks):
         if block.kind == "loop" and not returning:
             break
-        way.append(block)
-    kinds = {block.kind for block in way}
-    return tuple(way) if "handler" not in kinds and kinds & {"finally", "with"} else None
+        unwound.append(block)
+    kinds = {block.kind for block in unwound}
+    return tuple(unwound) if "handler" not in kinds and kinds & {"finally", "with"} else None

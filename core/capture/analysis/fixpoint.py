@@ -251,7 +251,7 @@ class Analysis:
     def _is_unhandled(self, raised: Optional[Raised]) -> bool:
         """Make bytecode raise an exception whose object was not made. Returns whether there is one."""
         if raised is not None:
-            self.unhandled.add(raised.born)
+            self.unhandled.add(raised.defined_at)
         return raised is not None
 
     def _why_forced(self, index: int, state: FrameState, likely: bool) -> Optional[Break]:
@@ -291,16 +291,16 @@ class Analysis:
         if functions:  # other such values are found when all is analysed again, with these functions as objects
             base.objects.update(functions)
             return True
-        confined = [value.born for value in state.stack if is_confined(value)] + [
-            value.born for value in state.locals.values() if is_generating(value)]
-        for born in confined:
+        confined = [value.defined_at for value in state.stack if is_confined(value)] + [
+            value.defined_at for value in state.locals.values() if is_generating(value)]
+        for defined_at in confined:
             # A value that is made on a likely path and poisoned on an unlikely one comes here again in the next run.
-            rarely = not likely and born not in self.known_rarely
-            (self.rarely_poisoned if rarely else self.poisoned).setdefault(born, cause)
+            rarely = not likely and defined_at not in self.known_rarely
+            (self.rarely_poisoned if rarely else self.poisoned).setdefault(defined_at, cause)
         return bool(confined)
 
     def _after_break(self, instr: Instr, state: FrameState, depth: int) -> FrameState:
-        result = self.facts.feedback.get(instr.index) or self.facts.said.found.get(instr.index)
+        result = self.facts.feedback.get(instr.index) or self.facts.hinted.found.get(instr.index)
         if instr.opname in MADE_KNOWN and self.facts.inliner is not None:
             result = self._made_by(instr, state.stack[-1]) or result
         after = apply_fallback(instr, state, depth, result)
@@ -449,8 +449,8 @@ class Analysis:
             state.stack[-1] = kept_apart(state.stack[-1], False)
         block = self.cfg.blocks[cast(int, self.cfg.block_of[target])]
         raised = raised_in(state.stack)
-        if target <= version.block.start and raised is not None and raised.born >= target:
-            self.unhandled.add(raised.born)  # a loop in a handler
+        if target <= version.block.start and raised is not None and raised.defined_at >= target:
+            self.unhandled.add(raised.defined_at)  # a loop in a handler
             return []
         successor = version.edges.get(slot)
         if successor is None or successor.block is not block or _rounds(successor.state) != _rounds(state):

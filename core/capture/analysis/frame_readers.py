@@ -164,7 +164,7 @@ class FrameReaders:
 
     def _is_left_silently(self, stack: List[Abstract]) -> bool:
         """Whether the context manager of the innermost with statement is known to read no frame."""
-        return next((self._silent.get(value.born, False) for value in reversed(stack)
+        return next((self._silent.get(value.defined_at, False) for value in reversed(stack)
                      if self._is_made(value, enters_with)), False)
 
     def _is_made(self, value: Abstract, by: Callable[[Instr], bool]) -> bool:
@@ -173,7 +173,7 @@ class FrameReaders:
         Arguments of an inlined function were made by instructions of its caller.
         """
         instructions = self._function.instructions
-        return 0 <= value.born < len(instructions) and by(instructions[value.born])
+        return 0 <= value.defined_at < len(instructions) and by(instructions[value.defined_at])
 
     def _is_exit(self, callee: Abstract, arguments: List[Abstract]) -> bool:
         """Whether this is the ``__exit__`` that a with statement keeps on the stack, called after a body without
@@ -187,8 +187,8 @@ class FrameReaders:
             return True
         callee, arguments = stack[-1 - above], stack[len(stack) - above:]
         if self._is_exit(callee, arguments):
-            return not self._silent.get(callee.born, False)
-        looked_up = calls_method(instr) and self._plain.get(callee.born, False)
+            return not self._silent.get(callee.defined_at, False)
+        looked_up = calls_method(instr) and self._plain.get(callee.defined_at, False)
         name = "" if looked_up else self._name_of(callee)
         if name is None or name in READERS:
             return True

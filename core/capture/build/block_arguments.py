@@ -44,7 +44,7 @@ def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, lik
                            for item, item_like in zip(value.items, likes)], made)
     if isinstance(value, TypedValue):
         carried = builder.graph.new_value(value.type, hint)
-        copy = type(value)(value.type, carried, None, value.born)
+        copy = type(value)(value.type, carried, None, value.defined_at)
         block.params.append(carried)
         return copy
     if isinstance(value, Sequence):
@@ -52,18 +52,18 @@ def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, lik
         made = builder.graph.new_value(Object(tuple), hint)
         block.params += [] if isinstance(value, Display) else [made]
         items = [builder.block_parameters(item, block, hint, item_like) for item, item_like in zip(value.items, likes)]
-        return type(value)(items, None, value.born, None if isinstance(value, Display) else made)
+        return type(value)(items, None, value.defined_at, None if isinstance(value, Display) else made)
     if isinstance(value, Composite):
         return parted_parameters(builder, value, block, hint, like)
     if isinstance(value, Range):
-        return Range(_word_parameters(builder, ("start", "step", "length"), block), value.born)
+        return Range(_word_parameters(builder, ("start", "step", "length"), block), value.defined_at)
     if isinstance(value, LoopIterator):
         words = _word_parameters(builder, ITERATOR_WORDS[value.kind], block)
         likes = like.parts if isinstance(like, LoopIterator) else [None] * len(value.parts)
         parts = tuple(builder.block_parameters(part, block, hint, part_like)
                       for part, part_like in zip(value.parts, likes))
         source = like.input if isinstance(like, LoopIterator) else None
-        return LoopIterator(value.kind, words, parts, source, value.born, value.count)
+        return LoopIterator(value.kind, words, parts, source, value.defined_at, value.count)
     if isinstance(value, Unrolled):
         owner = like.owner if isinstance(like, Unrolled) else None
         return value.over(builder.block_parameters(value.owner, block, hint, owner), value.position)

@@ -39,7 +39,7 @@ def resumption_of(builder: Any, piece: Piece) -> Tuple[Optional[Tuple[int, Frame
     """
     raised = raised_in(builder.state.stack)
     if raised is not None:
-        return builder.resumptions[raised.born, raised.version], raised.wrote
+        return builder.resumptions[raised.defined_at, raised.version], raised.wrote
     before = [builder.ended.get(other, (None, False)) for other in piece.predecessors if other in builder.blocks]
     if not before or not builder.has_fragile() or any(resume is not before[0][0] for resume, _ in before):
         return None, False

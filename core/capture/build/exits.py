@@ -53,9 +53,10 @@ def resumption(builder: Any, index: int) -> Tuple[int, FrameState]:
     return again_at(builder.cfg, index), builder.state.copy()
 
 
-def exit_to(builder: Any, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+def exit_to(builder: Any, target: int, state: FrameState, side: bool, poll: bool = False,
+            reentry: Any = None) -> SideExit:
     """An exit to ``target``. Dead variables drop the objects that they held."""
-    return _exit(builder, target, builder.liveness.live_in(target), state, side=side, poll=poll, way=way)
+    return _exit(builder, target, builder.liveness.live_in(target), state, side=side, poll=poll, reentry=reentry)
 
 
 def exit_inside(builder: Any, rest: Continuation, packed: Output) -> SideExit:
@@ -173,9 +174,9 @@ def _is_deleted(builder: Any, name: str, live: Container[str], state: FrameState
 
 def exit_output(builder: Any, value: Abstract) -> Output:
     if isinstance(value, Raised):
-        raise Unhandled(value.born, Break("PJ206"))
-    if isinstance(value, Unbound) and value.born >= 0:
-        raise Refusal(value.born, Break("PJ212"))
+        raise Unhandled(value.defined_at, Break("PJ206"))
+    if isinstance(value, Unbound) and value.defined_at >= 0:
+        raise Refusal(value.defined_at, Break("PJ212"))
     if isinstance(value, UnescapedFunction) and value.name is not None and value.root is None:
         builder._leave_once(value)
         return function_output(builder, value)
@@ -210,13 +211,13 @@ def exit_output(builder: Any, value: Abstract) -> Output:
 
 def _leave_once(builder: Any, value: Abstract) -> None:
     """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
-    if value.born in builder.leaving and not (isinstance(value, Sequence) and not value.items):
-        maker = value.born if value.born not in builder.analysis.refused else builder.instr.index
+    if value.defined_at in builder.leaving and not (isinstance(value, Sequence) and not value.items):
+        maker = value.defined_at if value.defined_at not in builder.analysis.refused else builder.instr.index
         kind = ("function" if isinstance(value, UnescapedFunction)
                 else type_name(class_of(value)))  # type: ignore[arg-type]
         because = "the %s is in two places" % kind
         raise Refusal(maker, Break("PJ216", because=because))
-    builder.leaving.add(value.born)
+    builder.leaving.add(value.defined_at)
 
 
 def _iterator_output(builder: Any, value: LoopIterator) -> Output:

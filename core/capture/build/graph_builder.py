@@ -268,7 +268,7 @@ class GraphBuilder(AbstractInterpreter):
         if isinstance(top, CallOutcomes):
             self.note_outcomes(top)
             for slot, (target, after) in caught_edges(self, outcome_edges(top, last, self.state)).items():
-                self.block = top.ways[slot].block  # type: ignore[assignment]
+                self.block = cast(Block, top.outcomes[slot].block)
                 self.block.terminator = arm_alone(self._arm(piece, slot, target, after))
             return
         if breaks_loop(last):
@@ -293,9 +293,9 @@ class GraphBuilder(AbstractInterpreter):
 
     def not_inlined(self, callee: UnescapedFunction, error: Break) -> Break:
         """The exception if ``callee`` is not inlined. A function that a variable holds is then made by bytecode."""
-        named = not self.facts.depth and stores_local(self.function.instructions[callee.born + 1])
-        known = isinstance(error, Refusal) or not named or callee.born in self.analysis.refused
-        return error if known else Refusal(callee.born, Break("PJ202", opcode=FUNCTION_MAKER))
+        named = not self.facts.depth and stores_local(self.function.instructions[callee.defined_at + 1])
+        known = isinstance(error, Refusal) or not named or callee.defined_at in self.analysis.refused
+        return error if known else Refusal(callee.defined_at, Break("PJ202", opcode=FUNCTION_MAKER))
 
     def _return(self, piece: Piece) -> None:
         raise AssertionError("only callees return")
@@ -312,8 +312,8 @@ class GraphBuilder(AbstractInterpreter):
     def _arm(self, piece: Piece, slot: int, target: int, state: FrameState) -> Any:
         successor = piece.successors.get(slot)
         if successor is None or successor not in self.blocks:
-            way = successor.key if successor in self.region.beyond else None
-            return self.exit_to(target, state, False, way=way)
+            reentry = successor.key if successor in self.region.beyond else None
+            return self.exit_to(target, state, False, reentry=reentry)
         self.entry.setdefault(successor, state)
         if self.region.closes(piece, successor):
             return self._poll(successor, state)
@@ -406,7 +406,7 @@ class GraphBuilder(AbstractInterpreter):
                 part = rooted(item, Item(value.root, position), True)
                 part.source = Item(value.source, position) if value.source is not None else None
                 items.append(self.use(part))
-            copy = Sequence(items, value.source, value.born, value.value)
+            copy = Sequence(items, value.source, value.defined_at, value.value)
             copy.root = value.root
             return cast(SomeAbstract, copy)
         if isinstance(value, LoopIterator) and value.root is not None:

@@ -119,14 +119,14 @@ class InlineBuilder(GraphBuilder):
 
     def _continue(self) -> Abstract:
         """Join the returning paths, one join for each outcome."""
-        ways: Dict[int, CallOutcome] = {}
+        outcomes: Dict[int, CallOutcome] = {}
         for slot, returns in sorted(self.returns.items()):
             values = self._values(returns, self.analysis.outcomes[slot])
-            ways[slot] = CallOutcome(values[0], dict(zip(self.analysis.written, values[1:])), self.parent.block)
+            outcomes[slot] = CallOutcome(values[0], dict(zip(self.analysis.written, values[1:])), self.parent.block)
         if len(self.analysis.outcomes) > 1:
-            return CallOutcomes(ways, self.analysis.name)
-        self.parent.state.locals.update(ways[0].written)
-        return ways[0].result
+            return CallOutcomes(outcomes, self.analysis.name)
+        self.parent.state.locals.update(outcomes[0].written)
+        return outcomes[0].result
 
     def _values(self, returns: List[Tuple[Block, List[Abstract]]], outcome: CallOutcome) -> List[Abstract]:
         """The result and the values of the written places, joined where returning paths meet."""
@@ -167,17 +167,17 @@ class InlineBuilder(GraphBuilder):
 
     def _return(self, piece: Piece) -> None:
         written = [self.state.locals[name] for name in self.analysis.written]
-        way = self.analysis.way_of[piece.version]
-        self.returns.setdefault(way, []).append((self.block, [self.returned] + written))
+        number = self.analysis.outcome_numbers[piece.version]
+        self.returns.setdefault(number, []).append((self.block, [self.returned] + written))
 
     def throw(self, cls: type, block: Any) -> None:
         written = [self.before.locals[name] for name in self.analysis.written]
-        way = self.analysis.way_of[self.version, self.instr.index, cls]
-        self.returns.setdefault(way, []).append((block, [Thrown(cls, self.instr.index)] + written))
+        number = self.analysis.outcome_numbers[self.version, self.instr.index, cls]
+        self.returns.setdefault(number, []).append((block, [Thrown(cls, self.instr.index)] + written))
 
     # exits
 
-    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, reentry: Any = None) -> SideExit:
         """An exit from the callee is the side exit of the call, unless the target is left to bytecode inside the
         callee."""
         if self.analysis.leaves_at(target):
@@ -258,11 +258,11 @@ class InlineBuilder(GraphBuilder):
         known = set(self.leaving)
         while builder is not None:
             held = [*builder.state.locals.values(), *builder.state.stack]
-            known.update(part.born for one in held for part in tuples_in(one))
+            known.update(part.defined_at for one in held for part in tuples_in(one))
             builder = getattr(builder, "parent", None)
-        if not isinstance(value, Sequence) or value.items and value.born in known:
+        if not isinstance(value, Sequence) or value.items and value.defined_at in known:
             raise Break("PJ231")
-        self.leaving.add(value.born)
+        self.leaving.add(value.defined_at)
 
     def _refused(self, instr: Instr, error: Break) -> Break:
         return error

@@ -40,8 +40,8 @@ class ReentryBuilder(GraphBuilder):
         state.locals[ROUNDS] = Number(WORD, count)
         return super()._poll(header, state)
 
-    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, way: Any = None) -> SideExit:
+    def exit_to(self, target: int, state: FrameState, side: bool, poll: bool = False, reentry: Any = None) -> SideExit:
         if poll:
             state = state.copy()
             del state.locals[ROUNDS]
-        return super().exit_to(target, state, side, poll, way)
+        return super().exit_to(target, state, side, poll, reentry)

@@ -21,7 +21,7 @@ class CalleePropagator(TypePropagator):
 
     returned: Abstract
     yields: Optional[Dict[int, int]] = None
-    foreseen: Dict[int, bool]
+    predicted: Dict[int, bool]
     thrown: Dict[Tuple[int, int, type], CallOutcome]
 
     def throw(self, cls: type, block: Any) -> None:
@@ -33,7 +33,7 @@ class CalleePropagator(TypePropagator):
         sample = getattr(self.state.stack[-1], "sample", None)
         super().jump_if(when, keep)
         if is_exactly(sample, STEERING):
-            self.foreseen[self.instr.index] = bool(sample) == when
+            self.predicted[self.instr.index] = bool(sample) == when
 
     def op_RETURN_VALUE(self, instr: Instr) -> None:
         if self.cfg.successors[instr.index]:

@@ -72,7 +72,8 @@ class CalleeAnalysis(Analysis):
         doomed: the blocks from which no path returns.
         outcomes: the results of the call, with the values of the places that it writes.
         written: the names of those places.
-        way_of: the numbers of outcomes, by block version that returns, or by the origin of an exception for the caller.
+        outcome_numbers: the numbers of outcomes, by the block version that returns, or by the origin of an exception
+            for the caller.
         left: the versions that are left to bytecode, see `cold_paths`, with the reason.
         region: the pieces to build.
     """
@@ -89,9 +90,9 @@ class CalleeAnalysis(Analysis):
         self.yields = self.interpreter.yields = body.yields  # type: ignore[attr-defined]
         self.returned: Dict[Version, CallOutcome] = {}
         self.lists: Dict[Version, Kinds] = {}
-        self.way_of: Dict[Any, int] = {}
+        self.outcome_numbers: Dict[Any, int] = {}
         self.left: Dict[Version, Break] = {}
-        self.interpreter.foreseen, self.interpreter.thrown = {}, {}  # type: ignore[attr-defined]
+        self.interpreter.predicted, self.interpreter.thrown = {}, {}  # type: ignore[attr-defined]
 
     def finish(self) -> "CalleeAnalysis":
         """Run the analysis. Raises Break if the callee cannot be inlined."""
@@ -154,11 +155,11 @@ class CalleeAnalysis(Analysis):
             common = [version for version in returning if version.likely][-1:] or returning[-1:]
             doomed.update(version for version in returning if version not in common)
             self._sort(common)
-        ways = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
+        most = MAX_OUTCOMES if self.yields is None else max(MAX_OUTCOMES, self.facts.unrolling + 1)
         raised = [outcome for outcome in self.outcomes if isinstance(outcome.result, Thrown)]
         if len(raised) == len(self.outcomes):
             raise never
-        few = len(self.outcomes) - len(raised) <= ways and len(raised) <= MAX_OUTCOMES
+        few = len(self.outcomes) - len(raised) <= most and len(raised) <= MAX_OUTCOMES
         if not few or not all(outcome.is_known() for outcome in self.outcomes):
             raise Break("PJ230", callee=self.name, because=MIXED)
         return doomed
@@ -181,10 +182,10 @@ class CalleeAnalysis(Analysis):
         keys = [*versions, *thrown]
         found = [CallOutcome(result, {name: places[name] for name in self.written})
                  for result, places, _ in [*map(self.returned.__getitem__, versions), *thrown.values()]]
-        ways = sort_outcomes(found)
-        self.way_of = {keys[position]: slot for slot, members in ways.items() for position in members}
+        groups = sort_outcomes(found)
+        self.outcome_numbers = {keys[position]: slot for slot, members in groups.items() for position in members}
         self.outcomes = [functools.reduce(CallOutcome.covering, [found[position] for position in members])
-                         for members in ways.values()]
+                         for members in groups.values()]
 
     def build_into(self, parent: Any, facts: CaptureContext, entry: FrameState) -> Abstract:
         """Build the body into a caller's graph; returns the result of the call."""
@@ -204,9 +205,9 @@ class CalleeAnalysis(Analysis):
         if cause.leaves or not inside:
             return inside
         own = cast(int, self.cfg.block_of[index])
-        for number, jumps in self.interpreter.foreseen.items():  # type: ignore[attr-defined]
-            ways = self.cfg.successors[number]
-            if len(ways) == 2 and self.cfg.dominates(self.cfg.block_of[ways[jumps]], own):
+        for number, jumps in self.interpreter.predicted.items():  # type: ignore[attr-defined]
+            successors = self.cfg.successors[number]
+            if len(successors) == 2 and self.cfg.dominates(self.cfg.block_of[successors[jumps]], own):
                 return False
         return is_aside(self.cfg, self.liveness, index)
 
@@ -469,7 +470,7 @@ def _at_home(interpreter: Any, result: Abstract) -> Abstract:
     def at_home(value: Abstract) -> Abstract:
         if is_confined(value):
             value = copy.copy(value)
-            value.born = interpreter.instr.index
+            value.defined_at = interpreter.instr.index
         return value
 
     return result.map(at_home) if isinstance(result, CallOutcomes) else at_home(result)

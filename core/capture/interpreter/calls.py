@@ -25,7 +25,7 @@ from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import Model, code_model, model_of
 from pijit.core.capture.models.stdlib.context_managers import Manager
 from pijit.core.capture.models.stdlib.known_managers import ready
-from pijit.core.capture.profile.hints import heed
+from pijit.core.capture.profile.hints import apply_hint
 from pijit.core.capture.values.base import HeldMethod
 from pijit.core.capture.values.describe import Arguments, Handler
 from pijit.core.capture.values.lattice import (
@@ -51,7 +51,7 @@ MAX_KEYWORDS = 16
 
 def op_CALL_FUNCTION(interpreter: Interpreter, instr: Instr) -> None:
     if instr.arg == 2:
-        heed(interpreter.facts, *interpreter.state.stack[-3:])
+        apply_hint(interpreter.facts, *interpreter.state.stack[-3:])
     arguments = interpreter.pop_many(instr.arg or 0)
     interpreter.push(interpreter.call(interpreter.pop(), arguments, {}))
 
@@ -87,7 +87,7 @@ def op_DICT_MERGE(interpreter: Interpreter, instr: Instr) -> None:
     into = _keywords(interpreter, interpreter.use(owner))
     if more is None or into is None or set(more) & set(into):
         raise Break("PJ211")
-    interpreter.state.stack[-(instr.arg or 0)] = Keywords(dict(into, **more), owner.born)
+    interpreter.state.stack[-(instr.arg or 0)] = Keywords(dict(into, **more), owner.defined_at)
 
 
 def op_BUILD_MAP_UNPACK_WITH_CALL(interpreter: Interpreter, instr: Instr) -> None:

@@ -84,7 +84,7 @@ def op_DICT_UPDATE(interpreter: Interpreter, instr: Instr) -> None:
     """``{**a}`` from CPython 3.9 on."""
     more, owner = interpreter.pop(), interpreter.use(interpreter.state.stack[-(instr.arg or 1)])
     made = joined_dicts(interpreter, [owner, more])
-    made.born = owner.born
+    made.defined_at = owner.defined_at
     interpreter.state.stack[-(instr.arg or 1)] = made
 
 
@@ -98,12 +98,12 @@ def op_BUILD_SET_UNPACK(interpreter: Interpreter, instr: Instr) -> None:
 def op_SET_UPDATE(interpreter: Interpreter, instr: Instr) -> None:
     """``{*a}`` and ``{1, 2, 3}`` from CPython 3.9 on; Break unless the set below is still empty."""
     value, owner = interpreter.pop(), interpreter.state.stack[-(instr.arg or 1)]
-    begin = interpreter.function.instructions[owner.born] if owner.born >= 0 else instr
+    begin = interpreter.function.instructions[owner.defined_at] if owner.defined_at >= 0 else instr
     between = interpreter.function.instructions[begin.index:instr.index]
     if not builds_set(begin) or begin.arg or any(map(adds_to_set, between)):
         raise Break("PJ216", opcode=instr.opname)
     made = call_set(interpreter, [value], {})
-    made.born = owner.born
+    made.defined_at = owner.defined_at
     interpreter.state.stack[-(instr.arg or 1)] = made
 
 
@@ -132,7 +132,7 @@ def op_LIST_APPEND(interpreter: Interpreter, instr: Instr) -> None:
     kinds = item_kinds(owner)
     if kinds != {item_kind(item)}:
         kind = list_of_kinds(together([*kinds, item_kind(item)]))
-        interpreter.state.stack[-(instr.arg or 1)] = Instance(kind, made, None, owner.born)
+        interpreter.state.stack[-(instr.arg or 1)] = Instance(kind, made, None, owner.defined_at)
     interpreter.emit("collect", [made, interpreter.stored_value(item)], None, exits=True)
 
 
@@ -144,7 +144,8 @@ def op_MAP_ADD(interpreter: Interpreter, instr: Instr) -> None:
     if class_of(known) is dict and not (isinstance(key, Const) and isinstance(known, KnownContainer)):
         made = interpreter.object_value(known)
         kinds = joined_kinds(kinds_of_entries(known), (entry_kind(key), entry_kind(value)))
-        interpreter.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(dict, kinds), made, None, known.born)
+        interpreter.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(dict, kinds), made, None,
+                                                              known.defined_at)
         interpreter.emit("collect_pair", [made, interpreter.key_value(key), interpreter.stored_value(value)], None,
                          exits=True)
         return
@@ -153,7 +154,7 @@ def op_MAP_ADD(interpreter: Interpreter, instr: Instr) -> None:
     items = dict(zip(known.keys, map(interpreter.use, known.items)))
     items[_key(key)] = value
     longer = interpreter.new_dict(list(items), list(items.values()))
-    longer.born = known.born
+    longer.defined_at = known.defined_at
     interpreter.state.stack[-(instr.arg or 1)] = longer
 
 
@@ -163,7 +164,7 @@ def op_SET_ADD(interpreter: Interpreter, instr: Instr) -> None:
     interpreter.require_key(item)
     known = interpreter.state.stack[-(instr.arg or 1)]
     owner, kinds = interpreter.object_value(known), joined_kinds(kinds_of_entries(known), (entry_kind(item),))
-    interpreter.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(set, kinds), owner, None, known.born)
+    interpreter.state.stack[-(instr.arg or 1)] = Instance(type_with_entries(set, kinds), owner, None, known.defined_at)
     interpreter.emit("collect_member", [owner, interpreter.stored_value(item)], None, exits=True)
 
 
@@ -173,7 +174,7 @@ def _lengthen(interpreter: Interpreter, position: int, more: List[Abstract]) -> 
     if not isinstance(known, KnownContainer) or known.keys is not None:
         raise Break("PJ216", operand=describe(known))
     longer = interpreter.new_list([interpreter.use(item) for item in known.items] + more)
-    longer.born = known.born
+    longer.defined_at = known.defined_at
     interpreter.state.stack[-position] = longer
 
 
@@ -197,7 +198,7 @@ def op_UNPACK_EX(interpreter: Interpreter, instr: Instr) -> None:
     value = interpreter.pop()
     found = taken_apart_with_rest(interpreter, value, before, after)
     if found is not None:
-        found[before].born = instr.index
+        found[before].defined_at = instr.index
         interpreter.state.stack += reversed(found)
         return
     items = _chained(interpreter, [value])
@@ -205,7 +206,7 @@ def op_UNPACK_EX(interpreter: Interpreter, instr: Instr) -> None:
         raise Break("PJ203", operand="%d items" % len(items))
     end = len(items) - after
     rest = interpreter.new_list(items[before:end])
-    rest.born = instr.index
+    rest.defined_at = instr.index
     interpreter.state.stack += reversed(items[:before] + [rest] + items[end:])
 
 

@@ -49,7 +49,7 @@ MAKING = ("__new__", "__init__", "__del__")
 def without_raised(state: FrameState) -> FrameState:
     """The state as in bytecode, which has made the exception object."""
     def known(value: Abstract) -> Abstract:
-        return Unknown("PJ206", value.born) if isinstance(value, Raised) else value
+        return Unknown("PJ206", value.defined_at) if isinstance(value, Raised) else value
 
     return FrameState({name: known(value) for name, value in state.locals.items()}, list(map(known, state.stack)))
 
@@ -234,7 +234,7 @@ def note_effect(interpreter: Interpreter, name: str, exits: bool) -> None:
     if exits and raised.wrote and name not in CANNOT_FAIL:
         raise Break("PJ206", opcode=interpreter.instr.opname)
     if name in EFFECTS:
-        later = Raised(raised.cls, raised.born, raised.version, True)
+        later = Raised(raised.cls, raised.defined_at, raised.version, True)
         interpreter.state.stack = [later if isinstance(value, Raised) else value for value in interpreter.state.stack]
 
 

@@ -42,7 +42,7 @@ from pijit.core.capture.models.iteration import comprehensions, generators
 from pijit.core.capture.models.numpy import library
 from pijit.core.capture.models.objects.special_methods import method_called
 from pijit.core.capture.models.operators import describe
-from pijit.core.capture.models.predicted_exceptions import foresee
+from pijit.core.capture.models.predicted_exceptions import predict_exception
 from pijit.core.capture.models.protocol import SomeAbstract
 from pijit.core.capture.models.stdlib import context_managers
 from pijit.core.capture.state.edges import FALL, ExceptionEdge, Transfer
@@ -324,7 +324,7 @@ class AbstractInterpreter:
         """
         if isinstance(value, Const):
             return value.object
-        if isinstance(value, Number) and self.facts.steering.may_be_known(value):
+        if isinstance(value, Number) and self.facts.specialisation.may_be_known(value):
             self.rely(value, HasValue(value.sample))
             return value.sample
         return None
@@ -364,7 +364,7 @@ class AbstractInterpreter:
         self.transfer, self.exception_edges = FALL, []
         saved = self.before = self.state.copy()
         try:
-            foresee(self, instr)
+            predict_exception(self, instr)
             self._dispatch(instr)
         except Break:
             self.state = saved
@@ -399,8 +399,8 @@ class AbstractInterpreter:
             handler(self, instr)
 
     def push(self, value: Abstract) -> None:
-        if value.born < 0:
-            value.born = self.instr.index
+        if value.defined_at < 0:
+            value.defined_at = self.instr.index
         self.state.stack.append(value)
 
     def pop(self) -> Abstract:

@@ -53,7 +53,7 @@ def named_iterator(interpreter: Interpreter, value: Abstract) -> Abstract:
     if (interpreter.facts.depth or not isinstance(value, Lazy) or value.made.code is EACH_ITEM
             or is_confined(value.iterator)):
         raise Break("PJ202", value=describe(value))
-    return begun(value.made, value.iterator, value.born)
+    return begun(value.made, value.iterator, value.defined_at)
 
 
 def op_GET_ITER(interpreter: Interpreter, instr: Instr) -> None:

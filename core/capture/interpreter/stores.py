@@ -76,7 +76,7 @@ def _is_namespace(interpreter: Interpreter, sample: Any) -> bool:
 def instr_of(interpreter: Interpreter, value: Abstract) -> str:
     """The name of the instruction that made a value, or ""."""
     instructions = interpreter.facts.function.instructions
-    return instructions[value.born].opname if 0 <= value.born < len(instructions) else ""
+    return instructions[value.defined_at].opname if 0 <= value.defined_at < len(instructions) else ""
 
 
 def reading(interpreter: Interpreter, place: Any, owner: Abstract) -> None:

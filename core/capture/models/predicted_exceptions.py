@@ -1,6 +1,6 @@
 """Exceptions a kernel can predict, such as a missing key, where a handler of the program catches them.
 
-`foresee` runs before an instruction and branches to the handler where the instruction would raise. Any other
+`predict_exception` runs before an instruction and branches to the handler where the instruction would raise. Any other
 exception makes the kernel exit.
 """
 
@@ -62,7 +62,7 @@ UNLIKELY: Dict[Any, Any] = {INT: -8765432109876543211, FLOAT: -8.765432109876543
 DIVISIONS = frozenset(["/", "//", "%"])
 
 
-def foresee(interpreter: Interpreter, instr: Instr) -> None:
+def predict_exception(interpreter: Interpreter, instr: Instr) -> None:
     """Branch to the handler where an instruction raises a predicted exception; for any other the kernel exits."""
     check = CHECKS.get(instr.opname)
     if check is None or interpreter.handler() is None and not interpreter.leads_out():

@@ -50,39 +50,39 @@ class Shown(NamedTuple):
     lineno: int
 
 
-def parsed(text: str, lookup: Lookup, ndim: int = 1, born: int = -1) -> Abstract:
+def parsed(text: str, lookup: Lookup, ndim: int = 1, defined_at: int = -1) -> Abstract:
     """The abstract value that a text describes. The text of the ValueError says what is accepted.
 
     ``ndim`` is the number of dimensions of arrays whose text gives none.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-        return _value(tree, lookup, ndim, born)
+        return _value(tree, lookup, ndim, defined_at)
     except (SyntaxError, KeyError, TypeError, ValueError, AttributeError):
         raise ValueError("{!r} is no type of a value; accepted are {}".format(text, ACCEPTED)) from None
 
 
-def _value(tree: Any, lookup: Lookup, ndim: int, born: int) -> Abstract:
+def _value(tree: Any, lookup: Lookup, ndim: int, defined_at: int) -> Abstract:
     if isinstance(tree, ast.Subscript):
         parts = _parts(tree.slice)
         name = _name(tree.value)
         if name in TUPLES:
-            return Items([_value(part, lookup, ndim, born) for part in parts], born=born)
+            return Items([_value(part, lookup, ndim, defined_at) for part in parts], defined_at=defined_at)
         if name in CONTAINERS:
-            [_value(part, lookup, ndim, born) for part in parts]
-            return Instance(Object(CONTAINERS[name]), born=born)
+            [_value(part, lookup, ndim, defined_at) for part in parts]
+            return Instance(Object(CONTAINERS[name]), defined_at=defined_at)
         if name not in ARRAYS or len(parts) > 2:
             raise ValueError(name)
-        said = ast.literal_eval(parts[1]) if len(parts) == 2 else ndim
-        if type(said) is not int or not 0 <= said <= 32:
-            raise ValueError(said)
-        return Tensor(Array(_dtype(_kind(parts[0], lookup)), said, "C", True), born=born)
+        hinted = ast.literal_eval(parts[1]) if len(parts) == 2 else ndim
+        if type(hinted) is not int or not 0 <= hinted <= 32:
+            raise ValueError(hinted)
+        return Tensor(Array(_dtype(_kind(parts[0], lookup)), hinted, "C", True), defined_at=defined_at)
     kind = _kind(tree, lookup)
     if kind in PYTHON_SCALARS:
-        return Number(PYTHON_SCALARS[kind], born=born)
+        return Number(PYTHON_SCALARS[kind], defined_at=defined_at)
     if kind in CONTAINERS.values():
-        return Instance(Object(kind), born=born)
-    return Number(numpy_scalar(_dtype(kind)), born=born)
+        return Instance(Object(kind), defined_at=defined_at)
+    return Number(numpy_scalar(_dtype(kind)), defined_at=defined_at)
 
 
 def _parts(tree: Any) -> List[Any]:
@@ -147,7 +147,7 @@ class Hints:
         self.wrong: Set[int] = set()
         self._shown: Optional[List[Shown]] = None
 
-    def said(self, function: Function, code: CodeType, localsplus: Sequence[Any],
+    def hinted(self, function: Function, code: CodeType, localsplus: Sequence[Any],
              globals: Dict[str, Any]) -> HintedTypes:
         """The hints in comments, for a call with these variables. Warns once about hints that cannot be parsed."""
         names = dict(zip(function.varnames, localsplus))
@@ -159,13 +159,13 @@ class Hints:
             self._shown = list(_shown(function, code))
             for hint in self._shown:
                 _warn_of(hint, lookup, code.co_filename)
-        said = HintedTypes(self.wrong, next((value.ndim for value in localsplus if type(value) is np.ndarray), 1))
+        hinted = HintedTypes(self.wrong, next((value.ndim for value in localsplus if type(value) is np.ndarray), 1))
         for hint in self._shown:
             try:
-                said.note(hint.index, parsed(hint.text, lookup, said.ndim, hint.index))
+                hinted.note(hint.index, parsed(hint.text, lookup, hinted.ndim, hint.index))
             except ValueError:
                 continue
-        return said
+        return hinted
 
 
 def _warn_of(hint: Shown, lookup: Lookup, filename: str) -> None:
@@ -223,17 +223,17 @@ def check_text(text: str) -> None:
     parsed(text, _nothing)
 
 
-def said_by(kind: Abstract, facts: Any, born: int) -> Abstract:
-    """The value that a hint declares; ``born`` is the instruction that makes it."""
-    said = kind.object if isinstance(kind, Const) else kind.sample if isinstance(kind, OpaqueObject) else None
+def hinted_by(kind: Abstract, facts: Any, defined_at: int) -> Abstract:
+    """The value that a hint declares; ``defined_at`` is the instruction that makes it."""
+    hinted = kind.object if isinstance(kind, Const) else kind.sample if isinstance(kind, OpaqueObject) else None
     try:
-        return parsed(text_of(said), _nothing, facts.said.ndim, born)
+        return parsed(text_of(hinted), _nothing, facts.hinted.ndim, defined_at)
     except (TypeError, ValueError):
         raise Break("PJ201", callee="hint") from None
 
 
-def heed(facts: Any, callee: Abstract, value: Abstract, kind: Abstract) -> None:
+def apply_hint(facts: Any, callee: Abstract, value: Abstract, kind: Abstract) -> None:
     """Note the hint that a call of `hint` gives for an unknown value. Raises Hinted if it is new."""
-    if (isinstance(callee, Const) and callee.object is hint and isinstance(value, Unknown) and value.born >= 0
-            and facts is facts.base and facts.said.note(value.born, said_by(kind, facts, value.born))):
+    if (isinstance(callee, Const) and callee.object is hint and isinstance(value, Unknown) and value.defined_at >= 0
+            and facts is facts.base and facts.hinted.note(value.defined_at, hinted_by(kind, facts, value.defined_at))):
         raise Hinted

@@ -93,7 +93,7 @@ def with_kind(kinds: Tuple[Abstract, ...], seen: Abstract) -> Tuple[Abstract, ..
 def _joined(kind: Abstract, seen: Abstract) -> Abstract:
     """The join of two kinds. Strings that differ become any string."""
     if class_of(kind) is class_of(seen) is str and kind != seen:
-        return Instance(Object(str), born=kind.born)
+        return Instance(Object(str), defined_at=kind.defined_at)
     return join(kind, seen)
 
 
@@ -106,18 +106,19 @@ def _forgets(both: Abstract, kind: Abstract, seen: Abstract) -> bool:
 
 def _like(value: Any, index: int) -> Abstract:
     """The abstract value that is kept for an observed value; a tuple keeps the types of its items."""
-    seen, kind = abstract_of(value, born=index), type(value)
+    seen, kind = abstract_of(value, defined_at=index), type(value)
     if not isinstance(seen, OpaqueObject):
         return seen
     if kind is tuple and len(value) <= MAX_ITEMS:
         items = [_like(item, index) for item in value]
-        return Sequence([Unknown("PJ218", index) if isinstance(item, Const) else item for item in items], born=index)
+        unknown = Unknown("PJ218", index)
+        return Sequence([unknown if isinstance(item, Const) else item for item in items], defined_at=index)
     if kind is list:
-        return Instance(list_like(value[:LOOKED_AT]) or Object(list) if value else Vacant(), born=index)
+        return Instance(list_like(value[:LOOKED_AT]) or Object(list) if value else Vacant(), defined_at=index)
     if is_among(kind, (dict, defaultdict, Counter)):
-        return Instance(type_like(kind, islice(value, LOOKED_AT), islice(value.values(), LOOKED_AT)), born=index)
+        return Instance(type_like(kind, islice(value, LOOKED_AT), islice(value.values(), LOOKED_AT)), defined_at=index)
     known = is_among(kind, CONTAINERS) or is_generator(kind)
-    return Instance(Object(kind), born=index) if known else Unknown("PJ203", index)
+    return Instance(Object(kind), defined_at=index) if known else Unknown("PJ203", index)
 
 
 def _in_words(kind: Abstract) -> str:

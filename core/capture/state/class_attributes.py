@@ -21,7 +21,7 @@ def as_owner(value: Abstract) -> Abstract:
     unchanged."""
     if not isinstance(value, Const) or not _is_shared(value.object):
         return value
-    owner = OpaqueObject(value.object, value.source, value.born)
+    owner = OpaqueObject(value.object, value.source, value.defined_at)
     owner.root = value.root
     return owner
 

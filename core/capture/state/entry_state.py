@@ -13,7 +13,7 @@ from pijit.guards.source import Local
 
 
 def entry_state(function: Function, localsplus: List[Any], unbound: Any,
-                steering: Specialisation = Specialisation()) -> FrameState:
+                specialisation: Specialisation = Specialisation()) -> FrameState:
     """The state at function entry: arguments by their types, other locals unbound."""
     locals: Dict[str, Abstract] = {}
     cells = set(function.cellvars)
@@ -22,7 +22,7 @@ def entry_state(function: Function, localsplus: List[Any], unbound: Any,
         if value is unbound:
             locals[name] = Unknown("PJ208") if name in cells else UNBOUND
         else:
-            locals[name] = steering.arriving(known_of(value, Local(index, name)))
+            locals[name] = specialisation.arriving(known_of(value, Local(index, name)))
     return FrameState(locals, [])
 
 

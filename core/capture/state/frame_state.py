@@ -86,14 +86,14 @@ def join(left: Abstract, right: Abstract) -> Abstract:
     classes = pointer_class(left), pointer_class(right)
     some = isinstance(left, Instance) or isinstance(right, Instance)
     if some and classes[0] is not None and classes[0] is classes[1]:
-        return Instance(_joined_type(left, right, classes[0]), born=left.born)
+        return Instance(_joined_type(left, right, classes[0]), defined_at=left.defined_at)
     number = number_type(left)
     if number is not None and number == number_type(right):
-        return Number(number, born=left.born)
+        return Number(number, defined_at=left.defined_at)
     if may_be_unbound(left) or may_be_unbound(right):
-        return Unknown("PJ212", left.born)
+        return Unknown("PJ212", left.defined_at)
     return Unknown("PJ213" if not isinstance(left, Unknown) and not isinstance(right, Unknown) else "PJ218",
-                   left.born)
+                   left.defined_at)
 
 
 def _joined_type(left: Abstract, right: Abstract, python: type) -> Object:
@@ -208,7 +208,7 @@ def lengthened(owner: Abstract, kinds: Set[Optional[Type]]) -> Abstract:
     known = item_kinds(owner)
     if None in known:
         return owner.forgotten()
-    copy = Instance(list_of_kinds(together([*known, *kinds])), owner.value, owner.source, owner.born)  # type: ignore
+    copy = Instance(list_of_kinds(together([*known, *kinds])), owner.value, owner.source, owner.defined_at)  # type: ignore
     copy.root = owner.root
     return copy
 
@@ -223,7 +223,7 @@ def expect_items(state: FrameState) -> None:
             return value
         kind = (list_of_kinds(item_kinds(value)) if value.keys is None
                 else type_with_entries(dict, kinds_of_entries(value)))
-        copy = Instance(kind, value.value, value.source, value.born)
+        copy = Instance(kind, value.value, value.source, value.defined_at)
         copy.root = value.root
         return copy
 
@@ -278,10 +278,10 @@ def _become(state: FrameState, owner: Abstract, new: Object, known: bool) -> Non
         return
 
     def loose(one: Abstract) -> Abstract:
-        apart = one.born != owner.born and (known or one.source is None is owner.source)
+        apart = one.defined_at != owner.defined_at and (known or one.source is None is owner.source)
         if one != owner or apart:
             return one
-        copy = Instance(new, one.value, one.source, one.born)  # type: ignore[attr-defined]
+        copy = Instance(new, one.value, one.source, one.defined_at)  # type: ignore[attr-defined]
         copy.root = one.root
         return copy
 
@@ -297,7 +297,7 @@ def forget_iterators(state: FrameState) -> None:
     """Invalidate iterators in variables: bytecode may have passed them to other code, which may step them."""
     for name, value in state.locals.items():
         if isinstance(value, (LoopIterator, GeneratorFrame)):
-            state.locals[name] = Unknown("PJ209", value.born)
+            state.locals[name] = Unknown("PJ209", value.defined_at)
 
 
 def leaves(value: Abstract) -> Iterator[TypedValue]:

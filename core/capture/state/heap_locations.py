@@ -262,11 +262,11 @@ def after_bytecode(value: Abstract) -> Abstract:
     """The value of a place after an instruction that may have written it. It is assumed to have the same type."""
     kind = number_type(value)
     if kind is not None and isinstance(value, Const):
-        return Number(kind, None, value.source, value.born)
+        return Number(kind, None, value.source, value.defined_at)
     if isinstance(value, KnownContainer):
-        return Instance(value.type, None, value.source, value.born)
+        return Instance(value.type, None, value.source, value.defined_at)
     if isinstance(value, TypedValue):
-        return type(value)(value.type, None, value.source, value.born)
+        return type(value)(value.type, None, value.source, value.defined_at)
     return value
 
 

@@ -38,31 +38,33 @@ class CallOutcome(NamedTuple):
 
 
 class CallOutcomes(Abstract):
-    """The result of a call at the end of its block; ``ways`` are its outcomes, by the slot of the edge."""
+    """The result of a call at the end of its block; ``outcomes`` are those of its paths, by the slot of the edge."""
 
-    __slots__ = ("ways", "name")
+    __slots__ = ("outcomes", "name")
 
-    def __init__(self, ways: Dict[int, CallOutcome], name: str, born: int = -1) -> None:
-        super().__init__(None, born)
-        self.ways = ways
+    def __init__(self, outcomes: Dict[int, CallOutcome], name: str, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
+        self.outcomes = outcomes
         self.name = name
 
     def key(self) -> Any:
-        return tuple((slot, way.result) for slot, way in self.ways.items())
+        return tuple((slot, outcome.result) for slot, outcome in self.outcomes.items())
 
     def map(self, change: Callable[[Abstract], Abstract]) -> "CallOutcomes":
         """The same outcomes with ``change`` applied to each result."""
-        return CallOutcomes({slot: way._replace(result=change(way.result)) for slot, way in self.ways.items()},
-                            self.name)
+        return CallOutcomes({slot: outcome._replace(result=change(outcome.result))
+                             for slot, outcome in self.outcomes.items()}, self.name)
 
     def states(self, state: FrameState) -> Dict[int, FrameState]:
         """The abstract states after the call, by slot."""
-        return {slot: FrameState(dict(state.locals, **{name: value.forgotten() for name, value in way.written.items()}),
-                                 state.stack[:-1] + [way.result]) for slot, way in self.ways.items()}
+        def after(outcome: CallOutcome) -> FrameState:
+            written = {name: value.forgotten() for name, value in outcome.written.items()}
+            return FrameState(dict(state.locals, **written), state.stack[:-1] + [outcome.result])
+        return {slot: after(outcome) for slot, outcome in self.outcomes.items()}
 
     def raises(self) -> bool:
         """Whether the call may raise an exception that its caller handles."""
-        return any(isinstance(way.result, Thrown) for way in self.ways.values())
+        return any(isinstance(outcome.result, Thrown) for outcome in self.outcomes.values())
 
     def why_not(self) -> Break:
         return Break("PJ230", callee=self.name, because=MIXED)
@@ -79,12 +81,12 @@ class Cut(Exception):
 
 def sort_outcomes(found: List[CallOutcome]) -> Dict[int, List[int]]:
     """Group outcomes that can be joined: positions in ``found``, by the slot that the group gets."""
-    ways: List[CallOutcome] = []
+    groups: List[CallOutcome] = []
     members: Dict[int, List[int]] = {}
     for position, outcome in enumerate(found):
-        both = [way.covering(outcome) for way in ways]
-        slot = next((slot for slot, way in enumerate(both) if way.is_known()), len(ways))
-        ways[slot:slot + 1] = both[slot:slot + 1] or [outcome]
+        both = [group.covering(outcome) for group in groups]
+        slot = next((slot for slot, group in enumerate(both) if group.is_known()), len(groups))
+        groups[slot:slot + 1] = both[slot:slot + 1] or [outcome]
         members.setdefault(slot, []).append(position)
     return members
 
@@ -98,8 +100,8 @@ def part(interpreter: Any, outcomes: CallOutcomes) -> None:
     """
     index, cfg = interpreter.instr.index, interpreter.cfg
     fragile = any(isinstance(value, FRAGILE) for value in interpreter.state.stack)
-    refused = any(isinstance(way.result, Const) and way.result.object is NotImplemented
-                  for way in outcomes.ways.values())
+    refused = any(isinstance(outcome.result, Const) and outcome.result.object is NotImplemented
+                  for outcome in outcomes.outcomes.values())
     if fragile or refused or not interpreter.gives_result() and not steps_iterator(interpreter.instr):
         raise outcomes.why_not()
     if cfg.blocks[cfg.block_of[index]].end != index + 1:

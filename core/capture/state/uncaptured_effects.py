@@ -145,7 +145,7 @@ def apply_fallback(instr: Instr, state: FrameState, depth_after: int, result: Op
         result = _text_iterator(instr, state.stack[-1]) or _list_iterator(instr, state.stack[-1])
     made = MADE.get(instr.opname) or _list_of_operator(instr, state)
     if result is None and made is not None:
-        result = Instance(Object(made), born=instr.index)
+        result = Instance(Object(made), defined_at=instr.index)
     if isinstance(result, Sequence) and len(result.items) == unpacked(instr) == depth_after - kept:
         return FrameState(dict(state.locals), stack[:kept] + list(reversed(result.items)))
     # below the pushed value: the iterator, or the ``__exit__`` of the block
@@ -161,7 +161,7 @@ def _text_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
     if not is_among(kind, TEXT_ITERATORS):
         return None
     words = (Value(-1, WORD),)
-    return LoopIterator(TEXT_ITERATORS[kind], words, (Instance(Object(kind)),), born=instr.index)  # type: ignore
+    return LoopIterator(TEXT_ITERATORS[kind], words, (Instance(Object(kind)),), defined_at=instr.index)  # type: ignore
 
 
 def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
@@ -173,7 +173,7 @@ def _list_iterator(instr: Instr, value: Abstract) -> Optional[Abstract]:
         expected = list_like(value.sample[:LOOKED_AT])  # type: ignore[assignment]
     if expected is None:
         return None
-    return LoopIterator("list", (Value(-1, WORD),), (Instance(expected),), born=instr.index)
+    return LoopIterator("list", (Value(-1, WORD),), (Instance(expected),), defined_at=instr.index)
 
 
 MAKES_LIST = frozenset(["BINARY_ADD", "BINARY_MULTIPLY"])

@@ -27,17 +27,17 @@ class Abstract:
     """Base of all abstract values.
 
     ``source`` is the path to the value from function entry, ``root`` that from the start of the segment that is built.
-    Each is None when the value is made later. ``born`` is the instruction that made the value. ``has_parts``: values of
-    this class may consist of other abstract values.
+    Each is None when the value is made later. ``defined_at`` is the instruction that made the value. ``has_parts``:
+    values of this class may consist of other abstract values.
     """
 
-    __slots__ = ("source", "born", "root")
+    __slots__ = ("source", "defined_at", "root")
     python: Optional[type] = None
     has_parts = False
 
-    def __init__(self, source: Any = None, born: int = -1) -> None:
+    def __init__(self, source: Any = None, defined_at: int = -1) -> None:
         self.source = source
-        self.born = born
+        self.defined_at = defined_at
         self.root: Any = None
 
     def key(self) -> Any:
@@ -103,8 +103,8 @@ class Unknown(Abstract):
 
     __slots__ = ("reason",)
 
-    def __init__(self, reason: str = "PJ218", born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, reason: str = "PJ218", defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.reason = reason
 
     def knows_nothing(self) -> bool:
@@ -116,8 +116,8 @@ class Thrown(Abstract):
 
     __slots__ = ("cls",)
 
-    def __init__(self, cls: type, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, cls: type, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.cls = cls
 
     def key(self) -> Any:
@@ -133,13 +133,13 @@ class Raised(Thrown):
 
     __slots__ = ("version", "wrote")
 
-    def __init__(self, cls: type, born: int, version: int, wrote: bool = False) -> None:
-        super().__init__(cls, born)
+    def __init__(self, cls: type, defined_at: int, version: int, wrote: bool = False) -> None:
+        super().__init__(cls, defined_at)
         self.version = version
         self.wrote = wrote
 
     def key(self) -> Any:
-        return id(self.cls), self.born, self.version, self.wrote
+        return id(self.cls), self.defined_at, self.version, self.wrote
 
 
 def joined_parts(one: Abstract, other: Abstract, join: Join) -> Tuple[Abstract, ...]:
@@ -169,9 +169,9 @@ class Composite(Abstract):
     has_parts = True
     NAMES: Tuple[str, ...] = ()
 
-    def __init__(self, parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
+    def __init__(self, parts: Tuple[Abstract, ...], defined_at: int = -1, source: Any = None,
                  value: Optional[Value] = None) -> None:
-        super().__init__(source, born)
+        super().__init__(source, defined_at)
         self.parts = parts
         self.value = value
 
@@ -206,7 +206,7 @@ class Composite(Abstract):
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Composite":
         """The same composite with other parts."""
-        return type(self)(parts, self.born, source, value)
+        return type(self)(parts, self.defined_at, source, value)
 
 
 class Slice(Composite):
@@ -233,16 +233,16 @@ class HeldMethod(Composite):
     python = types.BuiltinFunctionType
     NAMES = ("__self__",)
 
-    def __init__(self, parts: Tuple[Abstract, ...], name: str, born: int = -1, source: Any = None,
+    def __init__(self, parts: Tuple[Abstract, ...], name: str, defined_at: int = -1, source: Any = None,
                  value: Optional[Value] = None) -> None:
-        super().__init__(parts, born, source, value)
+        super().__init__(parts, defined_at, source, value)
         self.name = name
 
     def key(self) -> Any:
         return self.name, self.parts
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "HeldMethod":
-        return HeldMethod(parts, self.name, self.born, source, value)
+        return HeldMethod(parts, self.name, self.defined_at, source, value)
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.IsType(source, self.python), kinds.Equals(Inner(source, "__name__"), self.name)]

@@ -35,8 +35,8 @@ class GeneratorFrame(Abstract):
     has_parts = True
 
     def __init__(self, maker: Any, point: int, names: Tuple[str, ...], parts: Tuple[Abstract, ...],
-                 has_item: bool = False, born: int = -1, apart: bool = False) -> None:
-        super().__init__(None, born)
+                 has_item: bool = False, defined_at: int = -1, apart: bool = False) -> None:
+        super().__init__(None, defined_at)
         self.maker = maker
         self.point = point
         self.names = names
@@ -52,7 +52,7 @@ class GeneratorFrame(Abstract):
 
     def like(self, parts: Tuple[Abstract, ...], maker: Any = None) -> "GeneratorFrame":
         """The same generator with other values for its parts."""
-        return GeneratorFrame(maker or self.maker, self.point, self.names, parts, self.has_item, self.born,
+        return GeneratorFrame(maker or self.maker, self.point, self.names, parts, self.has_item, self.defined_at,
                               self.apart)
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "GeneratorFrame":
@@ -100,14 +100,14 @@ def worn(made: UnescapedFunction) -> UnescapedFunction:
     return made.with_parts(())
 
 
-def begun(made: UnescapedFunction, iterator: Abstract, born: int) -> GeneratorFrame:
+def begun(made: UnescapedFunction, iterator: Abstract, defined_at: int) -> GeneratorFrame:
     """The state of a generator expression, ``map`` or ``filter`` before its first step.
 
     If its code has a single loop, the state is the one after a yield. Then the first step needs no code of its own.
     """
     point = only_yield(made.code)
     made = changed_makers(made, worn)  # type: ignore[assignment]
-    return GeneratorFrame(made, point, (".0",) if point == START else (), (iterator,), born=born)
+    return GeneratorFrame(made, point, (".0",) if point == START else (), (iterator,), defined_at=defined_at)
 
 
 def rest_of(value: Abstract, change: Callable[[UnescapedFunction], UnescapedFunction]) -> Abstract:
@@ -118,10 +118,10 @@ def rest_of(value: Abstract, change: Callable[[UnescapedFunction], UnescapedFunc
     """
     if not isinstance(value, GeneratorFrame) or not isinstance(value.maker, UnescapedFunction) or len(value.parts) != 1:
         return value
-    alike = begun(value.maker, value.parts[0], value.born)
+    alike = begun(value.maker, value.parts[0], value.defined_at)
     if (alike.point, alike.names) != (value.point, value.names):
         return value
-    return Lazy(changed_makers(value.maker, change), value.parts[0], value.born)  # type: ignore[arg-type]
+    return Lazy(changed_makers(value.maker, change), value.parts[0], value.defined_at)  # type: ignore[arg-type]
 
 
 def is_generating(value: Abstract) -> bool:
@@ -155,4 +155,4 @@ def kept_apart(value: Abstract, apart: bool) -> Abstract:
         return value.with_parts(tuple(kept_apart(part, apart) for part in value.parts))
     if not isinstance(value, GeneratorFrame) or value.apart == apart:
         return value
-    return GeneratorFrame(value.maker, value.point, value.names, value.parts, value.has_item, value.born, apart)
+    return GeneratorFrame(value.maker, value.point, value.names, value.parts, value.has_item, value.defined_at, apart)

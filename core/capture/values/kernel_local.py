@@ -27,7 +27,7 @@ class PendingOperand(Abstract):
             parts = joined_parts(self, other, join)
             if self == other or not any(part.knows_nothing() for part in parts):
                 return self.with_parts(parts)
-        return Unknown("PJ213", self.born)
+        return Unknown("PJ213", self.defined_at)
 
     def forgotten(self) -> Abstract:
         return self.with_mapped_parts(lambda part: part.forgotten())
@@ -38,8 +38,8 @@ class Method(PendingOperand):
 
     __slots__ = ("owner", "name")
 
-    def __init__(self, owner: Abstract, name: str, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, owner: Abstract, name: str, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.owner = owner
         self.name = name
 
@@ -51,7 +51,7 @@ class Method(PendingOperand):
         return (self.owner,)
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Method":
-        return Method(parts[0], self.name, self.born)
+        return Method(parts[0], self.name, self.defined_at)
 
 
 class Bound(PendingOperand):
@@ -59,8 +59,8 @@ class Bound(PendingOperand):
 
     __slots__ = ("function", "owner")
 
-    def __init__(self, function: Abstract, owner: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, function: Abstract, owner: Abstract, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.function = function
         self.owner = owner
 
@@ -82,8 +82,8 @@ class Keywords(PendingOperand):
 
     __slots__ = ("items",)
 
-    def __init__(self, items: Dict[str, Abstract], born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, items: Dict[str, Abstract], defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.items = items
 
     def key(self) -> Any:
@@ -94,7 +94,7 @@ class Keywords(PendingOperand):
         return tuple(self.items.values())
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Keywords":
-        return Keywords(dict(zip(self.items, parts)), self.born)
+        return Keywords(dict(zip(self.items, parts)), self.defined_at)
 
 
 class Super(PendingOperand):
@@ -103,8 +103,8 @@ class Super(PendingOperand):
 
     __slots__ = ("cls", "owner")
 
-    def __init__(self, cls: type, owner: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, cls: type, owner: Abstract, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.cls = cls
         self.owner = owner
 
@@ -116,7 +116,7 @@ class Super(PendingOperand):
         return (self.owner,)
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Super":
-        return Super(self.cls, parts[0], self.born)
+        return Super(self.cls, parts[0], self.defined_at)
 
 
 class CellRef(PendingOperand):
@@ -124,8 +124,8 @@ class CellRef(PendingOperand):
 
     __slots__ = ("content",)
 
-    def __init__(self, content: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, content: Abstract, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.content = content
 
     def key(self) -> Any:
@@ -136,7 +136,7 @@ class CellRef(PendingOperand):
         return (self.content,)
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "CellRef":
-        return CellRef(parts[0], self.born)
+        return CellRef(parts[0], self.defined_at)
 
 
 class UnescapedFunction(Abstract):
@@ -149,9 +149,9 @@ class UnescapedFunction(Abstract):
     __slots__ = ("code", "free", "facts", "name")
     has_parts = True
 
-    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, born: int = -1,
+    def __init__(self, code: types.CodeType, free: Tuple[Abstract, ...], facts: Any, defined_at: int = -1,
                  name: Optional[str] = None) -> None:
-        super().__init__(None, born)
+        super().__init__(None, defined_at)
         self.code = code
         self.free = free
         self.facts = facts
@@ -163,7 +163,7 @@ class UnescapedFunction(Abstract):
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "UnescapedFunction":
         """The same with other values for its free variables."""
-        return UnescapedFunction(self.code, parts, self.facts, self.born, self.name)
+        return UnescapedFunction(self.code, parts, self.facts, self.defined_at, self.name)
 
     def forgotten(self) -> "UnescapedFunction":
         parts = forgotten_parts(self.free)
@@ -183,8 +183,8 @@ class Lazy(Abstract):
     __slots__ = ("made", "iterator")
     has_parts = True
 
-    def __init__(self, made: UnescapedFunction, iterator: Abstract, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, made: UnescapedFunction, iterator: Abstract, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.made = made
         self.iterator = iterator
 
@@ -192,14 +192,14 @@ class Lazy(Abstract):
         return (self.made, self.iterator)
 
     def forgotten(self) -> Abstract:
-        return self if forgotten_parts(self.parts) is None else Unknown("PJ209", self.born)
+        return self if forgotten_parts(self.parts) is None else Unknown("PJ209", self.defined_at)
 
     @property
     def parts(self) -> Tuple[Abstract, ...]:
         return (self.made, self.iterator)
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Lazy":
-        return Lazy(cast(UnescapedFunction, parts[0]), parts[1], self.born)
+        return Lazy(cast(UnescapedFunction, parts[0]), parts[1], self.defined_at)
 
 
 class Borrowed(Abstract):
@@ -207,8 +207,8 @@ class Borrowed(Abstract):
 
     __slots__ = ("name",)
 
-    def __init__(self, name: str, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, name: str, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.name = name
 
     def key(self) -> Any:

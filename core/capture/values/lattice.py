@@ -1,6 +1,6 @@
 """The lattice of abstract values: what is known of a Python value during abstract interpretation.
 
-Two values are equal if the same is known of them; the SSA values that carry them do not count. ``born`` is the
+Two values are equal if the same is known of them; the SSA values that carry them do not count. ``defined_at`` is the
 instruction that made the value. That instruction must stay bytecode when the value cannot leave a kernel.
 """
 
@@ -71,8 +71,8 @@ class TypedValue(Abstract):
 
     __slots__ = ("type", "value")
 
-    def __init__(self, type: Type, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
-        super().__init__(source, born)
+    def __init__(self, type: Type, value: Optional[Value] = None, source: Any = None, defined_at: int = -1) -> None:
+        super().__init__(source, defined_at)
         self.type = type
         self.value = value
 
@@ -82,7 +82,7 @@ class TypedValue(Abstract):
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
         if self != other:
             return None
-        return type(self)(self.type, None, self.source if self.source == other.source else None, self.born)
+        return type(self)(self.type, None, self.source if self.source == other.source else None, self.defined_at)
 
 
 def ssa_value(value: TypedValue) -> Value:
@@ -96,9 +96,9 @@ class Number(TypedValue):
     __slots__ = ("sample",)
     type: Scalar
 
-    def __init__(self, type: Scalar, value: Optional[Value] = None, source: Any = None, born: int = -1,
+    def __init__(self, type: Scalar, value: Optional[Value] = None, source: Any = None, defined_at: int = -1,
                  sample: Any = None) -> None:
-        super().__init__(type, value, source, born)
+        super().__init__(type, value, source, defined_at)
         self.sample = sample
 
     def guards(self, source: Any) -> List[Any]:
@@ -113,15 +113,15 @@ class Tensor(TypedValue):
     __slots__ = ("part",)
     type: Array
 
-    def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
-        super().__init__(type, value, source, born)
+    def __init__(self, type: Array, value: Optional[Value] = None, source: Any = None, defined_at: int = -1) -> None:
+        super().__init__(type, value, source, defined_at)
         self.part: Any = None
 
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
         if self == other or not isinstance(other, Tensor):
             return super().joined_with(other, join)
         joined = self.type.join(other.type)
-        return Tensor(joined, born=self.born) if joined is not None else Unknown("PJ213", self.born)
+        return Tensor(joined, defined_at=self.defined_at) if joined is not None else Unknown("PJ213", self.defined_at)
 
     def guards(self, source: Any) -> List[Any]:
         kind = self.type
@@ -156,8 +156,8 @@ class KnownContainer(Instance):
     has_parts = True
 
     def __init__(self, type: Object, keys: Optional[Tuple[Any, ...]], items: List[Abstract],
-                 value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
-        super().__init__(type, value, source, born)
+                 value: Optional[Value] = None, source: Any = None, defined_at: int = -1) -> None:
+        super().__init__(type, value, source, defined_at)
         self.keys = keys
         self.items = tuple(items)
 
@@ -181,12 +181,12 @@ class KnownContainer(Instance):
 
     def like(self, items: List[Abstract], value: Optional[Value], source: Any = None) -> "KnownContainer":
         """The same container with other values for its items and for the object."""
-        return KnownContainer(self.type, self.keys, items, value, source, self.born)
+        return KnownContainer(self.type, self.keys, items, value, source, self.defined_at)
 
     def forgotten(self) -> Instance:
         """The same object after it may have changed: its items are no longer known."""
         kind = self.type if self.items else Vacant(cast(type, self.type.python))
-        copy = Instance(kind, self.value, self.source, self.born)
+        copy = Instance(kind, self.value, self.source, self.defined_at)
         copy.root = self.root
         return copy
 
@@ -199,8 +199,8 @@ class Const(Abstract):
 
     __slots__ = ("object",)
 
-    def __init__(self, object: Any, source: Any = None, born: int = -1) -> None:
-        super().__init__(source, born)
+    def __init__(self, object: Any, source: Any = None, defined_at: int = -1) -> None:
+        super().__init__(source, defined_at)
         self.object = object
 
     def key(self) -> Any:
@@ -222,8 +222,8 @@ class OpaqueObject(Abstract):
 
     __slots__ = ("sample",)
 
-    def __init__(self, sample: Any, source: Any = None, born: int = -1) -> None:
-        super().__init__(source, born)
+    def __init__(self, sample: Any, source: Any = None, defined_at: int = -1) -> None:
+        super().__init__(source, defined_at)
         self.sample = sample
 
     def key(self) -> Any:
@@ -239,9 +239,9 @@ class Sequence(Abstract):
     __slots__ = ("items", "value")
     has_parts = True
 
-    def __init__(self, items: List[Abstract], source: Any = None, born: int = -1,
+    def __init__(self, items: List[Abstract], source: Any = None, defined_at: int = -1,
                  value: Optional[Value] = None) -> None:
-        super().__init__(source, born)
+        super().__init__(source, defined_at)
         self.items = tuple(items)
         self.value = value
 
@@ -253,13 +253,13 @@ class Sequence(Abstract):
         return self.items
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "Sequence":
-        return type(self)(list(parts), self.source, self.born, self.value)
+        return type(self)(list(parts), self.source, self.defined_at, self.value)
 
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
         if self == other or not isinstance(other, Sequence) or len(self.items) != len(other.items):
             return super().joined_with(other, join)
         kind = type(self) if type(self) is type(other) else Sequence
-        return kind(list(joined_parts(self, other, join)), born=self.born)
+        return kind(list(joined_parts(self, other, join)), defined_at=self.defined_at)
 
     def knows_nothing(self) -> bool:
         return any(part.knows_nothing() for part in self.parts)
@@ -278,8 +278,8 @@ class Range(Abstract):
     __slots__ = ("words", "parts")
     parts: Tuple[Abstract, ...]
 
-    def __init__(self, words: Tuple[Value, ...], born: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:
-        super().__init__(None, born)
+    def __init__(self, words: Tuple[Value, ...], defined_at: int = -1, parts: Tuple[Abstract, ...] = ()) -> None:
+        super().__init__(None, defined_at)
         self.words = words
         self.parts = parts
 
@@ -296,8 +296,8 @@ class LoopIterator(Abstract):
     has_parts = True
 
     def __init__(self, kind: str, words: Tuple[Value, ...], parts: Tuple[Abstract, ...] = (),
-                 input: Optional[int] = None, born: int = -1, count: Optional[int] = None) -> None:
-        super().__init__(None, born)
+                 input: Optional[int] = None, defined_at: int = -1, count: Optional[int] = None) -> None:
+        super().__init__(None, defined_at)
         self.kind = kind
         self.words = words
         self.parts = parts
@@ -308,12 +308,12 @@ class LoopIterator(Abstract):
         return (self.kind, self.parts, self.count)
 
     def with_parts(self, parts: Tuple[Abstract, ...]) -> "LoopIterator":
-        return LoopIterator(self.kind, self.words, parts, self.input, self.born, self.count)
+        return LoopIterator(self.kind, self.words, parts, self.input, self.defined_at, self.count)
 
     def stepped(self, words: Tuple[Value, ...], parts: Tuple[Abstract, ...]) -> "LoopIterator":
         """The same iterator, further on."""
         count = self.count + 1 if self.count is not None else None
-        return LoopIterator(self.kind, words, parts, self.input, self.born, count)
+        return LoopIterator(self.kind, words, parts, self.input, self.defined_at, count)
 
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
         if self == other or not isinstance(other, LoopIterator):
@@ -331,7 +331,7 @@ class LoopIterator(Abstract):
         if parts is None:
             return self
         after = self.with_parts(parts)
-        return Unknown("PJ209", self.born) if after.knows_nothing() else after
+        return Unknown("PJ209", self.defined_at) if after.knows_nothing() else after
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.IsType(source, ITERATOR_CLASSES[self.kind])]
@@ -347,8 +347,8 @@ class Unrolled(Abstract):
     __slots__ = ("owner", "length", "position", "what")
     has_parts = True
 
-    def __init__(self, owner: Abstract, length: int, what: str, position: int = 0, born: int = -1) -> None:
-        super().__init__(None, born)
+    def __init__(self, owner: Abstract, length: int, what: str, position: int = 0, defined_at: int = -1) -> None:
+        super().__init__(None, defined_at)
         self.owner = owner
         self.length = length
         self.what = what
@@ -366,7 +366,7 @@ class Unrolled(Abstract):
 
     def over(self, owner: Abstract, position: int) -> "Unrolled":
         """The same iterator with another owner or position."""
-        return Unrolled(owner, self.length, self.what, position, self.born)
+        return Unrolled(owner, self.length, self.what, position, self.defined_at)
 
     def joined_with(self, other: Abstract, join: Join) -> Optional[Abstract]:
         if self == other or not isinstance(other, Unrolled) or self.key()[1:] != other.key()[1:]:
@@ -379,7 +379,7 @@ class Unrolled(Abstract):
 
     def forgotten(self) -> Abstract:
         if isinstance(self.owner, KnownContainer):
-            return Unknown("PJ209", self.born)  # the remaining number of iterations depends on the list
+            return Unknown("PJ209", self.defined_at)  # the remaining number of iterations depends on the list
         return self
 
 
@@ -424,50 +424,55 @@ def scalar_type(value: Any) -> Optional[Scalar]:
     return None
 
 
-def known_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
+def known_of(sample: Any, source: Any = None, defined_at: int = -1) -> Abstract:
     """As `abstract_of`, for the value of an argument, global, attribute or item: modules and types are known by
     identity.
 
     Python functions of the user are known by their code, see `callees`.
     """
     if issubclass(type(sample), BY_IDENTITY) and (type(sample) is not types.FunctionType or in_library(sample)):
-        return Const(sample, source, born) if not is_held_method(sample) else _held_like(sample, source, born)
-    return abstract_of(sample, source, born)
+        if is_held_method(sample):
+            return _held_like(sample, source, defined_at)
+        return Const(sample, source, defined_at)
+    return abstract_of(sample, source, defined_at)
 
 
-def abstract_of(sample: Any, source: Any = None, born: int = -1) -> Abstract:
+def abstract_of(sample: Any, source: Any = None, defined_at: int = -1) -> Abstract:
     """The abstract value of ``sample`` and of values like it, under a guard on the type.
 
     The type alone is examined first, because ``isinstance`` may run a ``__class__`` property of the user's.
     """
     if issubclass(type(sample), np.ndarray):
         known = array_type(sample)
-        return Tensor(known, None, source, born) if known is not None else OpaqueObject(sample, source, born)
+        if known is None:
+            return OpaqueObject(sample, source, defined_at)
+        return Tensor(known, None, source, defined_at)
     scalar = scalar_type(sample)
     if scalar is not None:
         if type(sample) is int and not -2 ** 63 <= sample < 2 ** 63:
-            return Unknown("PJ203", born)
-        return Number(scalar, None, source, born, sample if source is not None else None)
+            return Unknown("PJ203", defined_at)
+        return Number(scalar, None, source, defined_at, sample if source is not None else None)
     if is_exactly(sample, IMMUTABLE_BY_VALUE):
-        return Const(sample, source, born)
+        return Const(sample, source, defined_at)
     if is_held_method(sample):
-        return _held_like(sample, source, born)
-    return (_slice_like(sample, source, born) if type(sample) is slice else None) or OpaqueObject(sample, source, born)
+        return _held_like(sample, source, defined_at)
+    known_slice = _slice_like(sample, source, defined_at) if type(sample) is slice else None
+    return known_slice or OpaqueObject(sample, source, defined_at)
 
 
-def _held_like(sample: Any, source: Any, born: int) -> HeldMethod:
+def _held_like(sample: Any, source: Any, defined_at: int) -> HeldMethod:
     owner = OpaqueObject(sample.__self__, Inner(source, "__self__") if source is not None else None)
-    return HeldMethod((owner,), sample.__name__, born, source)
+    return HeldMethod((owner,), sample.__name__, defined_at, source)
 
 
-def _slice_like(sample: slice, source: Any, born: int) -> Optional[Slice]:
+def _slice_like(sample: slice, source: Any, defined_at: int) -> Optional[Slice]:
     """The abstract value of slices like ``sample``; None where a part is neither an integer nor None."""
     parts = [abstract_of(getattr(sample, name), Inner(source, name) if source is not None else None)
              for name in Slice.NAMES]
     kinds = [number_type(part) for part in parts]
     plain = all(kind.dtype.kind in "iu" if kind is not None else part == Const(None)
                 for part, kind in zip(parts, kinds))
-    return Slice(tuple(parts), born, source) if plain else None
+    return Slice(tuple(parts), defined_at, source) if plain else None
 
 
 def number_type(value: Abstract) -> Optional[Scalar]:

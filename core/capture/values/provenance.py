@@ -46,7 +46,7 @@ class Root(NamedTuple):
 
 def with_value(value: TypedValue, ssa: Value) -> TypedValue:
     """A copy of ``value`` that is carried by this SSA value."""
-    copy = type(value)(value.type, ssa, value.source, value.born)
+    copy = type(value)(value.type, ssa, value.source, value.defined_at)
     copy.root = value.root
     if isinstance(value, Number):
         copy.sample = value.sample  # type: ignore[attr-defined]
@@ -86,32 +86,32 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
         copy.root = root
         return copy
     if isinstance(value, TypedValue):
-        copy = type(value)(value.type, value.value if keep else None, value.source, value.born)
+        copy = type(value)(value.type, value.value if keep else None, value.source, value.defined_at)
         if isinstance(value, Number):
             copy.sample = value.sample  # type: ignore[attr-defined]
     elif isinstance(value, Const):
-        copy = Const(value.object, value.source, value.born)
+        copy = Const(value.object, value.source, value.defined_at)
     elif isinstance(value, OpaqueObject):
-        copy = OpaqueObject(value.sample, value.source, value.born)
+        copy = OpaqueObject(value.sample, value.source, value.defined_at)
     elif isinstance(value, VirtualObject):
         copy = found_record(value, root)
     elif isinstance(value, Sequence):
         items = value.items if keep else [rooted(item, None) for item in value.items]
-        copy = Sequence(list(items), value.source, value.born, value.value if keep else None)
+        copy = Sequence(list(items), value.source, value.defined_at, value.value if keep else None)
     elif isinstance(value, Composite):
         parts = value.parts if keep else tuple(rooted(part, None) for part in value.parts)
         copy = value.like(parts, value.source, value.value if keep else None)
     elif isinstance(value, Range) and not keep:
-        copy = Instance(Object(range), None, None, value.born)
+        copy = Instance(Object(range), None, None, value.defined_at)
     elif isinstance(value, LoopIterator):
-        copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.born)
+        copy = LoopIterator(value.kind, (), tuple(rooted(part, None) for part in value.parts), None, value.defined_at)
     elif isinstance(value, Unrolled) and value.owner.root is None:  # made before the segment, which has no path to it
         return value.over(rooted(value.owner, None), value.position)
     elif isinstance(value, UnescapedFunction) and value.name is not None:
         copy = value.with_parts(value.free)
     elif isinstance(value, Unknown) and (isinstance(root, Item) or isinstance(root, Root) and root.kind == "stack"):
         # the item exists, whatever its type
-        copy = Unknown(value.reason, value.born)
+        copy = Unknown(value.reason, value.defined_at)
     else:
         return value
     copy.root = root
@@ -120,6 +120,6 @@ def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:
 
 def rooted_stack(stack: List[Abstract], empty: Container[int]) -> List[Abstract]:
     """The operand stack at the start of a segment. The segment cannot fetch items at the positions ``empty``."""
-    return [Unknown("PJ212", value.born) if k in empty and not isinstance(value, Unbound)
+    return [Unknown("PJ212", value.defined_at) if k in empty and not isinstance(value, Unbound)
             else rooted(value, Root("stack", k))
             for k, value in enumerate(stack)]

@@ -39,11 +39,11 @@ class Specialisation(NamedTuple):
         if self.left_out and value.source in self.left_out:
             return Unknown("PJ308")
         if self.force and isinstance(value, Number) and is_exactly(value.sample, STEERING):
-            return Const(value.sample, value.source, value.born)
+            return Const(value.sample, value.source, value.defined_at)
         return value
 
     def after(self, guards: Iterable[Any], *roots: Any) -> "Specialisation":
-        """The steering after a call with these roots that failed these guards: numbers that differ are now changing."""
+        """The specialisation after a call with these roots failed these guards: numbers that differ now change."""
         found = {guard.source for guard in guards if isinstance(guard, Equals) and _has_changed(guard, roots)}
         return self._replace(changing=self.changing | found)
 

@@ -85,7 +85,7 @@ class VirtualObject(Abstract):
     def like(self, **changes: Any) -> "VirtualObject":
         """A copy with some attributes changed."""
         copy = VirtualObject(self.cls, self.token)
-        for name in ("source", "born", "root") + VirtualObject.__slots__:
+        for name in ("source", "defined_at", "root") + VirtualObject.__slots__:
             setattr(copy, name, changes[name] if name in changes else getattr(self, name))
         return copy
 

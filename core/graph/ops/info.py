@@ -33,7 +33,7 @@ class Fact:
             delayed, and ``product`` makes an object of an array.
     Floating-point errors:
         RAISES_FLAGS: exits for floating-point flags. The attribute ``ignored`` has the flags that are not reported.
-            The attribute ``heeded`` of any operation has the flags that are always checked.
+            The attribute ``always_checked`` of any operation has the flags that are always checked.
         ASKS_NUMPY: exits for the flags that NumPy's error state reports.
         REPORTS_FLAGS: may be a part of the report of flags that follows an operator that writes in place.
         PRECEDES_CHECKS: may precede a pending check of flags: no effect, and the result is a number or a FLAG.

@@ -43,4 +43,4 @@ def merge_blocks(graph: Graph) -> None:
 
 def _reported(ops: Sequence[Op]) -> Set[Tuple[int, int]]:
     """The pairs of flags that operations do not report, and flags that they always check."""
-    return {(op.attrs.get("ignored", 0), op.attrs.get("heeded", 0)) for op in ops if op.exit is not None}
+    return {(op.attrs.get("ignored", 0), op.attrs.get("always_checked", 0)) for op in ops if op.exit is not None}

@@ -35,7 +35,7 @@ PRIVATE = 1 << 16
 
 LISTENING = 1 | 2 | 4 | 8
 """The mask of all floating-point flags. The runtime leaves out those that np.errstate ignores."""
-HEEDED = 4
+ALWAYS_CHECKED = 4
 """The shift in a mask for flags that the runtime does not leave out."""
 
 
@@ -177,19 +177,19 @@ class ArrayWriter(Emitter):
 
     def raised_flags(self, *ops: Op, own: bool = False) -> str:
         """The condition that these operations have raised flags since `clear_flags`; "" if nothing reports them."""
-        ignored, heeded = LISTENING, 0
+        ignored, always_checked = LISTENING, 0
         for op in ops:
-            heeded |= op.attrs.get("heeded", 0)
+            always_checked |= op.attrs.get("always_checked", 0)
             ignored &= op.attrs.get("ignored", 0) if op.name in RAISES_FLAGS else LISTENING
         if self.flavour.fast or ignored == LISTENING:
             return ""
-        mask = LISTENING & ~ignored | heeded | heeded << HEEDED
+        mask = LISTENING & ~ignored | always_checked | always_checked << ALWAYS_CHECKED
         return "%s != 0" % self.flags_raised(mask, own)
 
     def underflow_listened(self, ops: Sequence[Op]) -> str:
         """The source of a number that is not 0 if underflows of these operations are reported."""
-        heeded = any(op.attrs.get("heeded", 0) & UNDERFLOW for op in ops)
-        return self.runtime("flags_listened", UNDERFLOW | UNDERFLOW << HEEDED if heeded else UNDERFLOW)
+        always_checked = any(op.attrs.get("always_checked", 0) & UNDERFLOW for op in ops)
+        return self.runtime("flags_listened", UNDERFLOW | UNDERFLOW << ALWAYS_CHECKED if always_checked else UNDERFLOW)
 
     def flags_raised(self, mask: int, own: bool) -> str:
         """The source of a number: the reported flags of a mask that were raised since `clear_flags`."""

@@ -46,9 +46,9 @@ UNKNOWN = 4096
 
 
 class Proof(NamedTuple):
-    """The operands of a proof: ``calm`` is 1 if no flag can be raised, else 0; ``bound`` is the result's bound."""
+    """The operands of a proof: ``flag_free`` is 1 if no flag can be raised, else 0; ``bound`` is the result's bound."""
 
-    calm: Operand
+    flag_free: Operand
     bound: Operand
 
 
@@ -113,7 +113,7 @@ class ExponentBounds:
                 larger = str(UNKNOWN)
                 if dtype_of(value) == dtype_of(root):
                     larger = emitter.let("choose(%s < %s, %s, %s)" % (name, proof.bound, proof.bound, name))
-                emitter.line("%s = choose(%s == 1, %s, %d)" % (name, proof.calm, larger, UNKNOWN))
+                emitter.line("%s = choose(%s == 1, %s, %d)" % (name, proof.flag_free, larger, UNKNOWN))
 
     def write(self, group: Sequence[Op], shape: Sequence[Operand],
               scalars: Dict[Tuple[Value, str], str],
@@ -130,40 +130,40 @@ class ExponentBounds:
         if arrays is None or not all(can_look(root) and root in emitter.arrays for root in looked):
             return None
         names = {root: self.bounds.get(root) or emitter.fresh() for root in roots}
-        calm, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
+        flag_free, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth
         elements = count_elements(emitter, shape)
         counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
         for root in looked:
             if root not in self.bounds:
                 emitter.line("%s = %d" % (names[root], UNKNOWN))
-        for variable, value in ((calm, 0), (result, UNKNOWN), (tried, 0)):
+        for variable, value in ((flag_free, 0), (result, UNKNOWN), (tried, 0)):
             emitter.line("%s = %d" % (variable, value))
         unknown = " and %s == 0" % self.assumed if self.assumed else ""
-        emitter.indented("if %d < %s%s:" % (FEW, elements, unknown), "%s = 1" % calm)
-        emitter.line("while %s == 1:" % calm)
+        emitter.indented("if %d < %s%s:" % (FEW, elements, unknown), "%s = 1" % flag_free)
+        emitter.line("while %s == 1:" % flag_free)
         emitter.depth += 1
         worst = self.propagate(group, {value: names[emitter.facts.root_of(value)] for value in arrays},
                                scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
         small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
-        emitter.line("%s = choose(%s, %s, 0)" % (calm, " and ".join(["%s == 0" % tried] + small), calm))
-        emitter.line("if %s == 1:" % calm)
+        emitter.line("%s = choose(%s, %s, 0)" % (flag_free, " and ".join(["%s == 0" % tried] + small), flag_free))
+        emitter.line("if %s == 1:" % flag_free)
         emitter.depth += 1
         if unless is not None:
-            emitter.line("%s = choose(%s, 0, 1)" % (calm, unless()))
-            emitter.line("if %s == 1:" % calm)
+            emitter.line("%s = choose(%s, 0, 1)" % (flag_free, unless()))
+            emitter.line("if %s == 1:" % flag_free)
             emitter.depth += 1
         for root in looked:
             emitter.line("%s = %s" % (names[root], look(emitter, emitter.arrays[root], counts[root])))
         emitter.line("%s = 1" % tried)
         emitter.depth = depth
-        emitter.line("if %s == 1:" % calm)
+        emitter.line("if %s == 1:" % flag_free)
         emitter.depth += 1
-        emitter.line("%s = choose(%s == 0, 1, 0)" % (calm, emitter.underflow_listened(group)))
+        emitter.line("%s = choose(%s == 0, 1, 0)" % (flag_free, emitter.underflow_listened(group)))
         emitter.depth = depth
         if self.assumed:
-            emitter.indented("if %s == 1:" % self.assumed, "%s = 1" % calm)
-        return Proof(calm, result)
+            emitter.indented("if %s == 1:" % self.assumed, "%s = 1" % flag_free)
+        return Proof(flag_free, result)
 
     def known(self, group: Sequence[Op], scalars: Dict[Tuple[Value, str], str]) -> Optional[Proof]:
         """As `write`, without a scan, for a group that never leaves because of a flag."""
@@ -181,7 +181,7 @@ class ExponentBounds:
             return
         proof = self.write(group, shape, scalars)
         self.emitter.line("%s = %s" % (name, UNKNOWN if proof is None else "choose(%s == 1, %s, %d)" % (
-            proof.calm, proof.bound, UNKNOWN)))
+            proof.flag_free, proof.bound, UNKNOWN)))
 
     def propagate(self, group: Sequence[Op], arrays: Mapping[Value, Operand],
                   scalars: Dict[Tuple[Value, str], str], result: Name) -> Operand:

@@ -38,7 +38,7 @@ class Check(NamedTuple):
     result: Name
     operands: List[Operand]
     kind: np.dtype[Any]
-    heeded: int
+    always_checked: int
     op: Op
 
 
@@ -60,9 +60,9 @@ class FpChecks:
         if self.waiting and (self.waiting[0].kind != kind or len(self.waiting) >= ENOUGH):
             self.write()
         self.exit = self.exit if self.waiting else op.exit
-        self.waiting.append(Check(what, result, operands, kind, op.attrs.get("heeded", 0), op))
+        self.waiting.append(Check(what, result, operands, kind, op.attrs.get("always_checked", 0), op))
 
-    def make_way(self, op: Op) -> Op:
+    def check_before(self, op: Op) -> Op:
         """Write the checks that must precede an operation. Returns the operation, with the exit of pending checks."""
         if self.waiting and op.name not in PRECEDES_CHECKS:
             self.write()
@@ -81,11 +81,11 @@ class FpChecks:
         for check in checks:
             items.append("(%d)" % (CODES[check.what] + (0 if check.result in shown else LAST)))
             items += [check.result, *check.operands]
-        heeds = "(%d)" % any(check.heeded & UNDERFLOW for check in checks)
+        underflow = "(%d)" % any(check.always_checked & UNDERFLOW for check in checks)
         emitter = self.emitter
-        emitter.line("if float_suspect(%s):" % ", ".join([heeds] + items))
+        emitter.line("if float_suspect(%s):" % ", ".join([underflow] + items))
         emitter.depth += 1
-        emitter.line("if float_raised(%s):" % ", ".join([heeds, emitter.runtime_address("flags_listened")] + items))
+        emitter.line("if float_raised(%s):" % ", ".join([underflow, emitter.runtime_address("flags_listened")] + items))
         emitter.depth += 1
         emitter.take_because([check.op for check in checks], exit)
         emitter.depth -= 2

@@ -113,7 +113,7 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
         emitter.arrays[made] = result  # both paths leave it in the same variables
         return
     flags = any(map(finds if emitter.flavour.fast else may_leave, group)) and any(map(raises_flags, group))
-    emitter.calm.make(group, shape, dict(zip(wanted, scalars)))
+    emitter.exponent_bounds.make(group, shape, dict(zip(wanted, scalars)))
     given = _given_up(emitter, group, shape)
     result = given or emitter.blocking.prepared(made, shape) or allocate(emitter, group, shape)
     emitter.arrays[made] = result

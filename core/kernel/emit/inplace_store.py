@@ -55,8 +55,8 @@ class _Store:
     """A group that writes to ``target``, and the conditions under which it may.
 
     ``flags`` is the condition under which the nest leaves at its end because of a flag, or "". ``raising`` says
-    whether it leaves because of a flag or an index. ``calm`` is a variable that is 1 if no flag can be raised, or None.
-    ``proof`` has the bound of the results, if there is one.
+    whether it leaves because of a flag or an index. ``flag_free`` is a variable that is 1 if no flag can be raised, or
+    None. ``proof`` has the bound of the results, if there is one.
     """
 
     def __init__(self, emitter: KernelEmitter, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:
@@ -76,16 +76,16 @@ class _Store:
         checked = asked(group)
         self.flags = emitter.raised_flags(*checked, own=True) if any(map(raises_flags, checked)) else ""
         self.raising = bool(self.flags) or any(map(finds, checked))
-        self.calm: Optional[Operand] = None
+        self.flag_free: Optional[Operand] = None
         self.proof: Optional[Proof] = None
         self._shared: Optional[Condition] = None
         sources = dict(zip(wanted, self.scalars))
         if not self.raising:
-            self.proof = emitter.calm.known(group, sources)
+            self.proof = emitter.exponent_bounds.known(group, sources)
         elif not fresh:
-            self.proof = emitter.calm.write(group, self.target.shape, sources,
+            self.proof = emitter.exponent_bounds.write(group, self.target.shape, sources,
                                             sparse.ask if sparse is not None else None)
-            self.calm = self.proof.calm if self.proof is not None else None
+            self.flag_free = self.proof.flag_free if self.proof is not None else None
         if self.flags or last.attrs.get("reports"):
             emitter.clear_flags(own=True)
             emitter.reports_own = True
@@ -98,11 +98,11 @@ class _Store:
                 slides=slides, ends=ends)
         if not self.flags:
             return
-        if self.calm:
-            emitter.line("if %s == 0:" % self.calm)
+        if self.flag_free:
+            emitter.line("if %s == 0:" % self.flag_free)
             emitter.depth += 1
         emitter.guard(self.group[0], self.flags)
-        emitter.depth -= bool(self.calm)
+        emitter.depth -= bool(self.flag_free)
 
     @property
     def root(self) -> Value:
@@ -150,7 +150,7 @@ def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse
         ends = emitter.fills.ends(last, store.target) if _has_rows(store) else NO_ENDS
         store.compute(store.target, new=True, ends=ends)
         emitter.fills.finish(last, store.target, ends)
-        emitter.calm.lose(store.root)
+        emitter.exponent_bounds.lose(store.root)
         return
     overlap, depth = _overlap(store), emitter.depth
     if sparse is not None and overlap is not False:
@@ -162,9 +162,9 @@ def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse
     else:
         _compute_apart(store, overlap)
     if store.proof is not None:
-        emitter.calm.note(store.root, store.proof)
+        emitter.exponent_bounds.note(store.root, store.proof)
     else:
-        emitter.calm.forget()
+        emitter.exponent_bounds.forget()
     emitter.depth = depth
 
 
@@ -177,14 +177,14 @@ def _has_rows(store: _Store) -> bool:
 def _overlap(store: _Store) -> Condition:
     """The condition under which the nest must not write in place."""
     emitter, root = store.emitter, store.root
-    if store.raising and not store.calm:
+    if store.raising and not store.flag_free:
         return True
     if array_type(root).layout == "A" and array_type(root).ndim > 1 and root not in emitter.facts.made:
         return True  # its elements may share memory with each other
     shared = shares_with(emitter, store.value, store.others())
     if not store.raising or shared is True:
         return shared
-    rough = "%s == 0" % store.calm
+    rough = "%s == 0" % store.flag_free
     return emitter.let(rough if shared is False else "either(%s, %s)" % (shared, rough))
 
 
@@ -309,7 +309,7 @@ def _compute_near(store: _Store) -> None:
 def _can_slide(store: _Store) -> bool:
     """Whether stores can be delayed: vectors of floats compute each row, and bounds may exclude flags."""
     code, ndim = store.target.type.dtype.char, len(store.target.shape)
-    if not store.calm or ndim > 2 or store.shared() is True or any(
+    if not store.flag_free or ndim > 2 or store.shared() is True or any(
             array.strides != store.target.strides for array in store.own()):
         return False
     return all(
@@ -325,7 +325,7 @@ def _near_by(store: _Store) -> List[str]:
     """
     emitter, target = store.emitter, store.target
     itemsize = integer(target.type.dtype.itemsize)
-    conditions = ["%s == 1" % store.calm]
+    conditions = ["%s == 1" % store.flag_free]
     for array in store.arrays:
         conditions += ["%s == %s" % pair for pair in zip(array.shape, target.shape) if pair[0] != pair[1]]
     lasts = dict.fromkeys(array.strides[-1] for array in [target, *store.arrays])
@@ -397,10 +397,10 @@ def _rows_of_block(store: _Store, packed: Operand) -> Name:
     size, depth, rows = target.shape[0], emitter.depth, emitter.fresh()
     emitter.line("%s = %s" % (rows, size))
     own = store.own()
-    unsure = store.raising and not store.calm  # nothing is written before all flags are known
+    unsure = store.raising and not store.flag_free  # nothing is written before all flags are known
     if unsure or store.shared() is True or any(array.strides != target.strides for array in own):
         return rows
-    conditions = ["%s == 1" % store.calm] if store.raising else []
+    conditions = ["%s == 1" % store.flag_free] if store.raising else []
     conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:]
                                          if stride.value is None or stride.value < 0]
     conditions += ["%s == %s" % pair for array in own for pair in zip(array.shape, target.shape)

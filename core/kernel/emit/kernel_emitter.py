@@ -16,7 +16,7 @@ from pijit.core.graph.types import Array, IteratorType, Object, Opaque, Scalar, 
 from pijit.core.kernel.abi import Layout, part_word
 from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
-from pijit.core.kernel.emit.array_values import HEEDED, LISTENING, ArrayWriter
+from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING, ArrayWriter
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
 from pijit.core.kernel.emit.deferred_fill import DeferredFills
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
@@ -53,7 +53,7 @@ class KernelEmitter(ArrayWriter):
         plan = self.plan
         self.float_checks = FpChecks(self)
         self.buffers = BorrowedBuffers(plan.escape)
-        self.calm = ExponentBounds(self, plan.bounded)
+        self.exponent_bounds = ExponentBounds(self, plan.bounded)
         self.fills = DeferredFills(self, plan.fills)
         self.fused: Set[Op] = set()
         self.blocking = TiledLoops(self)
@@ -68,7 +68,7 @@ class KernelEmitter(ArrayWriter):
             self._name_param(param)
         self.nodes(self.plan.tree)
         head = ["    buffer_d = buffer_o = buffer_n = 0"] if self.buffered else []
-        head += self.calm.head() + ["    %s = 0" % name for name in self.watches]
+        head += self.exponent_bounds.head() + ["    %s = 0" % name for name in self.watches]
         mark = [FAST] if self.flavour.fast else []
         return "\n".join(mark + ["def %s(frame):" % name] + head + self.lines) + "\n"
 
@@ -199,13 +199,13 @@ class KernelEmitter(ArrayWriter):
         if op is self.facts.group_of(op)[-1]:
             self.layout.reuse_scratch()
             self.write_group_of(op)
-            self.calm.begin(op)
+            self.exponent_bounds.begin(op)
             self.release_after(op)
 
     def write_group_of(self, op: Op) -> None:
         """Write the group whose last operation is given."""
         group = self.facts.group_of(op)
-        leaving = self.float_checks.make_way(op)
+        leaving = self.float_checks.check_before(op)
         fused = self.facts.is_group(op) and fused_nest.can_fuse(self, group)
         if fused:
             self.fused.update(group)
@@ -219,7 +219,7 @@ class KernelEmitter(ArrayWriter):
             for member in group:
                 self.write_one(leaving if member is op else member)
             if any(member.name in EFFECTS for member in group):
-                self.calm.forget()
+                self.exponent_bounds.forget()
 
     def release_after(self, op: Op, kept: Collection[Value] = ()) -> None:
         """Release the values that are dead after an operation and its group, except those in ``kept``."""
@@ -355,7 +355,7 @@ def _require(emitter: KernelEmitter, op: Op) -> None:
 
 
 def _raised(emitter: KernelEmitter, op: Op) -> None:
-    mask = LISTENING | op.attrs.get("heeded", 0) << HEEDED
+    mask = LISTENING | op.attrs.get("always_checked", 0) << ALWAYS_CHECKED
     emitter.define(result_of(op), "0" if emitter.flavour.fast else emitter.flags_raised(mask, emitter.reports_own))
 
 

@@ -14,7 +14,7 @@ from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.gufuncs import IGNORED, RAISED, REPORTED, Cores, cores_of
 from pijit.core.graph.ir import Op
 from pijit.core.graph.types import Scalar
-from pijit.core.kernel.emit.array_values import HEEDED, LISTENING
+from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING
 from pijit.core.kernel.emit.library_calls import read_result
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
@@ -86,7 +86,7 @@ def write_gufunc(emitter: KernelEmitter, op: Op) -> None:
         made = emitter.arrays[result] = made_array(emitter, op, result, shape)
         arrays.append(made)
         place = made.data
-    mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("heeded", 0) << HEEDED
+    mask = 0 if loop["errors"] == IGNORED else LISTENING | op.attrs.get("always_checked", 0) << ALWAYS_CHECKED
     done = _short_dot(emitter, op, arrays, mask) if isinstance(result.type, Scalar) else None
     emitter.depth += bool(done)
     pointers = _words(emitter, [emitter.arrays[value].data for value in op.args] + [place])

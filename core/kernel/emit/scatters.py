@@ -237,7 +237,7 @@ class _OneByOne(Sparse):
             SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
         for op in group[:-1]:
             emitter.release(emitter.arrays.pop(result_of(op)))
-        emitter.calm.forget()
+        emitter.exponent_bounds.forget()
         emitter.depth = depth
         emitter.line("else:")
         emitter.depth += 1

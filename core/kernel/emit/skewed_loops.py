@@ -187,10 +187,10 @@ class SkewedLoops:
 
     def _ask(self, run: SkewingRun, rows: ArrayVariable) -> None:
         """Set the variable for blocks if no operation can raise a flag; then note the bounds of written arrays."""
-        emitter, calm, depth = self.emitter, self.emitter.calm, self.emitter.depth
-        looked = [root for root in run.roots if dtype_of(root).kind == "f" and root not in calm.made]
+        emitter, bounds, depth = self.emitter, self.emitter.exponent_bounds, self.emitter.depth
+        looked = [root for root in run.roots if dtype_of(root).kind == "f" and root not in bounds.made]
         names: Dict[Value, Operand] = {
-            root: calm.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
+            root: bounds.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
         elements = count_elements(emitter, rows.shape)
         counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
         small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
@@ -214,7 +214,7 @@ class SkewedLoops:
         emitter.depth += 1
         emitter.line("pass")
         for root, bound in noted:
-            calm.note(root, Proof(Literal(1, "1"), bound))
+            bounds.note(root, Proof(Literal(1, "1"), bound))
         emitter.depth = depth
 
     def _worst(self, run: SkewingRun, bounds: Dict[Value, Operand]) -> Tuple[str, List[Tuple[Value, Operand]]]:
@@ -229,7 +229,7 @@ class SkewedLoops:
             arrays = {value: bounds[emitter.facts.root_of(value)]
                       for value in leaves if dtype_of(value).kind == "f"}
             variable = emitter.fresh()
-            own = emitter.calm.propagate(group, arrays, scalars, variable)
+            own = emitter.exponent_bounds.propagate(group, arrays, scalars, variable)
             bound: Operand = variable
             worst = emitter.let("choose(%s < %s, %s, %s)" % (worst, own, own, worst))
             root = emitter.facts.root_of(op.args[0]) if stores(op) else result_of(op)
@@ -265,11 +265,11 @@ class SkewedLoops:
     # ---- the loop ----
 
     def _write_loop(self, run: SkewingRun) -> None:
-        emitter, calm = self.emitter, self.emitter.calm
+        emitter, bounds = self.emitter, self.emitter.exponent_bounds
         step = emitter.renamed("0")
         emitter.line("while True:")
         outside = emitter.enter_scope()
-        calm.assumed, self._inside, number = self._blocks, True, self._number
+        bounds.assumed, self._inside, number = self._blocks, True, self._number
         for phase, ops in enumerate(run.phases):
             self._number = step if phase == 0 else emitter.let("isub(%s, %d)" % (step, phase))
             emitter.line("if 0 <= %s and %s < %s:" % (self._number, self._number, number))
@@ -280,7 +280,7 @@ class SkewedLoops:
                 emitter.write_group_of(op)
             emitter.float_checks.write()
             emitter.leave_scope(within)
-        calm.assumed, self._inside, self._number = None, False, number
+        bounds.assumed, self._inside, self._number = None, False, number
         emitter.line("%s = iadd(%s, 1)" % (step, step))
         emitter.indented("if iadd(%s, %d) <= %s:" % (number, len(run.phases) - 1, step), "break")
         emitter.leave_scope(outside)

@@ -57,7 +57,7 @@ def _checks(builder: Any, args: Any) -> Iterator[_Checked]:
 
 
 def _float_suspect(builder: Any, args: Any) -> Any:
-    """``float_suspect(heeds, *operations)``: whether one may have raised a floating-point flag; rarely true."""
+    """``float_suspect(underflow, *operations)``: whether one may have raised a floating-point flag; rarely true."""
     shown: List[Any] = []
     smallest = None
     for check in _checks(builder, args[1:]):
@@ -90,7 +90,7 @@ It does not work for results, so they go through memory. LLVM 11 failed on some 
 
 
 def _memory(builder: Any, args: Any) -> Any:
-    """The kernel's memory for checks of a number type; checks with ``heeds``, which include underflow, have another."""
+    """The kernel's memory for checks of a number type; checks that include underflow have another."""
     kind = _number(args)
     name = "memory_%s_%d" % (kind.intrinsic_name, args[0][1].constant)
     with builder.goto_entry_block():
@@ -113,17 +113,17 @@ def _field(builder: Any, memory: Any, number: int) -> Any:
 
 
 def _float_raised(builder: Any, args: Any) -> Any:
-    """``float_raised(heeds, listened, *operations)``: whether one raised a floating-point flag that NumPy reports.
+    """``float_raised(underflow, listened, *operations)``: whether one raised a floating-point flag that NumPy reports.
 
     ``listened`` is the address of the function that asks NumPy.
     """
-    (heeds, listened), operations = (args[0], args[1]), args[2:]
-    memory = _memory(builder, [heeds] + operations)
+    (underflow, listened), operations = (args[0], args[1]), args[2:]
+    memory = _memory(builder, [underflow] + operations)
     passed = list({id(value): value for _, value in operations if not isinstance(value, ir.Constant)}.values())
     inner, given = _apart(builder, "raised", [memory.type, I64] + [value.type for value in passed])
     inside = {id(value): argument for value, argument in zip(passed, given[2:])}
     inner_operations = [(kind, inside.get(id(value), value)) for kind, value in operations]
-    counts = not heeds[1].constant and any(_NAMES[code.constant & ~LAST] not in SUMS for _, code in operations[::4])
+    counts = not underflow[1].constant and any(_NAMES[code.constant & ~LAST] not in SUMS for _, code in operations[::4])
     if counts:
         _count(inner, given[0], given[1])
     least = _field(inner, given[0], _LEAST)

@@ -178,7 +178,7 @@ def test_break_and_what_it_pushes():
     call = index_of(result, "CALL_FUNCTION")
     ids = break_ids(result)
     assert ids[call] == "PJ201" and result.observable() == [call]
-    after = captured(one_break, X, 2.5, feedback={call: abstract_of(2.5, born=call)})
+    after = captured(one_break, X, 2.5, feedback={call: abstract_of(2.5, defined_at=call)})
     assert after.observable() == [] and set(break_ids(after)) == {call}
     assert len(kernels(after)) == len(kernels(result)) + 1
 
@@ -234,7 +234,7 @@ def operand_below(x, k):
 
 
 def test_operands_below_are_left_alone():
-    result = captured(operand_below, X, 2.5, feedback={2: abstract_of(2.5, born=2)})
+    result = captured(operand_below, X, 2.5, feedback={2: abstract_of(2.5, defined_at=2)})
     call = index_of(result, "CALL_FUNCTION")
     (only,) = kernels(result)
     assert only.captured.start == call + 1

@@ -320,7 +320,7 @@ def test_iterator_of_an_inner_loop_is_made_anew():
 def test_ways_back_are_reported(capsys):
     report = pijit.explain(jitted(long_nest, PYTHON), 9, np.zeros(4))
     first = long_nest.__code__.co_firstlineno
-    assert [way.line - first for way in report.ways] == [2, 3]
+    assert [reentry.line - first for reentry in report.reentry_reports] == [2, 3]
     assert "re-entries:\n  line %d: back into lines" % (first + 2) in str(report)
     j = jitted(long_nest, dict(PYTHON, print_graph=True, print_source=True, print_guards=True))
     j(9, np.zeros(4))

@@ -30,8 +30,8 @@ class Char(Instance):
 
     __slots__ = ("code",)
 
-    def __init__(self, type: Object, value: Optional[Value] = None, source: Any = None, born: int = -1) -> None:
-        super().__init__(type, value, source, born)
+    def __init__(self, type: Object, value: Optional[Value] = None, source: Any = None, defined_at: int = -1) -> None:
+        super().__init__(type, value, source, defined_at)
         self.code: Optional[Value] = None
 
 

@@ -136,15 +136,16 @@ def lists_left(entry: FrameState, left: FrameState, instructions: Iterable[Instr
             if class_of(value) is list and name in left.locals and name not in bound}
 
 
-def expect_behind_call(state: FrameState, entry: FrameState, ways: Iterable[Kinds]) -> None:
+def expect_behind_call(state: FrameState, entry: FrameState, paths: Iterable[Kinds]) -> None:
     """After a call that changes lists or dicts:
     lists that it received have items as it left them, others as before."""
     def alike(value: Abstract) -> Abstract:
-        names = [name for name, given in entry.locals.items() if given == value and given.born == value.born]
+        names = [name for name, given in entry.locals.items()
+                 if given == value and given.defined_at == value.defined_at]
         if not names or class_of(value) is not list or not isinstance(value, Instance):
             return value
-        kinds = [way.get(name, {None}) for way in ways for name in names]
-        copy = Instance(list_of_kinds(together(set().union(*kinds))), value.value, value.source, value.born)
+        kinds = [path.get(name, {None}) for path in paths for name in names]
+        copy = Instance(list_of_kinds(together(set().union(*kinds))), value.value, value.source, value.defined_at)
         copy.root = value.root
         return copy
 

@@ -54,7 +54,7 @@ def as_object(interpreter: Interpreter, value: Abstract) -> Abstract:
     if not isinstance(value, Display) and not is_unmade(value):
         return value
     made = interpreter.new_tuple(list(map(interpreter.as_object, cast(Sequence, value).items)))
-    made.born = value.born
+    made.defined_at = value.defined_at
     return made
 
 

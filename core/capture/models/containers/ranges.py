@@ -25,7 +25,7 @@ def made_range(interpreter: Interpreter, value: Range) -> Instance:
     operands = [interpreter.stored_value(part) for part in value.parts]
     attrs = {"function": "builtins.range", "keywords": ()}
     return Instance(Object(range), interpreter.emit("invoke", operands, Object(range), attrs, exits=True), None,
-                    value.born)
+                    value.defined_at)
 
 
 def range_words(interpreter: Interpreter, value: Abstract) -> Optional[Tuple[Value, ...]]:

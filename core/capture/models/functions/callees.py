@@ -66,7 +66,7 @@ class CalleeContext(CaptureContext):
     def __init__(self, code: Any, callee: Callee, outer: CaptureContext, shared: Iterable[str] = ()) -> None:
         function = cast(types.FunctionType, callee.function)
         super().__init__(code, function.__globals__, _builtins_of(function), list(function.__closure__ or ()), {},
-                         outer.steering, outer.inliner, outer.depth + 1, outer.unrolling)
+                         outer.specialisation, outer.inliner, outer.depth + 1, outer.unrolling)
         self.callee = callee
         self._base = outer.base
         self.outermost: Dict[str, Any] = getattr(outer, "outermost", outer.globals)

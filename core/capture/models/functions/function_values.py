@@ -81,9 +81,9 @@ class FunctionValue(Composite):
     __slots__ = ("shape", "facts")
     python = types.FunctionType
 
-    def __init__(self, shape: Shape, facts: CaptureContext, parts: Tuple[Abstract, ...], born: int = -1,
+    def __init__(self, shape: Shape, facts: CaptureContext, parts: Tuple[Abstract, ...], defined_at: int = -1,
                  source: Any = None, value: Optional[Value] = None) -> None:
-        super().__init__(parts, born, source, value)
+        super().__init__(parts, defined_at, source, value)
         self.shape = shape
         self.facts = facts
 
@@ -91,7 +91,7 @@ class FunctionValue(Composite):
         return self.shape, self.facts.identity(), self.parts
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "FunctionValue":
-        return FunctionValue(self.shape, self.facts, parts, self.born, source, value)
+        return FunctionValue(self.shape, self.facts, parts, self.defined_at, source, value)
 
     def guards(self, source: Any) -> List[Any]:
         return [kinds.FunctionCode(source, self.shape.code)]
@@ -277,4 +277,4 @@ def number_of_cell(facts: CaptureContext, name: str) -> int:
 def named_function(made: UnescapedFunction) -> FunctionValue:
     """The function value of a function that the captured function makes and names."""
     late = tuple(number_of_cell(made.facts, name) for name in made.code.co_freevars)
-    return FunctionValue(Shape(made.code, made.name or "", 0, (), late), made.facts, (), made.born)
+    return FunctionValue(Shape(made.code, made.name or "", 0, (), late), made.facts, (), made.defined_at)

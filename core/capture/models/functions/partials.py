@@ -30,16 +30,16 @@ class Partial(Composite):
     __slots__ = ("names",)
     python = functools.partial
 
-    def __init__(self, names: Tuple[str, ...], parts: Tuple[Abstract, ...], born: int = -1, source: Any = None,
+    def __init__(self, names: Tuple[str, ...], parts: Tuple[Abstract, ...], defined_at: int = -1, source: Any = None,
                  value: Optional[Value] = None) -> None:
-        super().__init__(parts, born, source, value)
+        super().__init__(parts, defined_at, source, value)
         self.names = names
 
     def key(self) -> Any:
         return self.names, self.parts
 
     def like(self, parts: Tuple[Abstract, ...], source: Any = None, value: Optional[Value] = None) -> "Partial":
-        return Partial(self.names, parts, self.born, source, value)
+        return Partial(self.names, parts, self.defined_at, source, value)
 
     def guards(self, source: Any) -> List[Any]:
         held = (("args", self.count), ("keywords", len(self.names)))

@@ -80,4 +80,4 @@ def _new_cell(interpreter: Interpreter, value: Abstract) -> VirtualObject:
     cell = VirtualObject(Const(CELL.python), next(FRESH))
     made = interpreter.emit("new_cell", [interpreter.stored_value(value)], CELL)
     return cell.like(names=(CONTENT,), items=(value,), writable=False, shared=True, value=made,
-                     born=interpreter.instr.index)
+                     defined_at=interpreter.instr.index)

@@ -6,7 +6,7 @@ from typing import List
 
 from pijit.core.capture.models.protocol import Interpreter
 from pijit.core.capture.models.registry import models
-from pijit.core.capture.profile.hints import said_by
+from pijit.core.capture.profile.hints import hinted_by
 from pijit.core.capture.values.describe import Arguments, only
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.hinting import hint
@@ -16,5 +16,5 @@ from pijit.core.hinting import hint
 def call_hint(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``hint(value, kind)`` of a value that is already known."""
     only(arguments, keywords, "hint", 2)
-    said_by(arguments[1], interpreter.facts, -1)
+    hinted_by(arguments[1], interpreter.facts, -1)
     return arguments[0]

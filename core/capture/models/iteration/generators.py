@@ -104,8 +104,8 @@ def _pair(interpreter: Interpreter, before: GeneratorFrame, after: GeneratorFram
     if after.point in interpreter.facts.inliner.steps[code, before.point].in_try:
         raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]
-    item.born = interpreter.instr.index
-    following = GeneratorFrame(before.maker, after.point, after.names, parts, False, before.born)
+    item.defined_at = interpreter.instr.index
+    following = GeneratorFrame(before.maker, after.point, after.names, parts, False, before.defined_at)
     return Sequence([changed_makers(following, lambda made: worn(made) if _is_same(interpreter, made) else made), item])
 
 

@@ -101,7 +101,7 @@ def iterator_over(interpreter: Interpreter, value: Abstract) -> Abstract:
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM:
         return value.iterator
     if isinstance(value, Lazy):
-        return begun(value.made, value.iterator, value.born)
+        return begun(value.made, value.iterator, value.defined_at)
     found = iterator_special(interpreter, value)
     if found is not None:
         return found
@@ -326,4 +326,4 @@ def _iterator_parts(interpreter: Recorder, object: Value, value: LoopIterator,
         else:
             operand = cast(TypedValue, part)
             parts.append(type(operand)(operand.type, read(position, operand.type)))
-    return LoopIterator(value.kind, words, tuple(parts), None, value.born)
+    return LoopIterator(value.kind, words, tuple(parts), None, value.defined_at)

@@ -57,7 +57,8 @@ def stand_in(interpreter: Interpreter, name: str, code: CodeType, arguments: Lis
     """An iterable with the items of the generator of this code."""
     made = UnescapedFunction(code, (), interpreter.facts, name="%s.%s" % (module, name))
     parts = tuple(interpreter.as_object(value) for value in arguments)
-    waiting = GeneratorFrame(made, START, code.co_varnames[:code.co_argcount], parts, born=interpreter.instr.index)
+    waiting = GeneratorFrame(made, START, code.co_varnames[:code.co_argcount], parts,
+                             defined_at=interpreter.instr.index)
     return _at_once(interpreter, waiting)
 
 
@@ -69,9 +70,10 @@ def _at_once(interpreter: Interpreter, iterator: Abstract) -> Lazy:
 
 def _one_by_one(interpreter: Interpreter, results: List[Tuple[Abstract, ...]]) -> Lazy:
     """An iterable that yields these tuples of known items: a zip of one tuple for each position in them."""
-    places = [Unrolled(_tuple_of(interpreter, list(items)), len(results), "forwards", born=interpreter.instr.index)
-              for items in zip(*results)] or [Unrolled(Const(()), 0, "forwards", born=interpreter.instr.index)]
-    zipped = LoopIterator("zip", (), tuple(places), born=interpreter.instr.index)
+    index = interpreter.instr.index
+    places = [Unrolled(_tuple_of(interpreter, list(items)), len(results), "forwards", defined_at=index)
+              for items in zip(*results)] or [Unrolled(Const(()), 0, "forwards", defined_at=index)]
+    zipped = LoopIterator("zip", (), tuple(places), defined_at=index)
     return _at_once(interpreter, zipped)
 
 
@@ -235,7 +237,7 @@ def call_count(interpreter: Interpreter, arguments: List[Abstract], keywords: Ar
         interpreter.emit("require", [interpreter.emit("compare", [first, bound], FLAG, {"operator": operator})], None,
                          exits=True)
     words = [interpreter.emit("const", [], WORD, {"value": value}) for value in (0, by, ENDLESS // abs(by))]
-    counted = LoopIterator("range", (words[0], first, words[1], words[2]), born=interpreter.instr.index)
+    counted = LoopIterator("range", (words[0], first, words[1], words[2]), defined_at=interpreter.instr.index)
     return _at_once(interpreter, counted)
 
 

@@ -18,14 +18,14 @@ from pijit.core.graph.types import Object
 def made_slice(interpreter: Interpreter, value: Slice) -> Slice:
     """A slice object, which is made here."""
     parts = [interpreter.stored_value(part) for part in value.parts]
-    return Slice(value.parts, value.born, None, interpreter.emit("new_slice", parts, Object(slice)))
+    return Slice(value.parts, value.defined_at, None, interpreter.emit("new_slice", parts, Object(slice)))
 
 
 def held_method(interpreter: Interpreter, method: Method) -> HeldMethod:
     """A method object, which is made here."""
     operands = [interpreter.object_value(method.owner), interpreter.object_value(Const(method.name))]
     made = interpreter.emit("bound_method", operands, Object(HeldMethod.python))
-    return HeldMethod((method.owner.forgotten(),), method.name, method.born, None, made)
+    return HeldMethod((method.owner.forgotten(),), method.name, method.defined_at, None, made)
 
 
 def found_parted(interpreter: Recorder, value: Composite) -> Composite:

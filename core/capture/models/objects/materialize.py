@@ -127,7 +127,7 @@ def apart_from_root(interpreter: Interpreter, value: Abstract, token: int) -> Ab
         elif isinstance(used, Composite):
             value = used.like(used.parts, value.source, made)
         else:
-            value = Sequence(list(used.items), value.source, value.born, made)
+            value = Sequence(list(used.items), value.source, value.defined_at, made)
     return value.with_mapped_parts(lambda part: apart_from_root(interpreter, part, token))
 
 

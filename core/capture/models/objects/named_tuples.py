@@ -65,7 +65,7 @@ def new_record(interpreter: Interpreter, cls: Const, base: type = object) -> Vir
     for name in ("__getattribute__",) + NEVER:
         interpreter.rely(cls, Holds(name, class_value(cls.object, name)))
     record = VirtualObject(cls, next(FRESH))
-    record.born = interpreter.instr.index
+    record.defined_at = interpreter.instr.index
     return record
 
 

@@ -29,10 +29,10 @@ from pijit.core.graph.ops import ASKS_NUMPY, RAISES_FLAGS
 
 class Errors(NamedTuple):
     """Flags that no operation checks (``ignored``), and flags that each one checks,
-    whatever the state around is (``heeded``)."""
+    whatever the state around is (``always_checked``)."""
 
     ignored: int = 0
-    heeded: int = 0
+    always_checked: int = 0
 
 
 class Manager(Bound):
@@ -45,8 +45,8 @@ class Manager(Bound):
 
     __slots__ = ("apart",)
 
-    def __init__(self, function: Abstract, owner: Abstract, born: int = -1, apart: int = 0) -> None:
-        super().__init__(function, owner, born)
+    def __init__(self, function: Abstract, owner: Abstract, defined_at: int = -1, apart: int = 0) -> None:
+        super().__init__(function, owner, defined_at)
         self.apart = apart
 
     def key(self) -> Any:
@@ -61,14 +61,14 @@ class Manager(Bound):
     def errors(self, around: "Errors") -> "Errors":
         """The error handling inside the manager's block, given the handling around it."""
         known = [cast(Const, part).object for part in cast(Display, self.owner).items] if self.make is entered else []
-        ignored, heeded = around
+        ignored, always_checked = around
         for kind, how in zip(known[::2], known[1::2]):
-            ignored, heeded = ignored & ~FLAGS[kind], heeded & ~FLAGS[kind]
+            ignored, always_checked = ignored & ~FLAGS[kind], always_checked & ~FLAGS[kind]
             if how == "ignore":
                 ignored |= FLAGS[kind]
             else:
-                heeded |= FLAGS[kind]
-        return Errors(ignored, heeded)
+                always_checked |= FLAGS[kind]
+        return Errors(ignored, always_checked)
 
     def exit_parts(self) -> Tuple[Abstract, ...]:
         """The operands of `make`."""
@@ -104,11 +104,11 @@ def with_errors(interpreter: Interpreter, name: str, attrs: Any) -> Any:
         Break: the operation checks the flags that NumPy's own state names.
     """
     found = errors(interpreter)
-    if found.heeded and name in ASKS_NUMPY:
+    if found.always_checked and name in ASKS_NUMPY:
         raise Break("PJ206", opcode=interpreter.instr.opname, because="np.errstate around a call of NumPy's")
     more = {"ignored": found.ignored} if found.ignored and name in RAISES_FLAGS else {}
-    if found.heeded:
-        more["heeded"] = found.heeded
+    if found.always_checked:
+        more["always_checked"] = found.always_checked
     return dict(attrs or {}, **more) if more else attrs
 
 
@@ -147,6 +147,6 @@ def forget_managers(state: Any) -> None:
     entered = [value for value in state.stack if isinstance(value, Manager)]
     if not entered:
         return
-    state.stack = [Unknown("PJ206", value.born) if isinstance(value, Manager) else value for value in state.stack]
+    state.stack = [Unknown("PJ206", value.defined_at) if isinstance(value, Manager) else value for value in state.stack]
     had = {record.token for value in entered for record in records_in(value)}
     replace_in(state, lambda record: record.like(writable=record.writable and record.token not in had))

@@ -66,8 +66,8 @@ def _enter_generator(interpreter: Interpreter, owner: GeneratorFrame) -> Tuple[A
     if not isinstance(after, GeneratorFrame):
         raise Break("PJ206", because="there are several ways to the yield of its generator")
     waiting = GeneratorFrame(owner.maker, after.point, after.names, after.parts[:-1],
-                             born=interpreter.instr.index)
-    after.parts[-1].born = interpreter.instr.index
+                             defined_at=interpreter.instr.index)
+    after.parts[-1].defined_at = interpreter.instr.index
     return waiting, after.parts[-1]
 
 

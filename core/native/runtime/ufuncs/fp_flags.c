@@ -81,14 +81,14 @@ flags_listened(void)
 
 /* Bits above the flags of a mask: flags that a kernel checks whatever NumPy's current state is. It does so in a block
  * that sets another state. */
-#define HEEDED_SHIFT 4
+#define ALWAYS_CHECKED_SHIFT 4
 
 /* The flags of a mask that np.errstate does not ignore. */
 int64_t
 runtime_flags_listened(int64_t mask)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    int64_t listened = (flags_listened() | mask >> HEEDED_SHIFT) & mask & ALL_LISTENED;
+    int64_t listened = (flags_listened() | mask >> ALWAYS_CHECKED_SHIFT) & mask & ALL_LISTENED;
     PyGILState_Release(gil);
     return listened;
 }
