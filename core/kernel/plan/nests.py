@@ -16,7 +16,7 @@ from pijit.core.graph.passes.fusion import converts, operands, picks_floats, rai
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.nest.elements import can_convert
-from pijit.core.kernel.llvm.nest.nest import ANY, FAR, UNIT, ZERO, likely_kind
+from pijit.core.kernel.llvm.nest.nest import ANY, FAR, STEPS, UNIT, ZERO, likely_kind
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
@@ -167,7 +167,7 @@ def last_strides(shape: Sequence[Operand], arrays: Sequence[ArrayVariable]) -> T
     for number, array in enumerate(arrays):
         kind = FAR if array.goes_by_columns else array.last_stride
         if kind not in (ZERO, FAR) and array.shape[-1] != shape[-1]:
-            kind = ANY
+            kind = likely_kind(STEPS.get(kind, 1))  # the stride is 0 if this operand is broadcast
         elif kind == ANY:
             kind = likely_kind(alike.count(array.strides[-1]))
         lasts += kind

@@ -164,3 +164,21 @@ def test_dropping_imaginary_parts_warns():
     for f, arguments in ((dropped, (x, 1j, np.zeros(4))), (converted, (x, 1)), (stored, (np.zeros(4), np.complex128(1j))),
                          (stored, (np.zeros(4), 1j))):
         check(f, *arguments)
+
+
+def power_of_parts(x, y):
+    return np.sqrt((x * x.conj()).real * (y * y.conj()).real) / (1.5 + abs(x))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_parts_of_arrays_of_unknown_lengths_are_read_by_vectors(code):
+    """The lengths of x and y may differ, so either may be broadcast; elsewhere parts have a stride of two elements."""
+    x, y = complex_array(code, 67), complex_array(code, 67)[::-1] * 0.5
+    few = [(x[:n], y[:n]) for n in (0, 1, 2, 9, 33)] + [(x[:1], y), (x, y[:1]), (x[::2], y[:34]), (x, y[:3])]
+    with fail_unless_captured():
+        check(power_of_parts, x, y, others=few, config={"backend": "numba"})
+        check(power_of_parts, np.resize(x, (5, 7)), np.resize(y, (5, 7)), config={"backend": "numba"},
+              others=[(np.resize(x, (5, 7)), np.resize(y, (5, 1))), (np.resize(x, (1, 7)), np.resize(y, (5, 7)))])
+    j = jitted(power_of_parts, {"backend": "numba"})
+    j(x, y)
+    assert "lasts='bb" in "".join(kernel.source for kernel in j.state.entries[0].record.kernels)
