@@ -21,7 +21,7 @@ FAMILIES = {(3, 7): "37_38", (3, 8): "37_38", (3, 9): "39_310", (3, 10): "39_310
             (3, 11): "311", (3, 12): "312", (3, 13): "313_314"}
 """Suffixes of C files that are specific to versions of CPython, by version."""
 
-COMPARE = "guards/native/compare_keys.c"
+COMPARE = "guards/native/lookup/compare_keys.c"
 """Part of each module that searches dicts."""
 
 CALLS = {"37_38": ("hook", "cpython/frame_37_38.c"), "39_310": ("hook", "cpython/frame_39_310.c"),
@@ -99,7 +99,7 @@ def extensions():
     sanitizers = SANITIZE if os.environ.get("PIJIT_BUILD_SANITIZE") else []
     flags += sanitizers
     headers = sorted(glob.glob("core/native/**/*.h", recursive=True) + glob.glob("core/native/**/*.inc", recursive=True)
-                     + glob.glob("guards/native/*.h"))
+                     + glob.glob("guards/native/**/*.h", recursive=True))
     numpy_headers = [numpy.get_include()]
     modules = [
         Extension("pijit.core._hook",
@@ -115,7 +115,7 @@ def extensions():
         Extension("pijit.core._signals", native("signals/deferral.c"), depends=headers,
                   include_dirs=["guards/native"], extra_compile_args=flags, extra_link_args=sanitizers),
         Extension("pijit.guards._evaluate",
-                  sorted(glob.glob("guards/native/*.c")),
+                  sorted(glob.glob("guards/native/**/*.c", recursive=True)),
                   depends=headers,
                   include_dirs=["guards/native"] + numpy_headers, extra_compile_args=flags,
                   extra_link_args=sanitizers),

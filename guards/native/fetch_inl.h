@@ -22,7 +22,7 @@
 #include <Python.h>
 #include <string.h>
 
-#include "instance_inl.h"
+#include "lookup/instance_inl.h"
 #include "roots.h"
 #include "trusted_getters.h"
 

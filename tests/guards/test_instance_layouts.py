@@ -108,7 +108,7 @@ def test_what_is_read_is_what_python_reads(make, name):
 
 
 def has_dict(instance):
-    """Whether an instance of a plain class has a dict already; see guards/native/managed_dict_*_inl.h."""
+    """Whether an instance of a plain class has a dict already; see guards/native/lookup/managed_dict_*_inl.h."""
     word = ctypes.c_size_t.from_address(id(instance) - 3 * ctypes.sizeof(ctypes.c_size_t)).value
     return word != 0 and word & 1 == 0
 

@@ -2,7 +2,7 @@
 #ifndef PIJIT_CPYTHON_DICT_ITERATOR_INL_H
 #define PIJIT_CPYTHON_DICT_ITERATOR_INL_H
 
-#include "lookup_inl.h"
+#include "lookup/lookup_inl.h"
 
 #if PY_VERSION_HEX >= 0x030E0000
 #error "the iterators of dicts and sets: nobody has looked at this version of CPython"

@@ -3,8 +3,8 @@
  * A read looks up the attribute as CPython does. It bails out if the lookup would run code, or if it finds another
  * type; see containers.h. */
 #include "launcher/abi.h"
-#include "instance_inl.h"
-#include "lookup_inl.h"
+#include "lookup/instance_inl.h"
+#include "lookup/lookup_inl.h"
 #include "runtime/entries.h"
 #include "runtime/objects/containers.h"
 #include "runtime/objects/stores.h"

@@ -3,7 +3,7 @@
  * As in stores.h, a function that returns DECLINED has had no effect. It also returns DECLINED where Python would
  * raise. */
 #include "launcher/abi.h"
-#include "instance_inl.h"
+#include "lookup/instance_inl.h"
 #include "runtime/entries.h"
 #include "runtime/objects/containers.h"
 #include "runtime/objects/stores.h"

@@ -2,7 +2,7 @@
  *
  * Values are numbers, strings or tuples of these, so their comparison runs no user code. */
 #include "launcher/abi.h"
-#include "lookup_inl.h"
+#include "lookup/lookup_inl.h"
 #include "runtime/entries.h"
 #include "runtime/objects/stores.h"
 #include "runtime/objects/stores_inl.h"

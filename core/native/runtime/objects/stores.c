@@ -6,8 +6,8 @@
 #include "runtime/objects/stores.h"
 #include "runtime/objects/stores_inl.h"
 #include "launcher/abi.h"
-#include "instance_inl.h"
-#include "lookup_inl.h"
+#include "lookup/instance_inl.h"
+#include "lookup/lookup_inl.h"
 #include "runtime/entries.h"
 #include <string.h>
 #include <structmember.h>

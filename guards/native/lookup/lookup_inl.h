@@ -6,13 +6,13 @@
 #ifndef PIJIT_GUARDS_LOOKUP_INL_H
 #define PIJIT_GUARDS_LOOKUP_INL_H
 
-#include "compare_keys_inl.h"
+#include "lookup/compare_keys_inl.h"
 
 /* The layout of dicts, for one family of versions. */
 #if PY_VERSION_HEX < 0x030B0000
-#include "dict_keys_37_310_inl.h"
+#include "lookup/dict_keys_37_310_inl.h"
 #elif PY_VERSION_HEX < 0x030E0000
-#include "dict_keys_311_313_inl.h"
+#include "lookup/dict_keys_311_313_inl.h"
 #else
 #error "the layout of dicts: nobody has looked at this version of CPython"
 #endif

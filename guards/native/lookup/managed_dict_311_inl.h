@@ -2,7 +2,7 @@
 #ifndef PIJIT_GUARDS_MANAGED_DICT_311_INL_H
 #define PIJIT_GUARDS_MANAGED_DICT_311_INL_H
 
-#include "dict_keys_311_313_inl.h"
+#include "lookup/dict_keys_311_313_inl.h"
 
 /* The dict, BORROWED, or NULL. */
 static inline PyObject *

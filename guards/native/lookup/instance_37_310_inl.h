@@ -2,7 +2,7 @@
 #ifndef PIJIT_GUARDS_INSTANCE_37_310_INL_H
 #define PIJIT_GUARDS_INSTANCE_37_310_INL_H
 
-#include "dict_keys_37_310_inl.h"
+#include "lookup/dict_keys_37_310_inl.h"
 
 /* The dict of an instance, BORROWED; NULL if it has none, or none yet. */
 static inline PyObject *

@@ -1,7 +1,7 @@
 /* Which keys of dicts and sets can be compared without running user code.
  *
  * This file is part of each extension module that searches dicts or sets. */
-#include "compare_keys.h"
+#include "lookup/compare_keys.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated from 3.12 on; it exists up to 3.13 */

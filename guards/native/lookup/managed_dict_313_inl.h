@@ -4,7 +4,7 @@
 #ifndef PIJIT_GUARDS_MANAGED_DICT_313_INL_H
 #define PIJIT_GUARDS_MANAGED_DICT_313_INL_H
 
-#include "dict_keys_311_313_inl.h"
+#include "lookup/dict_keys_311_313_inl.h"
 
 /* The first bytes of struct _dictvalues. */
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef PIJIT_GUARDS_COMPARE_KEYS_INL_H
 #define PIJIT_GUARDS_COMPARE_KEYS_INL_H
 
-#include "compare_keys.h"
+#include "lookup/compare_keys.h"
 #include <stdint.h>
 #include <string.h>
 

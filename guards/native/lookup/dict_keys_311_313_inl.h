@@ -5,7 +5,7 @@
 #ifndef PIJIT_GUARDS_DICT_KEYS_311_313_INL_H
 #define PIJIT_GUARDS_DICT_KEYS_311_313_INL_H
 
-#include "compare_keys_inl.h"
+#include "lookup/compare_keys_inl.h"
 
 #ifdef Py_GIL_DISABLED
 #error "the keys of dicts have a lock where there is no GIL"

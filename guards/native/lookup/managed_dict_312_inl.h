@@ -2,7 +2,7 @@
 #ifndef PIJIT_GUARDS_MANAGED_DICT_312_INL_H
 #define PIJIT_GUARDS_MANAGED_DICT_312_INL_H
 
-#include "dict_keys_311_313_inl.h"
+#include "lookup/dict_keys_311_313_inl.h"
 
 static inline char *
 managed_word(PyObject *object)

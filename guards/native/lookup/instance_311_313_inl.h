@@ -5,14 +5,14 @@
 #ifndef PIJIT_GUARDS_INSTANCE_311_313_INL_H
 #define PIJIT_GUARDS_INSTANCE_311_313_INL_H
 
-#include "dict_keys_311_313_inl.h"
+#include "lookup/dict_keys_311_313_inl.h"
 
 #if PY_VERSION_HEX < 0x030C0000
-#include "managed_dict_311_inl.h"
+#include "lookup/managed_dict_311_inl.h"
 #elif PY_VERSION_HEX < 0x030D0000
-#include "managed_dict_312_inl.h"
+#include "lookup/managed_dict_312_inl.h"
 #else
-#include "managed_dict_313_inl.h"
+#include "lookup/managed_dict_313_inl.h"
 #endif
 
 static inline int

@@ -2,7 +2,7 @@
 #ifndef PIJIT_GUARDS_DICT_KEYS_37_310_INL_H
 #define PIJIT_GUARDS_DICT_KEYS_37_310_INL_H
 
-#include "compare_keys_inl.h"
+#include "lookup/compare_keys_inl.h"
 
 /* struct _dictkeysobject, which no header of Python declares. */
 typedef struct {

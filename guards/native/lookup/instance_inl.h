@@ -5,12 +5,12 @@
 #ifndef PIJIT_GUARDS_INSTANCE_INL_H
 #define PIJIT_GUARDS_INSTANCE_INL_H
 
-#include "lookup_inl.h"
+#include "lookup/lookup_inl.h"
 
 #if PY_VERSION_HEX < 0x030B0000
-#include "instance_37_310_inl.h"
+#include "lookup/instance_37_310_inl.h"
 #elif PY_VERSION_HEX < 0x030E0000
-#include "instance_311_313_inl.h"
+#include "lookup/instance_311_313_inl.h"
 #else
 #error "where instances keep their attributes: nobody has looked at this version of CPython"
 #endif
