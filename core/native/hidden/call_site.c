@@ -66,7 +66,8 @@ site_begin(CallSite *site, PyFunctionObject *function, PyObject *const *args, si
     Pace pace = {0, 0, 0};
     Arguments arguments = vector_arguments(args, nargsf, kwnames);
     const Shape *shape = shape_of((PyCodeObject *)function->func_code);
-    Dispatched how = shape != NULL ? dispatch_mark(&mark, shape, &pace, function, &arguments, served) : DISPATCH_DONE;
+    Dispatched how = shape != NULL ? dispatch_mark(PyThreadState_Get(), &mark, shape, &pace, function, &arguments, served)
+                                   : DISPATCH_DONE;
     callee->idle = served->original ? callee->idle + 1 : 0;
     if (callee->idle == IDLE_LIMIT) {
         paused_tell(callee->on_idle, PyTuple_New(0), function->func_code);

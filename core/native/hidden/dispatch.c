@@ -183,7 +183,9 @@ record_make(Served *served, const BoundCall *call, PyCodeObject *linked, PyObjec
 static Dispatched
 entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, Served *served)
 {
-    Left left = {.lands = NULL, .nexits = 0};
+    Left left; /* the values are not cleared: only as many as the launcher counts are read */
+    left.lands = NULL;
+    left.nexits = 0;
     Launched status = launch_api->launch(self->launcher, fetched->items, fetched->count, call->function->func_globals,
                                          call->builtins, &left, &served->result);
     fetched_release(fetched);
@@ -260,8 +262,8 @@ call_serve(const Mark *mark, Pace *pace, const BoundCall *call, int whole, Serve
 }
 
 Dispatched
-dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function, const Arguments *arguments,
-              Served *served)
+dispatch_mark(PyThreadState *tstate, const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
+              const Arguments *arguments, Served *served)
 {
     PyObject *few[MOST_SLOTS];                                /* items owned */
     PyCodeObject *code = (PyCodeObject *)function->func_code; /* owned: the function may get other code */
@@ -273,7 +275,7 @@ dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject
         int bound = arguments_bind(function, code, shape, arguments, 1, slots);
         if (bound > 0) {
             /* At the recursion limit no kernel runs first: the call must raise RecursionError as the function would. */
-            int whole = !(code->co_flags & STAR_FLAGS) && shape->ncells == 0 && thread_levels_left(PyThreadState_Get()) > 0;
+            int whole = !(code->co_flags & STAR_FLAGS) && shape->ncells == 0 && thread_levels_left(tstate) > 0;
             done = call_serve(mark, pace, &call, whole, served);
         }
         else if (bound == 0) {
@@ -294,13 +296,14 @@ dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments
         pace->rest--;
         return DISPATCH_PLAIN;
     }
-    if (!hook_mark_of(PyThreadState_Get(), (PyCodeObject *)function->func_code, &mark, &shape)) {
+    PyThreadState *tstate = PyThreadState_Get();
+    if (!hook_mark_of(tstate, (PyCodeObject *)function->func_code, &mark, &shape)) {
         return DISPATCH_PLAIN;
     }
     /* The code that runs may unmark the code object. */
     Py_XINCREF(mark.cache);
     Py_INCREF(mark.on_miss);
-    Dispatched done = dispatch_mark(&mark, shape, pace, function, arguments, served);
+    Dispatched done = dispatch_mark(tstate, &mark, shape, pace, function, arguments, served);
     Py_DECREF(mark.on_miss);
     Py_XDECREF(mark.cache);
     return done;

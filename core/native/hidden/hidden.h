@@ -57,7 +57,7 @@ PyFunctionObject **entrance_spare(PyObject *entrance);
 Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, Served *served);
 
 /* dispatch.c: the same for a known mark, whose references the caller owns, and the shape of the code. */
-Dispatched dispatch_mark(const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
+Dispatched dispatch_mark(PyThreadState *tstate, const Mark *mark, const Shape *shape, Pace *pace, PyFunctionObject *function,
                          const Arguments *arguments, Served *served);
 
 /* run.c: the shape of a code object, borrowed from it; NULL with an exception set. */

@@ -20,7 +20,13 @@
 static inline unsigned
 monitors_in_use(const PyInterpreterState *interpreter)
 {
+    PyObject *const *names = interpreter->monitoring_tool_names; /* borrowed */
     unsigned used = 0;
+    if (((uintptr_t)names[0] | (uintptr_t)names[1] | (uintptr_t)names[2] | (uintptr_t)names[3] | (uintptr_t)names[4]
+         | (uintptr_t)names[5])
+        == 0) {
+        return 0; /* a call costs no loop where no program asks for events */
+    }
     for (int tool = 0; tool < MONITORING_TOOLS; tool++) {
         used |= (unsigned)(interpreter->monitoring_tool_names[tool] != NULL) << tool;
     }
