@@ -11,23 +11,30 @@ ErrorFunctions error_state;
 int
 errors_find(void)
 {
-    PyObject *umath = PyImport_ImportModule("numpy._core.umath"); /* owned */
-    if (umath != NULL) {
-        error_state.make = PyObject_GetAttrString(umath, "_make_extobj");
-        error_state.describe = PyObject_GetAttrString(umath, "_get_extobj_dict");
-        error_state.variable = PyObject_GetAttrString(umath, "_extobj_contextvar");
-        Py_DECREF(umath);
-        return error_state.make != NULL && error_state.describe != NULL && error_state.variable != NULL ? 0 : -1;
+    PyObject *numpy = PyImport_ImportModule("numpy"); /* owned */
+    if (numpy == NULL) {
+        return -1;
     }
-    if (!PyErr_ExceptionMatches(PyExc_ImportError)) {
+    error_state.get = PyObject_GetAttrString(numpy, "geterrobj");
+    if (error_state.get != NULL) {
+        error_state.set = PyObject_GetAttrString(numpy, "seterrobj");
+        Py_DECREF(numpy);
+        return error_state.set != NULL ? 0 : -1;
+    }
+    Py_DECREF(numpy);
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
         return -1;
     }
     PyErr_Clear();
-    PyObject *numpy = PyImport_ImportModule("numpy"); /* owned */
-    error_state.get = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "geterrobj");
-    error_state.set = error_state.get == NULL ? NULL : PyObject_GetAttrString(numpy, "seterrobj");
-    Py_XDECREF(numpy);
-    return error_state.set != NULL ? 0 : -1;
+    PyObject *umath = PyImport_ImportModule("numpy._core.umath"); /* owned */
+    if (umath == NULL) {
+        return -1;
+    }
+    error_state.make = PyObject_GetAttrString(umath, "_make_extobj");
+    error_state.describe = PyObject_GetAttrString(umath, "_get_extobj_dict");
+    error_state.variable = PyObject_GetAttrString(umath, "_extobj_contextvar");
+    Py_DECREF(umath);
+    return error_state.make != NULL && error_state.describe != NULL && error_state.variable != NULL ? 0 : -1;
 }
 
 /* The current state of the context variable, with "raise" for all errors that are not ignored. Returns a NEW reference,
