@@ -179,6 +179,6 @@ def test_parts_of_arrays_of_unknown_lengths_are_read_by_vectors(code):
         check(power_of_parts, x, y, others=few, config={"backend": "numba"})
         check(power_of_parts, np.resize(x, (5, 7)), np.resize(y, (5, 7)), config={"backend": "numba"},
               others=[(np.resize(x, (5, 7)), np.resize(y, (5, 1))), (np.resize(x, (1, 7)), np.resize(y, (5, 7)))])
-    j = jitted(power_of_parts, {"backend": "numba"})
+    j = jitted(power_of_parts, {"backend": "numba", "force_breaks": None})
     j(x, y)
     assert "lasts='bb" in "".join(kernel.source for kernel in j.state.entries[0].record.kernels)
