@@ -231,7 +231,7 @@ WRITES = {
 NEEDS = {"cov": "several", "corrcoef": "several", "cross": "three"}
 
 
-_numpy_core: Any = getattr(np, "_core") if hasattr(getattr(np, "_core", None), "umath") else getattr(np, "core")
+_numpy_core: Any = getattr(np, "_core") if hasattr(getattr(np, "_core", None), "_methods") else getattr(np, "core")
 CLIP = _numpy_core.umath.clip
 """The ufunc that computes ``np.clip``."""
 
