@@ -4,6 +4,7 @@ import atexit
 import faulthandler
 import gc
 import importlib
+import itertools
 import os
 import shutil
 import signal
@@ -141,3 +142,13 @@ def short_collections():
         importlib.import_module("pijit.core.pipeline")
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def first_poll(monkeypatch):
+    """Start the count of the polls of Python kernels, one in a thousand of which leaves: what a test counts does not
+    depend on the tests that ran before."""
+    if COMPILES:
+        from pijit.core.kernel.reference import runtime  # it needs the extension modules
+
+        monkeypatch.setattr(runtime, "_polls", itertools.count(1))
