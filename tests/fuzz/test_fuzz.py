@@ -101,6 +101,22 @@ def test_nans_may_differ_also_in_the_memory_below_them():
     assert not only_nans([NAN, BYTE._replace(where="args[1].base[16]")])
 
 
+UNBOUND = """
+def f(x):
+    for i in range(9):
+        x = x + 1.0
+    a = 2.0
+    point += x * a
+CALLS = [lambda: ((0.5,), {})] * 3
+"""
+
+
+def test_warm_functions_of_3_11_name_the_line_before():
+    counts = Counts()
+    run(UNBOUND, PYTHON, counts)
+    assert counts.lines == (sys.version_info[:2] == (3, 11))
+
+
 def test_a_saved_script_fails_by_itself(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(script("def f(x):\n    return id(x)\n\nCALLS = [lambda: (([],), {})]\n", PYTHON))

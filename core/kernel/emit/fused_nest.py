@@ -146,7 +146,7 @@ def require_shapes(emitter: KernelEmitter, group: List[Op]) -> None:
             require_fit(emitter, first, op, own)
             shapes[result_of(op)] = tuple(broadcast(emitter, first, own))
         if op.name == "put_mask":
-            alike(own[0], own[2])
+            alike(own[2], own[0])
 
 
 def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[str], None]) -> None:

@@ -5,7 +5,7 @@ The runtime does most of the work: native/runtime/indexing/integer_arrays.c, mas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -217,7 +217,7 @@ class _OneByOne(Sparse):
 
     def ask(self) -> str:
         emitter = self.emitter
-        size, count = _mask(emitter, self.group[-1])
+        size, count = _mask(emitter, self._single(self.group[-1]))
         emitter.line("%s = %s" % (self.count, count))
         emitter.line("%s = choose(imul(%s, %d) < %s, 1, 0)" % (self.few, count, FEW, size))
         return "%s == 1" % self.few
@@ -233,14 +233,18 @@ class _OneByOne(Sparse):
         emitter.depth += 1
         for op in group:
             attrs = dict(op.attrs, count=self.count) if op.name in UNDER_MASK else op.attrs
-            single = Op(op.name, op.args, attrs, op.result, group[0].exit, op.lineno)
-            SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single)
+            SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, self._single(op, attrs))
         for op in group[:-1]:
             emitter.release(emitter.arrays.pop(result_of(op)))
         emitter.exponent_bounds.forget()
         emitter.depth = depth
         emitter.line("else:")
         emitter.depth += 1
+
+    def _single(self, op: Op, attrs: Optional[Dict[str, Any]] = None) -> Op:
+        """An operation of the group that is written alone: it leaves by the group's exit, which needs no result of the
+        group."""
+        return Op(op.name, op.args, op.attrs if attrs is None else attrs, op.result, self.group[0].exit, op.lineno)
 
 
 def write_masked(emitter: KernelEmitter, group: List[Op]) -> None:

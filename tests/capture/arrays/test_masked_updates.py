@@ -33,7 +33,17 @@ def inverted(x, y, m):
     return x
 
 
-FUNCTIONS = [mirrored, turned, joined, inverted]
+def of_another(x, y, m):
+    y[m] = x[m] * 0.5
+    return y
+
+
+def of_either(x, y, m):
+    y[m] = (x if x[0] > 2.0 else x + x)[m] * 0.5
+    return y
+
+
+FUNCTIONS = [mirrored, turned, joined, inverted, of_another, of_either]
 
 
 def numbers(size, dtype="d"):
