@@ -226,13 +226,15 @@ def _find_loop(ufunc: np.ufunc, operands: Sequence[Operand], result: np.dtype[An
     """The inner loop that NumPy runs: its types and its index in ``ufunc.types``."""
     if WEAK_SCALARS:
         asked = [_dtype_question(operand) for operand in operands] + [out.dtype if out is not None else None]
+        if asked[:-1] == [int, int] and result == np.bool_:  # NumPy compares them as objects, which is as exact
+            asked[:2] = [np.dtype(np.int64)] * 2
         try:
             resolved = ufunc.resolve_dtypes(tuple(asked), casting="same_kind")
         except (TypeError, ValueError) as error:
             raise Break("PJ210", function="%s (%s)" % (ufunc.__name__, error))
         wanted = "".join(d.char for d in resolved[:ufunc.nin]) + "->" + "".join(d.char for d in resolved[ufunc.nin:])
         for index, types in enumerate(ufunc.types):
-            if _same_loop(types, wanted):
+            if _same_loop(types, wanted) and "O" not in types:
                 return types, index
         raise Break("PJ210", function=ufunc.__name__)
     for index, types in enumerate(ufunc.types):

@@ -117,3 +117,17 @@ def test_in_machine_code():
         return s, round(x[0], 1), math.hypot(x[0], x[1])
 
     check(f, X, 5, others=[(np.array([1.0, np.inf, 2.0]), 2), (np.array([1.0, 2.0]), 2)])
+
+
+def compared(a, b, x):
+    return (np.greater(a, b), np.less_equal(a, 2), np.equal(a, b), np.not_equal(a, a)), x * np.less(a, b)
+
+
+@pytest.mark.parametrize("config", [{}, PYTHON], ids=["numba", "python"])
+def test_numpys_comparisons_of_pythons_numbers(config):
+    others = [(a, b, X) for a, b in ((3, 3), (2, -1), (-2**63, 2**63 - 1), (2**70, 3), (3, -2**70), (True, 1), (1, 0.5),
+                                     (np.int8(3), 3), (2**53 + 1, 2.0**53), (3, np.uint64(3)), (1.5, True))]
+    check(compared, 0, -1, X, others=others, config=config)
+    with fail_unless_captured():
+        check(compared, 0, -1, X, config=config)
+    assert_nothing_breaks(compared, 0, -1, X)
