@@ -68,7 +68,8 @@ class Plugin:
             self.jitting.start()
 
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool:
-        """Run a test some times; the first result that is no success counts."""
+        """Run a test some times; the first result that is no success counts. One that is marked as an expected failure
+        may fail or pass: libraries mark flaky tests so."""
         if time.monotonic() > self.until:
             item.session.shouldstop = "the time is up"
             return True
@@ -77,7 +78,9 @@ class Plugin:
         start, outcome, text = time.process_time(), "passed", ""
         for number in range(self.task["rounds"]):
             for report in runtestprotocol(item, log=number == self.task["rounds"] - 1, nextitem=nextitem):
-                if not report.passed and outcome == "passed":
+                if hasattr(report, "wasxfail"):
+                    outcome = "expected to fail"
+                elif not report.passed and outcome == "passed":
                     outcome, text = report.outcome, str(report.longrepr)[-SHOWN:]
         faulthandler.cancel_dump_traceback_later()
         self.log(test=_name(item), outcome=outcome, seconds=time.process_time() - start,

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Collection, Container, List, Set, Tuple
 
-from pijit.core.bytecode.instructions.opcodes import INPLACE
+from pijit.core.bytecode.instructions.opcodes import CELL_LOADS, CONSTANT_LOADS, GLOBAL_LOADS, INPLACE, LOCAL_LOADS
+from pijit.core.bytecode.instructions.predicates import is_return
 from pijit.core.bytecode.linker.continuation import Continuation
 from pijit.core.bytecode.linker.deferred_warning import Report
+from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.pending_calls import is_stuck, stack_outputs
 from pijit.core.capture.build.segment import Refusal, Unhandled
 from pijit.core.capture.models.iteration.generators import function_output, suspended_output
@@ -44,6 +46,7 @@ from pijit.core.graph.ir import Op, Output, SideExit
 from pijit.core.graph.types import FLAG, INT, SKIP
 from pijit.guards.facts import type_name
 
+LOADS = CELL_LOADS | CONSTANT_LOADS | GLOBAL_LOADS | LOCAL_LOADS
 ROUNDS = "$rounds"
 """The name of a re-entry's iteration count. It leaves the kernel like a local variable, but is none."""
 
@@ -57,6 +60,20 @@ def exit_to(builder: Any, target: int, state: FrameState, side: bool, poll: bool
             reentry: Any = None) -> SideExit:
     """An exit to ``target``. Dead variables drop the objects that they held."""
     return _exit(builder, target, builder.liveness.live_in(target), state, side=side, poll=poll, reentry=reentry)
+
+
+def before_loads(builder: Any, piece: Piece) -> Tuple[int, FrameState]:
+    """Where bytecode resumes that continues at the end of a piece, and the state there.
+
+    Bytecode rematerializes what the last instructions only load: that costs less than to pass it. It never resumes at the
+    start of a piece, where a launcher may be. It resumes at a return with the result: such a kernel needs no frame.
+    """
+    end, stack = piece.end, list(builder.state.stack)
+    returns = is_return(builder.function.instructions[end])
+    while not returns and end - 1 > piece.start and builder.function.instructions[end - 1].opname in LOADS:
+        end -= 1
+        stack.pop()
+    return end, FrameState(builder.state.locals, stack)
 
 
 def exit_inside(builder: Any, rest: Continuation, packed: Output) -> SideExit:

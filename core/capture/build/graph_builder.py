@@ -72,6 +72,7 @@ class GraphBuilder(AbstractInterpreter):
 
     _behind_call = exits._behind_call
     _leave_once = exits._leave_once
+    before_loads = exits.before_loads
     exit_inside = exits.exit_inside
     exit_output = exits.exit_output
     exit_to = exits.exit_to
@@ -254,7 +255,7 @@ class GraphBuilder(AbstractInterpreter):
         self.note_end(piece)
         last = self.function.instructions[piece.end - 1]
         if not piece.at_end:
-            self.block.terminator = Leave(self.exit_to(piece.end, self.state, False))
+            self.block.terminator = Leave(self.exit_to(*self.before_loads(piece), False))
             return
         if self.transfer is RETURN:
             self._return(piece)

@@ -195,7 +195,9 @@ entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, Served 
     HandOver over = {.launcher = self->launcher};
     if (status == LAUNCH_LEFT) {
         over.answer = served->result;
-        PyErr_Fetch(&over.type, &over.value, &over.traceback);
+        if (over.answer == NULL) {
+            PyErr_Fetch(&over.type, &over.value, &over.traceback);
+        }
     }
     Dispatched done = record_make(served, call, (PyCodeObject *)self->code, (PyObject *)self);
     if (done == DISPATCH_LINKED) {
