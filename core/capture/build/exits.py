@@ -65,8 +65,8 @@ def exit_to(builder: Any, target: int, state: FrameState, side: bool, poll: bool
 def before_loads(builder: Any, piece: Piece) -> Tuple[int, FrameState]:
     """Where bytecode resumes that continues at the end of a piece, and the state there.
 
-    Bytecode rematerializes what the last instructions only load: that costs less than to pass it. It never resumes at the
-    start of a piece, where a launcher may be. It resumes at a return with the result: such a kernel needs no frame.
+    Bytecode rematerializes what the last instructions only load: that costs less than to pass it. It never resumes at
+    the start of a piece, where a launcher may be. It resumes at a return with the result: such a kernel needs no frame.
     """
     end, stack = piece.end, list(builder.state.stack)
     returns = is_return(builder.function.instructions[end])
