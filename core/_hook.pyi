@@ -105,16 +105,16 @@ if sys.version_info < (3, 11):
         a disabled thread is asked about later. None removes the filter.
         """
 
-    def mover(ask: Callable[..., Optional[Tuple[CodeType, int]]], slot: int) -> Callable[[], object]:
+    def osr_check(ask: Callable[..., Optional[Tuple[CodeType, int]]], slot: int) -> Callable[[], object]:
         """The callable that linked code calls at a loop's header, to continue in newer code if there is any.
 
         It acts at the 2nd, 4th, 8th ... visit by a shadow frame that nobody else holds and that is not traced. Then it
         calls ask(code, slots, globals, builtins, visits), with this thread disabled. The arguments are the original
         code object, and the frame's locals, cells and free variables.
 
-        If ask returns a code object, and the number of its local for the operand stack, the mover returns a token. The
-        linked code has to return the token, with its operand stack as a tuple in the local `slot`. Otherwise the mover
-        returns None. A call moves at most three times.
+        If ask returns a code object, and the number of its local for the operand stack, the OSR check returns a token.
+        The linked code has to return the token, with its operand stack as a tuple in the local `slot`. Otherwise the
+        OSR check returns None. A call moves at most three times.
         """
 
 else:
@@ -125,16 +125,17 @@ else:
         if nothing was sent.
         """
 
-    def mover(ask: Callable[..., Optional[CodeType]]) -> Callable[..., Optional[Callable[[Tuple[Any, ...]], object]]]:
+    def osr_check(
+            ask: Callable[..., Optional[CodeType]]) -> Callable[..., Optional[Callable[[Tuple[Any, ...]], object]]]:
         """The callable that linked code calls at a loop's header, to continue in newer code if there is any.
 
-        The linked code passes the cells of its own variables, in the order of co_cellvars. The mover acts at the 2nd,
-        4th, 8th ... visit in a frame that nobody else holds and that is not traced. Then it calls ask(code, slots,
+        The linked code passes the cells of its own variables, in the order of co_cellvars. The OSR check acts at the
+        2nd, 4th, 8th ... visit in a frame that nobody else holds and that is not traced. Then it calls ask(code, slots,
         globals, builtins, visits), with this thread disabled. The arguments are the original code object, and the
         frame's locals, cells and free variables, UNBOUND for those without a value.
 
-        If ask returns a code object, the mover returns a Move. The linked code calls the Move with its operand stack, a
-        tuple, and returns the result. Otherwise the mover returns None. A call moves at most three times.
+        If ask returns a code object, the OSR check returns a Move. The linked code calls the Move with its operand
+        stack, a tuple, and returns the result. Otherwise the OSR check returns None. A call moves at most three times.
 
         The newer code begins with `arrive`, which returns one tuple: the original's locals, the cells, and the tuple of
         the operand stack. Locals without a value, and arguments that are cells, are UNBOUND. The newer code's arguments
@@ -219,8 +220,8 @@ class Rest:
 class Entrance:
     """A payload: the entry into linked code, with a frame that is kept for the next call.
 
-    The code has no movers. It may begin with a kernel that runs before the call has a frame. Then the guard program of
-    the entry has all guards of the launcher's program, and fetches the same values.
+    The code has no OSR checks. It may begin with a kernel that runs before the call has a frame. Then the guard program
+    of the entry has all guards of the launcher's program, and fetches the same values.
 
     Arguments:
         code: the linked code. It runs if there is no such kernel, or if the kernel leaves by an exit that does not
@@ -245,7 +246,7 @@ class Trial:
 
     Arguments:
         payload: a code object or an Entrance.
-        on_verdict: called as on_verdict(lost, payload_ns, plain_ns) with the medians, when the result is known.
+        on_result: called as on_result(lost, payload_ns, plain_ns) with the medians, when the result is known.
             plain_ns is -1 if the original was not run. After a loss it may be called again.
         limit: in nanoseconds; a payload that takes longer is kept without further timing; 0: no limit.
 
@@ -256,7 +257,7 @@ class Trial:
     payload: object
     state: str
     """"warming", "measuring", "kept" or "lost"."""
-    def __init__(self, payload: object, on_verdict: Callable[[bool, int, int], object], limit: int) -> None: ...
+    def __init__(self, payload: object, on_result: Callable[[bool, int, int], object], limit: int) -> None: ...
 
 class JitFunction:
     """A Python function whose calls run linked code if there is any; otherwise it looks and acts like the function.
@@ -301,7 +302,7 @@ class JitFunction:
             ask: called before the first call, and when the time reaches its last result. It gets the nanoseconds so
                 far and returns the time of the next call of ask; None ends the cold state. None instead of a callable
                 ends it at once.
-            looping: whether the cache has code to run meanwhile, which calls movers at the headers of loops.
+            looping: whether the cache has code to run meanwhile, which calls OSR checks at the headers of loops.
         """
 
     def forget_linked(self) -> None:

@@ -33,14 +33,14 @@ class LoopTrial:
     """A/B timing of a loop's launchers against bytecode while the loop runs.
 
     Arguments:
-        on_verdict: called with (lost, ns of kernels, ns of bytecode), per call of the loop's clock; -1 if bytecode was
+        on_result: called with (lost, ns of kernels, ns of bytecode), per call of the loop's clock; -1 if bytecode was
             not timed.
         limit: in ns; if more time passes between two calls of the clock, bytecode is not timed; 0: no limit.
     """
 
     state: str
     """"waiting", "measuring", "kept" or "lost"."""
-    def __init__(self, on_verdict: Callable[[bool, int, int], object], limit: int) -> None: ...
+    def __init__(self, on_result: Callable[[bool, int, int], object], limit: int) -> None: ...
 
 class Launcher:
     """Calls one kernel from linked bytecode.

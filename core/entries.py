@@ -36,7 +36,7 @@ from pijit.core.kernel.compile import ForkedError, Kernel, TooDeep, compile_grap
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.core.kernel.options import flavour_of
 from pijit.core.kernel_names import Numbering
-from pijit.core.launch_sites import Reentry, make_movers, make_reentry, make_sites
+from pijit.core.launch_sites import Reentry, make_osr_checks, make_reentry, make_sites
 from pijit.core.loop_timing import measure_loops
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _EntryBuilder:
         if pending is not None:
             found = pending.to_observe([index for one in results for index in one.observable()], dict(self.broken))
             self.observers = {index: pending.observe(index) for index in found}
-        self.movers, self.stays = make_movers(
+        self.osr_checks, self.stays = make_osr_checks(
             self.result, pending, self.observers) if pending is not None and self.observers else ({}, [])
 
     def place_calls(self) -> None:
@@ -145,7 +145,7 @@ class _EntryBuilder:
         instructions = self.function.instructions
         probes = [Probe(index, observer, unpacked(instructions[index])) for index, observer in self.observers.items()]
         return _linked(self.config, self.result, self.sites, probes,
-                       {key: way.site for key, way in self.reentries.items()}, self.movers, header, self.call_sites,
+                       {key: way.site for key, way in self.reentries.items()}, self.osr_checks, header, self.call_sites,
                        landings, self.announce)
 
     def guard(self) -> None:

@@ -24,24 +24,24 @@ WITH_OBJECTS = 50
 """Factor of the limit if all loops touch Python objects in each iteration, which costs nearly as much as bytecode."""
 
 
-def trial_of(entry: Entry, config: Any, verdict: Callable[[Entry, Optional[str]], None]) -> Optional[Trial]:
+def trial_of(entry: Entry, config: Any, on_result: Callable[[Entry, Optional[str]], None]) -> Optional[Trial]:
     """The cache's payload for an entry while it is timed; None if the entry is not to be timed.
 
-    ``verdict`` is called with the entry and the reason why it lost, or None. Neither ``verdict`` nor the entry is kept
-    alive.
+    ``on_result`` is called with the entry and the reason why it lost, or None. Neither ``on_result`` nor the entry is
+    kept alive.
     """
     if entry.payload is None or not is_measured(config):
         return None
     limit = LIMIT_NS[config.perf_statistics]
     limit *= entry.patience
-    weak_entry, weak_verdict = weakref.ref(entry), weakref.WeakMethod(verdict)
+    weak_entry, weak_on_result = weakref.ref(entry), weakref.WeakMethod(on_result)
 
-    def on_verdict(lost: bool, kernels: int, plain: int) -> None:
-        alive, tell = weak_entry(), weak_verdict()
+    def tell_result(lost: bool, kernels: int, plain: int) -> None:
+        alive, tell = weak_entry(), weak_on_result()
         if alive is not None and tell is not None:
             tell(alive, reason("PJ402", compiled=time_text(kernels), bytecode=time_text(plain)) if lost else None)
 
-    return Trial(entry.payload, on_verdict, limit)
+    return Trial(entry.payload, tell_result, limit)
 
 
 def patience(config: Any, kept: Iterable[Captured]) -> int:

@@ -108,9 +108,10 @@ def make_reentry(result: Capture, candidate: Candidate, kernel: Kernel, number: 
     return Reentry(launcher, site, kernel, captured)
 
 
-def make_movers(result: Capture, pending: Pending,
+def make_osr_checks(result: Capture, pending: Pending,
                 observers: Dict[int, Any]) -> Tuple[Dict[int, Any], List[Tuple[int, Break]]]:
-    """By header, the makers of movers for loops where a call can move to newer code; the other loops, with a reason."""
+    """The makers of OSR checks by header, for loops where a call can move to newer code; the other loops, with reasons.
+    """
     cfg = result.cfg
     pending.arrived = remembered(result.analysed, result.analysis.entry)
     points = move_points(cfg)
@@ -119,5 +120,6 @@ def make_movers(result: Capture, pending: Pending,
               for loop in cfg.loops}
     if pending.arrived is None:
         points = dict.fromkeys(points, "an argument was bound anew")
-    return ({header: pending.mover(header, inside[header]) for header, because in points.items() if because is None},
+    return ({header: pending.osr_check(header, inside[header])
+             for header, because in points.items() if because is None},
             [(header, Break("PJ403", because=because)) for header, because in points.items() if because is not None])

@@ -37,7 +37,7 @@ def measure_loops(state: State, cfg: CFG, made: Sequence[MadeSegment], loop_reen
     for header, members in sites.items():
         clock = next((one.launcher for one in reversed(members) if one.captured.start not in passed), None)
         if clock is not None:
-            trial = LoopTrial(_verdict(state, [one.kernel for one in members]), LIMIT_NS)
+            trial = LoopTrial(_report_result(state, [one.kernel for one in members]), LIMIT_NS)
             clock.clock = True
             for one in members + reentries.get(header, []):
                 one.launcher.trial = trial
@@ -63,14 +63,14 @@ def _passed_inside(regions: Iterable[Region]) -> Set[int]:
     return found
 
 
-def _verdict(state: State, kernels: List[Kernel]) -> Any:
+def _report_result(state: State, kernels: List[Kernel]) -> Any:
     """The callback of a timing. It must not own the state, which leads to the launcher."""
     weak = weakref.ref(state)
 
-    def on_verdict(lost: bool, compiled: int, plain: int) -> None:
+    def on_result(lost: bool, compiled: int, plain: int) -> None:
         alive = weak()
         if alive is not None and lost:
             with _hook.disabled():
                 alive.on_slow_loop(kernels, Break("PJ402", compiled=time_text(compiled), bytecode=time_text(plain)))
 
-    return on_verdict
+    return on_result

@@ -178,7 +178,7 @@ class State:
 
     def on_visit(self, pending: Pending, header: int, code: types.CodeType, slots: List[Any], globals: Dict[str, Any],
                  builtins: Dict[str, Any]) -> Any:
-        """The mover's callback in a loop of a long first call: None, or the code to continue in.
+        """The OSR check's callback in a loop of a long first call: None, or the code to continue in.
 
         Up to CPython 3.10 the code's local for the operand stack is returned, too.
         """
@@ -336,11 +336,11 @@ class State:
             pending.serve(entry)
             self.pending.append(pending)
         else:
-            entry.trial = trial_of(entry, self.config, self.on_verdict)
+            entry.trial = trial_of(entry, self.config, self.on_result)
             self.cache.add(entry.program, entry.payload)
         return entry.linked_code if start is None else cast(types.CodeType, entry.moved_code)
 
-    def on_verdict(self, entry: Entry, lost: Optional[str]) -> None:
+    def on_result(self, entry: Entry, lost: Optional[str]) -> None:
         """Act on the result of A/B timing; ``lost`` is the reason if the original function was faster, else None."""
         entry.retired = lost
         if lost is None:

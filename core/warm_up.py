@@ -189,24 +189,24 @@ class WarmUp:
         code = function.py_func.__code__
         if _hook.marked(code):
             return  # another function has the same code object
-        self._code = _cold_code(code, self._mover)
+        self._code = _cold_code(code, self._osr_check)
         if self._code is not None:
             self._cache.add(self._program, self._code)
             _hook.mark(code, self._cache, _nothing)
             function.chill(self.ask, True)
 
-    def _mover(self, header: int) -> Callable[[int], Any]:
-        """The maker of a loop's mover. The code that holds the mover leads here, so it must not own this object."""
+    def _osr_check(self, header: int) -> Callable[[int], Any]:
+        """The maker of a loop's OSR check. The code that holds the check leads here, so it must not own this object."""
         weak = weakref.ref(self)
 
         def ask(code: Any, slots: Any, globals: Any, builtins: Any, visits: int) -> Any:
             alive = weak()
             return alive._arrive(header, code, (slots, globals, builtins)) if alive is not None else None
 
-        return lambda stack: natives.mover(ask, stack)
+        return lambda stack: natives.osr_check(ask, stack)
 
     def _arrive(self, header: int, code: types.CodeType, roots: Tuple[Any, ...]) -> Any:
-        """The mover's callback at a loop's header: None, or the code to continue in.
+        """The OSR check's callback at a loop's header: None, or the code to continue in.
 
         Up to CPython 3.10 the code's local for the operand stack is returned, too.
         """
@@ -223,8 +223,8 @@ def _nothing(*_: Any) -> None:
     """The miss handler of a cold function: run the original."""
 
 
-def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]]) -> Optional[types.CodeType]:
-    """The code with movers at the headers of its loops; None if a call can move at none of them."""
+def _cold_code(code: types.CodeType, osr_check: Callable[[int], Callable[[int], Any]]) -> Optional[types.CodeType]:
+    """The code with OSR checks at the headers of its loops; None if a call can move at none of them."""
     from pijit.core.bytecode.analysed_code import analysed_code
     from pijit.core.bytecode.linker.osr import move_points
 
@@ -236,4 +236,4 @@ def _cold_code(code: types.CodeType, mover: Callable[[int], Callable[[int], Any]
         return None
     from pijit.core.bytecode.linker.link import link
 
-    return link(cfg, (), (), movers={header: mover(header) for header in headers})
+    return link(cfg, (), (), osr_checks={header: osr_check(header) for header in headers})

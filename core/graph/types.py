@@ -46,19 +46,19 @@ class Scalar:
 class Array:
     """A ``numpy.ndarray``: dtype, number of dimensions, layout and whether the program may write it.
 
-    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``turned``: the observed
-    array had any strides, and no rows of close elements. This is only a hint; it does not distinguish types.
+    ``layout`` is "C" (C-contiguous), "F" (Fortran-contiguous and not C) or "A" (any strides). ``transposed``: the
+    observed array had any strides, and no rows of close elements. This is only a hint; it does not distinguish types.
     """
 
-    __slots__ = ("dtype", "ndim", "layout", "writeable", "turned")
+    __slots__ = ("dtype", "ndim", "layout", "writeable", "transposed")
 
     def __init__(self, dtype: DTypeLike, ndim: int, layout: str = "A", writeable: bool = True,
-                 turned: bool = False) -> None:
+                 transposed: bool = False) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.ndim = ndim
         self.layout = layout
         self.writeable = writeable
-        self.turned = turned
+        self.transposed = transposed
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Array) and self.dtype == other.dtype and self.ndim == other.ndim
@@ -75,7 +75,8 @@ class Array:
         if self.dtype != other.dtype or self.ndim != other.ndim:
             return None
         layout = self.layout if self.layout == other.layout else "A"
-        return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable, self.turned or other.turned)
+        return Array(self.dtype, self.ndim, layout, self.writeable and other.writeable,
+                     self.transposed or other.transposed)
 
 
 class Opaque:

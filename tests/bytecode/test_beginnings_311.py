@@ -319,16 +319,16 @@ def moves(xs):
     return total
 
 
-def test_a_mover_hands_over_the_operands(natives):
+def test_an_osr_check_hands_over_the_operands(natives):
     cfg = cfg_of(moves)
     header = header_of(cfg, 0)
     asked = []
 
-    def mover():
+    def osr_check():
         asked.append(dict(sys._getframe(1).f_locals))
         frame = sys._getframe(1)
         return None if len(asked) < 3 else lambda stack: ("moved", frame, stack)
-    run = linked(moves, cfg, [], movers={header: lambda slot: mover})
+    run = linked(moves, cfg, [], osr_checks={header: lambda slot: osr_check})
     answer, frame, stack = run([1, 2, 3, 4])
     assert answer == "moved" and [one["total"] for one in asked] == [0, 1, 3]
     code = link(cfg, [], [], start=header)

@@ -225,11 +225,11 @@ def counting(n):
     return total, 1000
 
 
-def observed(code, mover, cells=()):
-    """Code that asks a mover at its loop's header."""
+def observed(code, osr_check, cells=()):
+    """Code that asks an OSR check at its loop's header."""
     listing = Bytecode.from_code(code)
     on = Label()
-    items = callable_of(Instr("LOAD_CONST", mover)) + [Instr(LOAD_CELL, CellVar(name)) for name in cells]
+    items = callable_of(Instr("LOAD_CONST", osr_check)) + [Instr(LOAD_CELL, CellVar(name)) for name in cells]
     items += calling(len(cells)) + [Instr("STORE_FAST", "$move"), Instr("LOAD_FAST", "$move"),
                                     Instr(JUMP_IF + "NONE", on), Instr("BUILD_TUPLE", 1), Instr("STORE_FAST", "$stack")]
     items += callable_of(Instr("LOAD_FAST", "$move")) + [Instr("LOAD_FAST", "$stack")] + calling(1)
@@ -255,8 +255,8 @@ def moved(code, new, take=_hook.__dict__.get("arrive")):
     return finished(listing, code)
 
 
-def mover_for(function, target, at=2):
-    """A mover that answers code from a visit on, what it was asked, and a JitFunction that meets it."""
+def osr_check_for(function, target, at=2):
+    """An OSR check that answers code from a visit on, what it was asked, and a JitFunction that meets it."""
     asked = []
 
     def ask(code, slots, globals, builtins, visits):
@@ -264,7 +264,7 @@ def mover_for(function, target, at=2):
         assert code is function.__code__ and globals is function.__globals__ and builtins["len"] is len
         return target if visits >= at else None
 
-    linked = observed(function.__code__, _hook.mover(ask))
+    linked = observed(function.__code__, _hook.osr_check(ask))
     _hook.mark(function.__code__, None, lambda *args: linked)
     return JitFunction(function), asked
 
@@ -276,7 +276,7 @@ def counting_is_unmarked():
 
 
 def test_a_call_goes_on_in_newer_code():
-    f, asked = mover_for(counting, moved(counting.__code__, 2000))
+    f, asked = osr_check_for(counting, moved(counting.__code__, 2000))
     assert f(10) == (45, 2000)
     assert asked == [([10, 0, 0], 2)]
 
@@ -291,7 +291,7 @@ def test_a_variable_without_a_value_stays_so():
         except UnboundLocalError:
             return str("unbound"), 1000
 
-    f, asked = mover_for(f, moved(f.__code__, 2000))
+    f, asked = osr_check_for(f, moved(f.__code__, 2000))
     assert f(5) == ("unbound", 2000) and f(0) == ("unbound", 1000)
     assert asked == [([5, 0, UNBOUND], 2)]
 
@@ -314,8 +314,8 @@ def test_cells_move():
         return tuple(value.cell_contents if isinstance(value, types.CellType) else value for value in payload)
 
     asked, target = [], moved(f.__code__, 2000, take)
-    mover = _hook.mover(lambda code, slots, globals, builtins, visits: asked.append(slots) or target)
-    linked = observed(f.__code__, mover, ["k"])
+    osr_check = _hook.osr_check(lambda code, slots, globals, builtins, visits: asked.append(slots) or target)
+    linked = observed(f.__code__, osr_check, ["k"])
     _hook.mark(f.__code__, None, lambda *args: linked)
     add, total, constant = JitFunction(f)(4, 10)
     assert (add(1), total, constant) == (11, 43, 2000)
@@ -327,7 +327,7 @@ def test_cells_move():
 
 
 def test_a_mover_is_asked_at_the_2nd_4th_8th_visit():
-    f, asked = mover_for(counting, moved(counting.__code__, 2000), at=10 ** 9)
+    f, asked = osr_check_for(counting, moved(counting.__code__, 2000), at=10 ** 9)
     assert f(100) == (4950, 1000) and [visits for _, visits in asked] == [2, 4, 8, 16, 32, 64]
 
 
@@ -336,9 +336,9 @@ def test_a_call_moves_thrice():
 
     def ask(code, slots, globals, builtins, visits):
         asked.append(visits)
-        return moved(observed(counting.__code__, _hook.mover(ask)), 2000 + len(asked))
+        return moved(observed(counting.__code__, _hook.osr_check(ask)), 2000 + len(asked))
 
-    first = observed(counting.__code__, _hook.mover(ask))
+    first = observed(counting.__code__, _hook.osr_check(ask))
     _hook.mark(counting.__code__, None, lambda *args: first)
     assert JitFunction(counting)(100) == (4950, 2003) and len(asked) == 3
 
@@ -353,13 +353,13 @@ def test_a_frame_that_somebody_holds_does_not_move():
             total += i
         return total, 1000
 
-    f, asked = mover_for(f, moved(f.__code__, 2000))
+    f, asked = osr_check_for(f, moved(f.__code__, 2000))
     assert f(10) == (45, 1000) and asked == []
 
 
 def test_a_move_to_code_that_does_not_fit_is_reported():
     errors = []
-    f, asked = mover_for(counting, frame_of.__code__)
+    f, asked = osr_check_for(counting, frame_of.__code__)
     _hook.set_error_handler(lambda code, error: errors.append((code, str(error))))
     try:
         assert f(3) == (3, 1000)
@@ -369,7 +369,7 @@ def test_a_move_to_code_that_does_not_fit_is_reported():
 
 
 def test_moves_leave_nothing_behind():
-    f, asked = mover_for(counting, moved(counting.__code__, 2000))
+    f, asked = osr_check_for(counting, moved(counting.__code__, 2000))
 
     def run():
         for _ in range(2000):

@@ -89,7 +89,7 @@ def test_verdicts_that_fail_do_no_harm(monkeypatch):
     assert trial.state == "kept" and loop.launcher.enabled
 
 
-@pytest.mark.parametrize("arguments, text", [((3, 0), "on_verdict must be callable, not int"), ((len, "x"), None)])
+@pytest.mark.parametrize("arguments, text", [((3, 0), "on_result must be callable, not int"), ((len, "x"), None)])
 def test_refuses_arguments(arguments, text):
     with pytest.raises(TypeError, match=text):
         LoopTrial(*arguments)

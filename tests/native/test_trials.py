@@ -45,13 +45,13 @@ class Tried:
     def __init__(self, function, payload, limit=0):
         self.verdicts = []
         self.cache = EntryCache(2)
-        self.trial = Trial(payload, self.on_verdict, limit)
+        self.trial = Trial(payload, self.on_result, limit)
         self.program = GuardProgram([])
         assert self.cache.add(self.program, self.trial)
         _hook.mark(function.__code__, self.cache, lambda *args: None)
         self.call = JitFunction(function)
 
-    def on_verdict(self, lost, compiled, plain):
+    def on_result(self, lost, compiled, plain):
         self.verdicts.append((lost, compiled, plain))
 
 
@@ -181,7 +181,7 @@ def test_an_error_of_on_verdict_is_reported_and_the_call_returns():
 
 @pytest.mark.parametrize("arguments, message", [
     ((None, print, 0), "payload must be a code object or an Entrance, not NoneType"),
-    ((spin.__code__, 3, 0), "on_verdict must be callable, not int")])
+    ((spin.__code__, 3, 0), "on_result must be callable, not int")])
 def test_arguments_are_checked(arguments, message):
     with pytest.raises(TypeError, match=message):
         Trial(*arguments)

@@ -16,7 +16,7 @@ Attributes:
     moved_away: code that asks whether the call must move to other code, and moves it.
     moved_in: code that receives the values of a call that moves to other code.
     stack_of: code that restores an operand stack from local variables.
-    to_go_on: the answer for a mover.
+    to_go_on: the answer for an OSR check.
 """
 
 import sys

@@ -119,7 +119,7 @@ def frame_slots(code: CodeType, names: Sequence[str], slots: Sequence[int]) -> T
 
 
 def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
-    """Code that asks a mover. Unless the answer is None, it returns the answer's result for the operands; see `osr`."""
+    """Code that makes an OSR check. Unless the answer is None, it returns the answer's result for the operands."""
     on, move = Label("no move"), emit.assembler.local(MOVE)
     cells = [emit.cell(number) for number in range(len(cfg.function.cellvars))]
     return [*emit.call(make(0), cells), *emit.if_none(on), emit.op("STORE_FAST", move),
@@ -149,7 +149,7 @@ def moved_in(emit: Emit, slots: Sequence[int]) -> List[Item]:
 
 
 def to_go_on(linked: CodeType) -> Any:
-    """The answer for a mover: the code that continues the call."""
+    """The answer for an OSR check: the code that continues the call."""
     return linked
 
 

@@ -191,7 +191,7 @@ class ExitStack:
 
 
 def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
-    """Code that asks a mover and returns its answer unless that is None; see `osr`."""
+    """Code that makes an OSR check and returns its answer unless that is None; see `osr`."""
     stack, move, on = emit.assembler.local(STACK), emit.assembler.local(MOVE), Label("no move")
     return [*emit.call(make(stack)), *emit.if_none(on), emit.op("STORE_FAST", move),
             emit.op("BUILD_TUPLE", cfg.stack_depth[header]), emit.op("STORE_FAST", stack), emit.op("LOAD_FAST", move),
@@ -199,7 +199,7 @@ def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) ->
 
 
 def to_go_on(linked: CodeType) -> Any:
-    """The answer for a mover: the code that continues the call, and its local for the operand stack."""
+    """The answer for an OSR check: the code that continues the call, and its local for the operand stack."""
     return linked, linked.co_varnames.index(STACK)
 
 

@@ -18,9 +18,9 @@ def unbound() -> Any:
     return UNBOUND
 
 
-def mover(ask: Any, slot: int) -> Any:
-    """The mover that linked code calls at a loop's header; up to 3.10 it gets the local for the operand stack."""
-    from pijit.core._hook import mover as make
+def osr_check(ask: Any, slot: int) -> Any:
+    """The OSR check that linked code calls at a loop's header; up to 3.10 it gets the local for the operand stack."""
+    from pijit.core._hook import osr_check as make
 
     if sys.version_info >= (3, 11):
         return make(ask)

@@ -1,6 +1,6 @@
 """The linker: rewrites a code object so that its segments run as kernels, and keeps the original bytecode.
 
-`entries` calls `link` for each entry, and `warm_up` for code with movers only.
+`entries` calls `link` for each entry, and `warm_up` for code with OSR checks only.
 See docs/design.md, "Linked code". A *site* is an instruction where one or more segments begin. Its launchers are tried
 in order; if all of them return MISS, the original instructions run.
 """
@@ -24,7 +24,7 @@ from pijit.core.bytecode.assembler.emit import (
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
 from pijit.core.bytecode.linker.continuation import Announce, Continuation, call_and_drop, call_rest
 from pijit.core.bytecode.linker.deferred_warning import Report, call_report
-from pijit.core.bytecode.linker.osr import Given, add_mover, add_start
+from pijit.core.bytecode.linker.osr import Given, add_osr_check, add_start
 
 MISS = -1
 
@@ -123,14 +123,14 @@ class Probe(NamedTuple):
 
 
 def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
-         reentries: Optional[Dict[Any, Site]] = None, movers: Optional[Dict[int, Callable[[int], Any]]] = None,
+         reentries: Optional[Dict[Any, Site]] = None, osr_checks: Optional[Dict[int, Callable[[int], Any]]] = None,
          start: Optional[int] = None, calls: Optional[Dict[int, Any]] = None,
          landings: Optional[Landings] = None, announce: Announce = lambda callees: None) -> CodeType:
     """Write the linked code object.
 
     Arguments:
         reentries: sites that exits and gates lead to, by key.
-        movers: for each loop header, the function that makes its mover; see `add_mover`.
+        osr_checks: for each loop header, the function that makes its OSR check; see `add_osr_check`.
         start: the loop header where the code begins, for a call that moves to it.
         calls: for each instruction that calls a function compiled on its own, the callable to call right before it.
         landings: a dict that is filled.
@@ -146,8 +146,8 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
         add_start(assembler, cfg, start, reentry_labels[max(back)] if back else assembler.inserted(start))
     for probe in probes:
         _add_probe(assembler, probe)
-    for header, make in (movers or {}).items():
-        add_mover(assembler, cfg, header, make)
+    for header, make in (osr_checks or {}).items():
+        add_osr_check(assembler, cfg, header, make)
     announced = {index: Label("call at %d" % index) for index in calls or {}}
     beginning: List[Item] = []
     writers = [_Writer(cfg, assembler, site, reentry_labels, announced, announce, beginning) for site in sites]

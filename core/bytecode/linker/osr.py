@@ -1,10 +1,10 @@
 """On-stack replacement: a running call moves to newer linked code at a loop header.
 
-Old code calls a *mover* at the header (`pijit.core._hook.mover`). Unless the mover returns None, old code returns its
-result, with the operand stack in the local `STACK`. Newer code, made by `link` with a `start`, then runs on the same
-locals::
+Old code calls an *OSR check* at the header (`pijit.core._hook.osr_check`). Unless the OSR check returns None, old code
+returns its result, with the operand stack in the local `STACK`. Newer code, made by `link` with a `start`, then runs on
+the same locals::
 
-    LOAD_CONST <mover>; CALL_FUNCTION 0; DUP_TOP             new code begins with
+    LOAD_CONST <osr_check>; CALL_FUNCTION 0; DUP_TOP             new code begins with
     POP_JUMP_IF_FALSE on                                     LOAD_FAST $stack; UNPACK_SEQUENCE n; <onto the stack>
     STORE_FAST $move; BUILD_TUPLE n; STORE_FAST $stack       [SETUP_LOOP]  CPython 3.7
     LOAD_FAST $move; RETURN_VALUE                            JUMP_ABSOLUTE header
@@ -54,8 +54,8 @@ def _why_not_there(cfg: CFG, start: int) -> Optional[str]:
     return "it is among the arguments of a call" if operands is not None and operands.nulls[start] else None
 
 
-def add_mover(assembler: Assembler, cfg: CFG, header: int, make: Callable[[int], Any]) -> None:
-    """Call a mover at a loop's header; ``make`` makes it, given the local that receives the operand stack."""
+def add_osr_check(assembler: Assembler, cfg: CFG, header: int, make: Callable[[int], Any]) -> None:
+    """Call an OSR check at a loop's header; ``make`` makes it, given the local that receives the operand stack."""
     assembler.insert(header, moved_away(Emit(assembler, header), cfg, header, make))
 
 

@@ -89,12 +89,12 @@ class Analysis:
     def run(self) -> "Analysis":
         """Propagate until stable. Repeat if a run finds effects, or values that cannot leave a kernel."""
         known = None
-        while known != self._turned_out():
+        while known != self._observed():
             self.forget()
-            known, self.wanted = self._turned_out(), len(self.facts.base.objects)
+            known, self.wanted = self._observed(), len(self.facts.base.objects)
             self.onlookers.begin(self.liveness)
             self._propagate_all()
-            if known == self._turned_out() and self.onlookers.settle():  # calls that break may not do so in a later run
+            if known == self._observed() and self.onlookers.settle():  # calls that break may not do so in a later run
                 known = None
             if self.parted and any(version.lossy for version in self.versions):  # too many versions: do not split
                 self.unhandled.update(index for index, outcomes in self.parted.items() if outcomes.raises())
@@ -119,7 +119,7 @@ class Analysis:
         self.by_block = {index: [version for version in versions if version in found]
                          for index, versions in self.by_block.items()}
 
-    def _turned_out(self) -> Tuple[int, ...]:
+    def _observed(self) -> Tuple[int, ...]:
         """The size of the sets of facts that make another run necessary when they grow."""
         facts = self.facts
         return (len(self.poisoned), len(self.rarely_poisoned), len(self.unhandled), len(self.peeled),

@@ -169,7 +169,7 @@ class Pending:
 
         return _launcher.untraced(observer)
 
-    def mover(self, header: int, inside: FrozenSet[int]) -> Callable[[int], Any]:
+    def osr_check(self, header: int, inside: FrozenSet[int]) -> Callable[[int], Any]:
         """A function that makes the on-stack-replacement object of a loop, given the local that takes the operand
         stack.
 
@@ -184,7 +184,7 @@ class Pending:
                 return None
             return alive._on_visit(alive, header, code, slots, globals, builtins)
 
-        return lambda stack: natives.mover(ask, stack)
+        return lambda stack: natives.osr_check(ask, stack)
 
     def _is_due(self, inside: FrozenSet[int], visits: int) -> bool:
         """Whether there are new kinds, all observers in the loop have run, and the call is long enough."""

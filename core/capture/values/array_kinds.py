@@ -17,7 +17,7 @@ def layout_of(array: np.ndarray[Any, Any]) -> str:
     return "F" if array.flags.f_contiguous else "A"
 
 
-def is_turned(array: np.ndarray[Any, Any]) -> bool:
+def is_transposed(array: np.ndarray[Any, Any]) -> bool:
     """Whether the stride of the last axis is larger than that of another axis, as in a transposed array."""
     strides = [abs(stride) for size, stride in zip(array.shape, array.strides) if size > 1 and stride]
     return bool(strides) and strides[-1] != min(strides)
@@ -36,4 +36,5 @@ def array_type(array: np.ndarray[Any, Any]) -> Optional[Array]:
     if not array.flags.aligned or array.flags.num & WARN_ON_WRITE:
         return None
     layout = layout_of(array)
-    return Array(array.dtype, array.ndim, layout, bool(array.flags.num & WRITEABLE), layout == "A" and is_turned(array))
+    transposed = layout == "A" and is_transposed(array)
+    return Array(array.dtype, array.ndim, layout, bool(array.flags.num & WRITEABLE), transposed)

@@ -56,7 +56,7 @@ from pijit.core.kernel.plan.operands import (
     result_of,
     scalar_type,
 )
-from pijit.core.kernel.plan.transposed_operands import turned_leaves
+from pijit.core.kernel.plan.transposed_operands import transposed_leaves
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -208,12 +208,12 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
 
 def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], arrays: List[ArrayVariable],
             scalars: Sequence[str], result: ArrayVariable, block: Optional[Block] = None, odd: str = "",
-            new: bool = False, slides: bool = False, ends: Ends = NO_ENDS) -> None:
+            new: bool = False, delays_stores: bool = False, ends: Ends = NO_ENDS) -> None:
     """Write the nest, for all rows or for a block of them.
 
-    ``block`` are the rows; None: all. ``odd`` is the variable for what a watched nest finds. ``new``:
-    the result is memory that no other array has. ``slides``: operands are elements of the result near by, so stores
-    are delayed. ``ends`` are row ends that the nest writes.
+    ``block`` are the rows; None: all. ``odd`` is the variable for what a watched nest finds. ``new``: the result is
+    memory that no other array has. ``delays_stores``: operands are nearby elements of the result. ``ends`` are row ends
+    that the nest writes.
     """
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if block is None:
@@ -228,12 +228,12 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
     rolled, places = rolled_operands(arrays, len(shape))
     part = emitter.blocking.part_of(result_of(group[-1])) if new else []
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]),
-                nests.UNIT * len(lasts) if slides else lasts,
+                nests.UNIT * len(lasts) if delays_stores else lasts,
                 "".join(code for _, code in find_leaves(group)[1]), steps_of(group), False, _kinds(tables),
-                0 if slides else emitter.flavour.least, same,
+                0 if delays_stores else emitter.flavour.least, same,
                 watched_steps(group, emitter.flavour.fast) if odd else (), beside=beside,
-                families=families(group, emitter.facts) if new else (), slides=slides, rolled=rolled, ends=ends.kind,
-                part=bool(part))
+                families=families(group, emitter.facts) if new else (), delays_stores=delays_stores,
+                rolled=rolled, ends=ends.kind, part=bool(part))
     _run_nest(emitter, group, nest, sizes, [*words, *scalars], tables, odd or ends.written, places + ends.words + part)
 
 
@@ -337,7 +337,7 @@ def _given_up(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> 
     """
     result = result_of(group[-1])
     kind = array_type(result)
-    if any(finds(op) or op.name in PLACES_ELEMENTS for op in group) or kind.layout != "C" or turned_leaves(
+    if any(finds(op) or op.name in PLACES_ELEMENTS for op in group) or kind.layout != "C" or transposed_leaves(
             group, find_leaves(group)[0], emitter.arrays) or asks_for_temporaries(group, emitter.arrays, emitter.facts):
         return None
     for value in [value for op in group for value in emitter.given_up(op)]:

@@ -22,7 +22,7 @@ from pijit.core.kernel.emit.array_ops import fits_into
 from pijit.core.kernel.emit.array_values import BUFFER
 from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
 from pijit.core.kernel.emit.fused_nest import Block, compute, require_shapes
-from pijit.core.kernel.llvm.nest import delayed_store as slides
+from pijit.core.kernel.llvm.nest import delayed_store
 from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.llvm.nest.threads import units_of
@@ -91,11 +91,11 @@ class _Store:
             emitter.reports_own = True
 
     def compute(self, result: ArrayVariable, block: Optional[Block] = None, new: bool = False,
-                slides: bool = False, ends: Ends = NO_ENDS) -> None:
+                delays_stores: bool = False, ends: Ends = NO_ENDS) -> None:
         """Write the nest, for all rows or for a block; leaves where a flag was raised."""
         emitter = self.emitter
         compute(emitter, self.group, self.target.shape, self.arrays, self.scalars, result, block, new=new,
-                slides=slides, ends=ends)
+                delays_stores=delays_stores, ends=ends)
         if not self.flags:
             return
         if self.flag_free:
@@ -171,7 +171,7 @@ def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse
 def _has_rows(store: _Store) -> bool:
     """Whether the nest of a store writes row after row, possibly by vectors."""
     return store.target.type.dtype.char in "fd" and len(store.target.shape) > 1 and not any(
-        map(finds, store.group)) and not any(array.rolled or array.goes_by_columns for array in store.arrays)
+        map(finds, store.group)) and not any(array.rolled or array.has_transposed_order for array in store.arrays)
 
 
 def _overlap(store: _Store) -> Condition:
@@ -298,7 +298,7 @@ def _compute_near(store: _Store) -> None:
     emitter.depth = depth
     emitter.line("if %s == 1:" % near)
     emitter.depth += 1
-    store.compute(store.target, slides=True)
+    store.compute(store.target, delays_stores=True)
     emitter.depth = depth
     emitter.line("else:")
     emitter.depth += 1
@@ -335,7 +335,7 @@ def _near_by(store: _Store) -> List[str]:
     for data in dict.fromkeys(array.data for array in store.own()):
         for sides in ((target.data, data), (data, target.data)):
             distance = emitter.let("isub(%s, %s)" % sides)
-            conditions.append("%s <= %d" % (distance, slides.REACH))
+            conditions.append("%s <= %d" % (distance, delayed_store.REACH))
             conditions += ["iadd(%s, %s) <= %s" % (extent, distance, stride) for stride in target.strides[:-1]]
     return conditions
 

@@ -21,7 +21,7 @@ from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.operands import ArrayVariable, Constant, Operand, array_type, dtype_of, result_of
-from pijit.core.kernel.plan.transposed_operands import turned_leaves
+from pijit.core.kernel.plan.transposed_operands import transposed_leaves
 
 Arrays = Mapping[Value, ArrayVariable]
 
@@ -43,16 +43,16 @@ def is_nest(group: List[Op], arrays: Arrays, scalars: Mapping[Value, Operand], b
             options: CompileOptions) -> bool:
     """Whether a nest computes what NumPy computes, and faster: last strides are, or should be, the smallest ones."""
     values, wanted = find_leaves(group)
-    last, turned = group[-1], turned_leaves(group, values, arrays)
+    last, transposed = group[-1], transposed_leaves(group, values, arrays)
     written = [last.args[0]] if last.name in EFFECTS else []
     several = len(group) > 1
     if not values or any(
             not arrays[value].shape
-            or not (goes_by_rows(arrays[value], value, by_rows) or value in turned)
+            or not (goes_by_rows(arrays[value], value, by_rows) or value in transposed)
             and (array_type(value).ndim > 1 or not several) for value in values + written):
         return False
     if written and (max(array_type(value).ndim for value in values) > array_type(written[0]).ndim or any(
-            array_type(value).turned for value in values + written)):  # a buffer is in row order
+            array_type(value).transposed for value in values + written)):  # a buffer is in row order
         return False
     listens = not options.fast and any(map(raises_flags, group))
     if listens and not all(map(_is_finite, (scalars[value] for value, _ in wanted))):
@@ -165,7 +165,7 @@ def last_strides(shape: Sequence[Operand], arrays: Sequence[ArrayVariable]) -> T
     lasts, beside = "", []  # type: str, List[int]
     alike = [array.strides[-1] for array in arrays if array.last_stride == ANY]  # parts of one array have equal ones
     for number, array in enumerate(arrays):
-        kind = FAR if array.goes_by_columns else array.last_stride
+        kind = FAR if array.has_transposed_order else array.last_stride
         if kind not in (ZERO, FAR) and array.shape[-1] != shape[-1]:
             kind = likely_kind(STEPS.get(kind, 1))  # the stride is 0 if this operand is broadcast
         elif kind == ANY:

@@ -122,7 +122,7 @@ class ArrayVariable:
         return len(self.shape) == 1 and self.strides[0].value == self.type.dtype.itemsize and not self.rolled
 
     @property
-    def goes_by_columns(self) -> bool:
+    def has_transposed_order(self) -> bool:
         """Whether the elements along an axis other than the last one are certain to be adjacent."""
         return self.rolled is None and self.last_stride == nests.ANY and any(
             stride.value == self.type.dtype.itemsize for stride in self.strides)

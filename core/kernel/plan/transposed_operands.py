@@ -12,12 +12,12 @@ from pijit.core.graph.passes.fusion import operands
 from pijit.core.kernel.plan.operands import ArrayVariable, array_type, result_of
 
 
-def turned_leaves(group: List[Op], values: List[Value], arrays: Mapping[Value, ArrayVariable]) -> Set[Value]:
+def transposed_leaves(group: List[Op], values: List[Value], arrays: Mapping[Value, ArrayVariable]) -> Set[Value]:
     """The transposed arrays among those that a group reads; none unless the group makes a new array.
 
     Each must be combined directly with elements in C order, otherwise the result is empty.
     """
-    last, found = group[-1], {value for value in values if arrays[value].goes_by_columns}
+    last, found = group[-1], {value for value in values if arrays[value].has_transposed_order}
     if not found or last.name != "ufunc":
         return set()
     ndim = array_type(result_of(last)).ndim

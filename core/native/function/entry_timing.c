@@ -5,7 +5,7 @@
  *              or when it is clear that the payload wins. A payload that takes long is not measured: the function may
  *              take far longer. It is measured if kernels take a tiny part of its time: most of its time is bytecode
  *              that runs in any case.
- *   KEPT       the payload runs; on_verdict must take the Trial out of the cache
+ *   KEPT       the payload runs; on_result must take the Trial out of the cache
  *   LOST       the original function runs. After LONGER_RUNS runs in a row that take far longer than those measured,
  *              the measurement starts again, at most NEW_STARTS times: for larger arrays the result may differ */
 #include "function/entry_timing.h"
@@ -25,9 +25,9 @@ typedef enum { WARMING, MEASURING, KEPT, LOST } TrialState;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *payload;    /* owned: the code that is measured */
-    PyObject *on_verdict; /* owned */
-    int64_t limit;        /* ns; a longer payload is not measured; 0: no limit */
+    PyObject *payload;   /* owned: the code that is measured */
+    PyObject *on_result; /* owned */
+    int64_t limit;       /* ns; a longer payload is not measured; 0: no limit */
     TrialState state;
     TrialSide next;
     enum { PART_UNKNOWN, PART_ASKED, PART_SMALL, PART_LARGE } part; /* the share of kernels in a run */
@@ -53,14 +53,14 @@ measuring_start(Trial *self)
 }
 
 static void
-verdict_give(Trial *self, TrialState state)
+result_give(Trial *self, TrialState state)
 {
     int64_t kernels = sample_median(&self->runs.kernels);
     int64_t plain = self->runs.plain.count > 0 ? sample_median(&self->runs.plain) : -1;
     self->state = state;
     self->next = state == LOST ? TRIAL_PLAIN : TRIAL_UNTIMED;
     self->plain_median = plain;
-    paused_tell(self->on_verdict,
+    paused_tell(self->on_result,
                 Py_BuildValue("(OLL)", state == LOST ? Py_True : Py_False, (long long)kernels, (long long)plain),
                 payload_code(self->payload));
 }
@@ -76,7 +76,7 @@ measuring_judge(Trial *self)
         return;
     }
     if (outcome != COMPARISON_OPEN) {
-        verdict_give(self, outcome == COMPARISON_LOST ? LOST : KEPT);
+        result_give(self, outcome == COMPARISON_LOST ? LOST : KEPT);
         return;
     }
     self->next = comparison_plain_next(&self->runs) ? TRIAL_PLAIN : TRIAL_KERNELS;
@@ -158,18 +158,18 @@ trial_finish(TrialRun *run, int succeeded)
 static PyObject *
 trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"payload", "on_verdict", "limit", NULL};
-    PyObject *payload, *on_verdict; /* borrowed */
+    static char *names[] = {"payload", "on_result", "limit", NULL};
+    PyObject *payload, *on_result; /* borrowed */
     long long limit;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOL:Trial", names, &payload, &on_verdict, &limit)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOL:Trial", names, &payload, &on_result, &limit)) {
         return NULL;
     }
     if (!PyCode_Check(payload_code(payload))) {
         return PyErr_Format(PyExc_TypeError, "payload must be a code object or an Entrance, not %.200s",
                             Py_TYPE(payload)->tp_name);
     }
-    if (!PyCallable_Check(on_verdict)) {
-        return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
+    if (!PyCallable_Check(on_result)) {
+        return PyErr_Format(PyExc_TypeError, "on_result must be callable, not %.200s", Py_TYPE(on_result)->tp_name);
     }
     if (launch_ready() < 0) {
         return NULL;
@@ -178,8 +178,8 @@ trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (self != NULL) {
         Py_INCREF(payload);
         self->payload = payload;
-        Py_INCREF(on_verdict);
-        self->on_verdict = on_verdict;
+        Py_INCREF(on_result);
+        self->on_result = on_result;
         self->limit = limit;
         self->runs.random = 1;
     }
@@ -190,7 +190,7 @@ static int
 trial_traverse(Trial *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->payload);
-    Py_VISIT(self->on_verdict);
+    Py_VISIT(self->on_result);
     return 0;
 }
 
@@ -199,7 +199,7 @@ trial_dealloc(Trial *self)
 {
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->payload);
-    Py_XDECREF(self->on_verdict);
+    Py_XDECREF(self->on_result);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -226,7 +226,7 @@ static PyGetSetDef trial_getset[] = {
 /* Like a tuple it has all its references from construction on, so it needs no tp_clear. */
 PyTypeObject Trial_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Trial",
-    .tp_doc = "Trial(payload, on_verdict, limit)\n--\n\nA payload that is measured against the function as it is.",
+    .tp_doc = "Trial(payload, on_result, limit)\n--\n\nA payload that is measured against the function as it is.",
     .tp_basicsize = sizeof(Trial),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = trial_new,

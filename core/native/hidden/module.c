@@ -23,8 +23,8 @@ static PyMethodDef module_methods[] = {
      "arrive()\n--\n\nThe tuple of values with which the linked code that runs begins; for that code, once."},
     {"bind", site_bind, METH_O,
      "bind(pair)\n--\n\nThe callable that LOAD_ATTR has pushed as a method and its owner, or beside an empty slot."},
-    {"mover", hook_mover, METH_O,
-     "mover(ask)\n--\n\nWhat linked code calls at a loop header, to go on in newer code if there is any."},
+    {"osr_check", hook_osr_check, METH_O,
+     "osr_check(ask)\n--\n\nWhat linked code calls at a loop header, to go on in newer code if there is any."},
     {NULL},
 };
 
@@ -46,7 +46,7 @@ static const ModuleType module_types[] = {
 MODULE_INIT
 PyInit__hook(void)
 {
-    if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&Mover_Type) < 0 || site_names() < 0) {
+    if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&OsrCheck_Type) < 0 || site_names() < 0) {
         return NULL;
     }
     return marks_module(&module_definition, module_types);

@@ -1,6 +1,6 @@
 /* On-stack replacement, bounded: moves a running call to newer linked code.
  *
- * At a loop's header, linked code that still observes types calls a *mover* with its own cells. It returns None, and
+ * At a loop's header, linked code that still observes types calls an *OSR check* with its own cells. It returns None, and
  * the loop continues; or a Move, if its `ask` has newer linked code. Then linked code calls the Move with its operand
  * stack, a tuple, and returns the result. record_move resumes in the newer code, which begins with `arrive`. That
  * returns the locals of the original, UNBOUND for those without a value, then the cells, then the operand stack.
@@ -24,7 +24,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *ask;           /* owned */
     Py_ssize_t visits, next; /* the count so far; the count at which to ask next */
-} Mover;
+} OsrCheck;
 
 static void
 move_dealloc(Move *self)
@@ -59,22 +59,22 @@ PyTypeObject Move_Type = {
 };
 
 static void
-mover_dealloc(Mover *self)
+osr_check_dealloc(OsrCheck *self)
 {
     Py_DECREF(self->ask);
     PyObject_Free(self);
 }
 
-PyTypeObject Mover_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Mover",
-    .tp_basicsize = sizeof(Mover),
+PyTypeObject OsrCheck_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
+    .tp_basicsize = sizeof(OsrCheck),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_dealloc = (destructor)mover_dealloc,
+    .tp_dealloc = (destructor)osr_check_dealloc,
 };
 
 /* The run that can move now, or NULL. */
 static Record *
-mover_run(PyThreadState *tstate, Py_ssize_t ncells)
+osr_check_run(PyThreadState *tstate, Py_ssize_t ncells)
 {
     Record *record = here.newest;
     if (record == NULL || record->moves >= MAX_MOVES || thread_is_off() || thread_is_traced(tstate)
@@ -149,7 +149,7 @@ variables_read(const Shape *shape, PyFrameObject *frame, PyObject *const *cells,
 
 /* A NEW tuple of the variables of a run, with a free last item for the operand stack; NULL with an exception set. */
 static PyObject *
-mover_payload(const Shape *shape, PyObject *const *cells)
+osr_check_payload(const Shape *shape, PyObject *const *cells)
 {
     PyObject *payload = PyTuple_New(shape->nlocals + shape->ncells + 1); /* owned, given away */
     if (payload != NULL && variables_read(shape, PyEval_GetFrame(), cells, &PyTuple_GET_ITEM(payload, 0)) < 0) {
@@ -160,7 +160,7 @@ mover_payload(const Shape *shape, PyObject *const *cells)
 
 /* The answer of `ask` about a run: NEW, or NULL with an exception set. */
 static PyObject *
-mover_ask(Mover *self, Record *record, const Shape *shape, PyObject *payload)
+osr_check_ask(OsrCheck *self, Record *record, const Shape *shape, PyObject *payload)
 {
     PyObject *slots = PyList_New(shape->nslots);         /* owned */
     PyObject *visits = PyLong_FromSsize_t(self->visits); /* owned */
@@ -205,11 +205,11 @@ move_make(Record *record, PyObject *answer, PyObject *payload)
 
 /* A Move or None, NEW; NULL with an exception that `ask` has raised. */
 static PyObject *
-mover_try(Mover *self, Record *record, PyObject *const *cells, Py_ssize_t ncells)
+osr_check_try(OsrCheck *self, Record *record, PyObject *const *cells, Py_ssize_t ncells)
 {
     const Shape *shape = shape_of(record->code);
-    PyObject *payload = shape != NULL ? mover_payload(shape, cells) : NULL;              /* owned, then the Move's */
-    PyObject *answer = payload != NULL ? mover_ask(self, record, shape, payload) : NULL; /* owned */
+    PyObject *payload = shape != NULL ? osr_check_payload(shape, cells) : NULL;              /* owned, then the Move's */
+    PyObject *answer = payload != NULL ? osr_check_ask(self, record, shape, payload) : NULL; /* owned */
     if (answer == NULL || answer == Py_None) {
         Py_XDECREF(payload);
         if (answer == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
@@ -220,7 +220,7 @@ mover_try(Mover *self, Record *record, PyObject *const *cells, Py_ssize_t ncells
     }
     /* `ask` may have taken a reference to the frame, or have switched on tracing. */
     PyObject *move = NULL; /* owned, given away */
-    if (mover_run(PyThreadState_Get(), ncells) == record) {
+    if (osr_check_run(PyThreadState_Get(), ncells) == record) {
         move = move_make(record, answer, payload);
     }
     else {
@@ -237,43 +237,43 @@ mover_try(Mover *self, Record *record, PyObject *const *cells, Py_ssize_t ncells
 }
 
 static PyObject *
-mover_visit(PyObject *object, PyObject *const *cells, Py_ssize_t ncells)
+osr_check_visit(PyObject *object, PyObject *const *cells, Py_ssize_t ncells)
 {
-    Mover *self = (Mover *)object;
+    OsrCheck *self = (OsrCheck *)object;
     if (++self->visits < self->next) {
         Py_RETURN_NONE;
     }
     self->next = self->visits + (self->visits < LONGEST_STRIDE ? self->visits : LONGEST_STRIDE);
     PyThreadState *tstate = PyThreadState_Get();
-    Record *record = mover_run(tstate, ncells);
+    Record *record = osr_check_run(tstate, ncells);
     if (record == NULL || !thread_has_room(tstate)) {
         Py_RETURN_NONE;
     }
-    return mover_try(self, record, cells, ncells);
+    return osr_check_try(self, record, cells, ncells);
 }
 
-static PyMethodDef mover_method = {
+static PyMethodDef osr_check_method = {
     "visit",
-    (PyCFunction)(void (*)(void))mover_visit,
+    (PyCFunction)(void (*)(void))osr_check_visit,
     METH_FASTCALL,
     "Answers a Move to newer linked code, or None.",
 };
 
 PyObject *
-hook_mover(PyObject *Py_UNUSED(module), PyObject *ask)
+hook_osr_check(PyObject *Py_UNUSED(module), PyObject *ask)
 {
     if (!PyCallable_Check(ask)) {
         return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
     }
-    Mover *mover = PyObject_New(Mover, &Mover_Type); /* owned */
-    if (mover == NULL) {
+    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned */
+    if (osr_check == NULL) {
         return NULL;
     }
     Py_INCREF(ask);
-    mover->ask = ask;
-    mover->visits = 0;
-    mover->next = 2;
-    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover); /* owned, given away */
-    Py_DECREF(mover);
+    osr_check->ask = ask;
+    osr_check->visits = 0;
+    osr_check->next = 2;
+    PyObject *visit = PyCFunction_New(&osr_check_method, (PyObject *)osr_check); /* owned, given away */
+    Py_DECREF(osr_check);
     return visit;
 }

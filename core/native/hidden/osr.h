@@ -5,8 +5,8 @@
 #include "function/dispatch.h"
 
 extern PyTypeObject Move_Type;
-extern PyTypeObject Mover_Type;
+extern PyTypeObject OsrCheck_Type;
 
-PyObject *hook_mover(PyObject *Py_UNUSED(module), PyObject *ask);
+PyObject *hook_osr_check(PyObject *Py_UNUSED(module), PyObject *ask);
 
 #endif

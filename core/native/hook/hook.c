@@ -161,7 +161,7 @@ hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, 
     if (over != NULL) {
         launch_api->hand_over(over, shadow);
     }
-    /* the result is never a Move: such code has no movers */
+    /* the result is never a Move: such code has no OSR checks */
     result = evaluator_call(evaluator_default(), tstate, shadow, 0);
     if (Py_REFCNT(shadow) == 1) {
         shadow_rest(tstate, shadow, spare);

@@ -69,8 +69,8 @@ static PyMethodDef module_methods[] = {
      "stats()\n--\n\nCounts since the start: frames seen, shadow frames run, cache hits and misses."},
     {"set_code_filter", hook_set_code_filter, METH_O,
      "set_code_filter(callable)\n--\n\nRun every code object as callable(code) says; None: as it is."},
-    {"mover", hook_mover, METH_VARARGS,
-     "mover(ask, slot)\n--\n\nWhat linked code calls at a loop header, to go on in newer code if there is any."},
+    {"osr_check", hook_osr_check, METH_VARARGS,
+     "osr_check(ask, slot)\n--\n\nWhat linked code calls at a loop header, to go on in newer code if there is any."},
     {NULL},
 };
 
@@ -89,7 +89,7 @@ static const ModuleType module_types[] = {
 MODULE_INIT
 PyInit__hook(void)
 {
-    if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&Mover_Type) < 0) {
+    if (PyType_Ready(&Move_Type) < 0 || PyType_Ready(&OsrCheck_Type) < 0) {
         return NULL;
     }
     hook.previous = evaluator_default();

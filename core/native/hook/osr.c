@@ -1,6 +1,6 @@
 /* On-stack replacement, bounded: moves a running call to newer linked code.
  *
- * At a loop's header, linked code that still observes types calls a *mover*. It returns None, and the loop continues;
+ * At a loop's header, linked code that still observes types calls an *OSR check*. It returns None, and the loop continues;
  * or a Move, if its `ask` has newer linked code. Then linked code stores its operand stack in a local and returns the
  * Move. shadow_evaluate resumes in a frame of the newer code, which begins at that header.
  *
@@ -23,7 +23,7 @@ typedef struct {
     PyObject *ask;           /* owned */
     Py_ssize_t slot;         /* the local that takes the operand stack */
     Py_ssize_t visits, next; /* the count so far; the count at which to ask next */
-} Mover;
+} OsrCheck;
 
 static void
 move_dealloc(Move *self)
@@ -40,22 +40,22 @@ PyTypeObject Move_Type = {
 };
 
 static void
-mover_dealloc(Mover *self)
+osr_check_dealloc(OsrCheck *self)
 {
     Py_DECREF(self->ask);
     PyObject_Del(self);
 }
 
-PyTypeObject Mover_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.Mover",
-    .tp_basicsize = sizeof(Mover),
+PyTypeObject OsrCheck_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
+    .tp_basicsize = sizeof(OsrCheck),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_dealloc = (destructor)mover_dealloc,
+    .tp_dealloc = (destructor)osr_check_dealloc,
 };
 
 /* The run that can move now, or NULL. */
 static ShadowRun *
-mover_run(PyThreadState *tstate)
+osr_check_run(PyThreadState *tstate)
 {
     ShadowRun *run = shadow_runs;
     while (run != NULL && run->frame != tstate->frame) {
@@ -70,11 +70,11 @@ mover_run(PyThreadState *tstate)
 
 /* The Move for the answer of `ask`, (code, local of the operand stack): NEW, or NULL with an exception set. */
 static PyObject *
-move_make(Mover *self, ShadowRun *run, PyObject *answer)
+move_make(OsrCheck *self, ShadowRun *run, PyObject *answer)
 {
     PyObject *code; /* borrowed */
     Py_ssize_t to;
-    if (!PyArg_ParseTuple(answer, "O!n:mover", &PyCode_Type, &code, &to)) {
+    if (!PyArg_ParseTuple(answer, "O!n:osr_check", &PyCode_Type, &code, &to)) {
         return NULL;
     }
     if (to < run->code->co_nlocals || to >= ((PyCodeObject *)code)->co_nlocals || self->slot < run->code->co_nlocals
@@ -93,15 +93,15 @@ move_make(Mover *self, ShadowRun *run, PyObject *answer)
 }
 
 static PyObject *
-mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
+osr_check_visit(PyObject *object, PyObject *Py_UNUSED(args))
 {
-    Mover *self = (Mover *)object;
+    OsrCheck *self = (OsrCheck *)object;
     if (++self->visits < self->next) {
         Py_RETURN_NONE;
     }
     self->next = self->visits + (self->visits < LONGEST_STRIDE ? self->visits : LONGEST_STRIDE);
     PyThreadState *tstate = PyThreadState_Get();
-    ShadowRun *run = mover_run(tstate);
+    ShadowRun *run = osr_check_run(tstate);
     if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
         Py_RETURN_NONE;
     }
@@ -125,7 +125,7 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
         return answer;
     }
     /* `ask` may have taken a reference to the frame, or have switched on tracing. */
-    PyObject *move = mover_run(tstate) == run ? move_make(self, run, answer) : NULL; /* owned, given away */
+    PyObject *move = osr_check_run(tstate) == run ? move_make(self, run, answer) : NULL; /* owned, given away */
     Py_DECREF(answer);
     if (move != NULL) {
         return move;
@@ -136,34 +136,34 @@ mover_visit(PyObject *object, PyObject *Py_UNUSED(args))
     Py_RETURN_NONE;
 }
 
-static PyMethodDef mover_method = {
+static PyMethodDef osr_check_method = {
     "visit",
-    mover_visit,
+    osr_check_visit,
     METH_NOARGS,
     "Answers a Move to newer linked code, or None.",
 };
 
 PyObject *
-hook_mover(PyObject *Py_UNUSED(module), PyObject *args)
+hook_osr_check(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *ask; /* borrowed */
     Py_ssize_t slot;
-    if (!PyArg_ParseTuple(args, "On:mover", &ask, &slot)) {
+    if (!PyArg_ParseTuple(args, "On:osr_check", &ask, &slot)) {
         return NULL;
     }
     if (!PyCallable_Check(ask)) {
         return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
     }
-    Mover *mover = PyObject_New(Mover, &Mover_Type); /* owned */
-    if (mover == NULL) {
+    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned */
+    if (osr_check == NULL) {
         return NULL;
     }
     Py_INCREF(ask);
-    mover->ask = ask;
-    mover->slot = slot;
-    mover->visits = 0;
-    mover->next = 2;
-    PyObject *visit = PyCFunction_New(&mover_method, (PyObject *)mover); /* owned, given away */
-    Py_DECREF(mover);
+    osr_check->ask = ask;
+    osr_check->slot = slot;
+    osr_check->visits = 0;
+    osr_check->next = 2;
+    PyObject *visit = PyCFunction_New(&osr_check_method, (PyObject *)osr_check); /* owned, given away */
+    Py_DECREF(osr_check);
     return visit;
 }

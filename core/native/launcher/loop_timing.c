@@ -1,4 +1,4 @@
-/* LoopTrial: its windows, their length, and the verdict. loop_timing.h describes the states. */
+/* LoopTrial: its windows, their length, and the result. loop_timing.h describes the states. */
 #include "launcher/loop_timing.h"
 #include "cpython/caller.h"
 #include <structmember.h>
@@ -29,25 +29,25 @@ per_call(const LoopTrial *self, const Sample *sample)
 }
 
 static void
-verdict_give(LoopTrial *self, LoopState state)
+result_give(LoopTrial *self, LoopState state)
 {
     self->state = state;
     self->plain = state == LOOP_LOST;
     self->running = NULL;
-    PyObject *on_verdict = self->on_verdict; /* owned */
-    self->on_verdict = NULL;
-    if (on_verdict == NULL) {
+    PyObject *on_result = self->on_result; /* owned */
+    self->on_result = NULL;
+    if (on_result == NULL) {
         return;
     }
     Py_INCREF(self);
-    PyObject *done = PyObject_CallFunction(on_verdict, "OLL", state == LOOP_LOST ? Py_True : Py_False,
+    PyObject *done = PyObject_CallFunction(on_result, "OLL", state == LOOP_LOST ? Py_True : Py_False,
                                            (long long)per_call(self, &self->windows.kernels),
                                            (long long)per_call(self, &self->windows.plain)); /* owned */
     if (done == NULL) {
-        PyErr_WriteUnraisable(on_verdict);
+        PyErr_WriteUnraisable(on_result);
     }
     Py_XDECREF(done);
-    Py_DECREF(on_verdict);
+    Py_DECREF(on_result);
     Py_DECREF(self);
 }
 
@@ -72,7 +72,7 @@ window_close(LoopTrial *self, const void *running)
     }
     Outcome outcome = comparison_judge(&self->windows, self->limit * self->window);
     if (outcome != COMPARISON_OPEN) {
-        verdict_give(self, outcome == COMPARISON_LOST ? LOOP_LOST : LOOP_KEPT);
+        result_give(self, outcome == COMPARISON_LOST ? LOOP_LOST : LOOP_KEPT);
         return;
     }
     window_open(self, running, comparison_plain_next(&self->windows));
@@ -96,7 +96,7 @@ loop_trial_tick(LoopTrial *self)
     if (running != self->running) {
         int first = self->window == 0;
         if (++self->restarts > MANY_RESTARTS) {
-            verdict_give(self, LOOP_KEPT);
+            result_give(self, LOOP_KEPT);
             return;
         }
         window_open(self, running, 0);
@@ -112,19 +112,19 @@ loop_trial_tick(LoopTrial *self)
 static PyObject *
 loop_trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"on_verdict", "limit", NULL};
-    PyObject *on_verdict; /* borrowed */
+    static char *names[] = {"on_result", "limit", NULL};
+    PyObject *on_result; /* borrowed */
     long long limit;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OL:LoopTrial", names, &on_verdict, &limit)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OL:LoopTrial", names, &on_result, &limit)) {
         return NULL;
     }
-    if (!PyCallable_Check(on_verdict)) {
-        return PyErr_Format(PyExc_TypeError, "on_verdict must be callable, not %.200s", Py_TYPE(on_verdict)->tp_name);
+    if (!PyCallable_Check(on_result)) {
+        return PyErr_Format(PyExc_TypeError, "on_result must be callable, not %.200s", Py_TYPE(on_result)->tp_name);
     }
     LoopTrial *self = (LoopTrial *)type->tp_alloc(type, 0); /* owned, given away */
     if (self != NULL) {
-        Py_INCREF(on_verdict);
-        self->on_verdict = on_verdict;
+        Py_INCREF(on_result);
+        self->on_result = on_result;
         self->limit = limit;
         self->windows.random = 1;
     }
@@ -134,14 +134,14 @@ loop_trial_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static int
 loop_trial_traverse(LoopTrial *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->on_verdict);
+    Py_VISIT(self->on_result);
     return 0;
 }
 
 static int
 loop_trial_clear(LoopTrial *self)
 {
-    Py_CLEAR(self->on_verdict);
+    Py_CLEAR(self->on_result);
     return 0;
 }
 
@@ -167,7 +167,7 @@ static PyGetSetDef loop_trial_getset[] = {
 
 PyTypeObject LoopTrial_Type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._launcher.LoopTrial",
-    .tp_doc = "LoopTrial(on_verdict, limit)\n--\n\nMeasures the launchers of a loop against bytecode.",
+    .tp_doc = "LoopTrial(on_result, limit)\n--\n\nMeasures the launchers of a loop against bytecode.",
     .tp_basicsize = sizeof(LoopTrial),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = loop_trial_new,

@@ -6,7 +6,7 @@
  *
  *   WAITING    until the clock has been called often enough
  *   MEASURING  windows of kernels and of bytecode, in random order; see ab_timing_inl.h
- *   KEPT, LOST on_verdict(lost, ns of kernels, ns of bytecode) is called; both times are per call of the clock */
+ *   KEPT, LOST on_result(lost, ns of kernels, ns of bytecode) is called; both times are per call of the clock */
 #ifndef PIJIT_LOOP_TRIAL_H
 #define PIJIT_LOOP_TRIAL_H
 
@@ -18,8 +18,8 @@ typedef enum { LOOP_WAITING, LOOP_MEASURING, LOOP_KEPT, LOOP_LOST } LoopState;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *on_verdict; /* owned */
-    int64_t limit;        /* ns between calls of the clock: above this bytecode is not tried; 0: no limit */
+    PyObject *on_result; /* owned */
+    int64_t limit;       /* ns between calls of the clock: above this bytecode is not tried; 0: no limit */
     LoopState state;
     int plain;           /* this window is one of bytecode */
     int calls;           /* calls of the clock: so far while waiting, then those left in the window */

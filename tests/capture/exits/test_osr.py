@@ -457,13 +457,13 @@ def test_moves_leak_nothing():
         assert [ref() for ref in kept] == [None, None]
 
 
-def test_movers_by_themselves_leak_nothing():
+def test_osr_checks_by_themselves_leak_nothing():
     slot = (3,) if sys.version_info < (3, 11) else ()
-    mover = _hook.mover(lambda *args: None, *slot)
+    osr_check = _hook.osr_check(lambda *args: None, *slot)
     before = sys.getallocatedblocks()
     for _ in range(20000):
-        assert mover() is None
-        _hook.mover(mover, *slot)
+        assert osr_check() is None
+        _hook.osr_check(osr_check, *slot)
     assert sys.getallocatedblocks() - before < 1000
     with pytest.raises(TypeError):
-        _hook.mover(3, *slot)
+        _hook.osr_check(3, *slot)

@@ -28,7 +28,7 @@ def calls(function, count=ENOUGH):
 def lose(function):
     """What the clock says of the newest entry when it has lost."""
     state = function.state
-    state.on_verdict(state.entries[-1], "PJ402 measured slower than bytecode (compiled: 2.00 us, bytecode: 1.00 us)")
+    state.on_result(state.entries[-1], "PJ402 measured slower than bytecode (compiled: 2.00 us, bytecode: 1.00 us)")
 
 
 def test_a_winner_is_measured_once_and_then_called_without_a_trial():
@@ -82,9 +82,9 @@ def test_calls_without_a_loop_may_take_longer(monkeypatch):
 
     limits = []
 
-    def trial(payload, on_verdict, limit):
+    def trial(payload, on_result, limit):
         limits.append(limit)
-        return Trial(payload, on_verdict, limit)
+        return Trial(payload, on_result, limit)
 
     monkeypatch.setattr(entry_timing, "Trial", trial)
     for function in (chain, polynomial):

@@ -37,12 +37,12 @@ def after_a_loop_that_loses(n, x):
 @pytest.fixture
 def slow_kernels(monkeypatch):
     """Makes verdicts that of kernels that lost."""
-    real = loop_timing._verdict
+    real = loop_timing._report_result
 
     def losing(state, kernels):
         tell = real(state, kernels)
         return lambda lost, compiled, plain: tell(True, 2000, 1000)
-    monkeypatch.setattr(loop_timing, "_verdict", losing)
+    monkeypatch.setattr(loop_timing, "_report_result", losing)
 
 
 def trials(f):

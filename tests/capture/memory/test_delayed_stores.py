@@ -67,4 +67,4 @@ def test_kernels_slide():
     j = pijit.jit(f, jit_config=NUMBA)
     j(np.ones(200), 0.5)
     source, = [kernel.source for kernel in j.state.entries[0].record.kernels]
-    assert "slides=True" in source
+    assert "delays_stores=True" in source

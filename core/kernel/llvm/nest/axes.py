@@ -38,7 +38,7 @@ def with_rows_last(builder: Any, nest: Any, values: List[Any]) -> List[Any]:
 
     Only for nests whose strides are all unknown.
     """
-    if nest.ndim < 2 or nest.sums or nest.rolled or nest.tables or nest.slides:
+    if nest.ndim < 2 or nest.sums or nest.rolled or nest.tables or nest.delays_stores:
         return values
     values, last, zero = list(values), nest.ndim - 1, ir.Constant(I64, 0)
     strides = [nest.ndim + k * (1 + nest.ndim) + 1 for k in range(len(nest.arrays))]

@@ -16,8 +16,7 @@ from llvmlite import ir
 
 from pijit.core.kernel.llvm.float_intrinsics import repeated
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
-from pijit.core.kernel.llvm.nest import delayed_store as slides
-from pijit.core.kernel.llvm.nest import nontemporal, reciprocal_division
+from pijit.core.kernel.llvm.nest import delayed_store, nontemporal, reciprocal_division
 from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
 from pijit.core.kernel.llvm.nest.elements import (
     OPERATIONS,
@@ -90,7 +89,7 @@ class Nest(NamedTuple):
     ``rolled``: (number, axis) of arrays that are read as if rolled along an axis. The last arguments are the shifts,
     from 0 to less than the size.
 
-    ``slides``: elements are computed from nearby ones that the nest replaces (delayed_store.py).
+    ``delays_stores``: elements are computed from nearby ones that the nest replaces (delayed_store.py).
 
     ``ends``: rows are written with the elements beside them (row_ends.py has the last arguments and the result).
 
@@ -113,7 +112,7 @@ class Nest(NamedTuple):
     beside: Tuple[int, ...] = ()
     families: Tuple[int, ...] = ()
     rolled: Tuple[Tuple[int, int], ...] = ()
-    slides: bool = False
+    delays_stores: bool = False
     ends: str = ""
     part: bool = False
 
@@ -313,8 +312,8 @@ class _Writer:
                                    self._leads(rows, lasts) + self._following(), self.ends)
             return
 
-        if self.nest.slides:
-            slides.write_row(self, size, rows, lasts, fixed)
+        if self.nest.delays_stores:
+            delayed_store.write_row(self, size, rows, lasts, fixed)
             return
 
         def body(index: Any) -> None:
