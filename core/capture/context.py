@@ -6,7 +6,7 @@ Interpreter and models read and extend it. A name is looked up together with the
 from __future__ import annotations
 
 from types import CodeType, FunctionType
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import SCOPE_WRITES
@@ -20,6 +20,10 @@ from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
 from pijit.guards.source import Cell, Global, Scope
+
+if TYPE_CHECKING:
+    from pijit.core.capture.inline.inliner import Inliner
+    from pijit.core.capture.models.protocol import Interpreter
 
 
 class Place(NamedTuple):
@@ -77,8 +81,9 @@ class CaptureContext:
                  "within", "around", "sizes", "shared", "work", "shown")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
-                 feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(), inliner: Any = None,
-                 depth: int = 0, unrolling: int = 0, samples: Optional[TypeSamples] = None) -> None:
+                 feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
+                 inliner: Optional[Inliner] = None, depth: int = 0, unrolling: int = 0,
+                 samples: Optional[TypeSamples] = None) -> None:
         self.function = function
         self.globals = globals
         self.builtins = builtins
@@ -121,6 +126,12 @@ class CaptureContext:
         if isinstance(value, Const) and value.source in self.base.texts:
             return Instance(Object(type(value.object)), None, value.source, value.defined_at)
         return self.specialisation.arriving(value)
+
+    @property
+    def required_inliner(self) -> Inliner:
+        """The inliner, for what exists only if calls are inlined."""
+        assert self.inliner is not None
+        return self.inliner
 
     def scope_path(self) -> Any:
         """The path by which a segment finds the dict of globals."""
@@ -174,14 +185,14 @@ class CaptureContext:
         owner.root = Root("closure", cell)
         return [owner]
 
-    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, Place]:
         """The object that LOAD_GLOBAL finds now, and its place."""
         for scope in (self.globals, self.builtins):
             if name in scope:
                 return scope[name], Place(Global(name), Global(name))
         raise Break("PJ202", name=name)
 
-    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
+    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, Place]:
         """The content of a cell or free variable now, and its place."""
         return self.contents(number, name), Place(Cell(len(self.function.varnames) + number, name),
                                                   Root("cell", number))
@@ -230,7 +241,7 @@ class MadeFunctionContext(CaptureContext):
     def identity(self) -> Any:
         return self.maker.identity()
 
-    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, Place]:
         if (name, id(self.globals)) in self.changed:
             raise Break("PJ219", name=name)
         return self.maker.find_global(name, interpreter)
@@ -238,5 +249,5 @@ class MadeFunctionContext(CaptureContext):
     def scope_path(self) -> Any:
         return self.maker.scope_path()
 
-    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
+    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, Place]:
         raise Break("PJ208", name=name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from types import ModuleType
-from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Set
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterable, List, Optional, Set
 
 from pijit.core.capture.build.segment import Access, AliasedPair
 from pijit.core.capture.state.heap_locations import CellPlace, OwnedPlace
@@ -20,6 +20,9 @@ from pijit.core.graph.ops import MAKES_CONTAINER
 from pijit.guards._evaluate import present_dict
 from pijit.guards.source import Attr, Inner, Item
 
+if TYPE_CHECKING:
+    from pijit.core.capture.build.graph_builder import GraphBuilder
+
 MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpers.part_of",
                     "helpers.joined", "builtins.set", "collections.deque", "builtins.list", "helpers.union",
                     "helpers.intersection", "helpers.difference", "helpers.symmetric_difference",
@@ -27,7 +30,7 @@ MAKERS = frozenset(("operator.add", "operator.mul", "builtins.list.copy", "helpe
 """Functions whose result, if it is a list or another container, is a new object."""
 
 
-def note_access(builder: Any, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
+def note_access(builder: GraphBuilder, place: Any, owner: Abstract, changes: bool, relied: bool) -> None:
     identity = id(owner.sample) if isinstance(owner, OpaqueObject) else None
     value = owner.value if owner.root is None and isinstance(owner, TypedValue) else None
     if isinstance(owner, OpaqueObject) and owner.root is not None and type(place) is str:
@@ -38,19 +41,19 @@ def note_access(builder: Any, place: Any, owner: Abstract, changes: bool, relied
     _access(builder, place, owner.root if value is None else value, Access(owner.source, identity, changes, relied))
 
 
-def note_dict(builder: Any, path: Any) -> None:
+def note_dict(builder: GraphBuilder, path: Any) -> None:
     """Note that a dict whose items are known, if there is one, must not be a dict that the segment changes."""
     if path is not None:
         _access(builder, dict, path, Access(None, None, False, True))
 
 
-def _access(builder: Any, place: Any, key: Any, access: Access) -> None:
+def _access(builder: GraphBuilder, place: Any, key: Any, access: Access) -> None:
     known = builder.accesses.setdefault(place, {})
     before = known.get(key, access)
     known[key] = access._replace(changes=access.changes or before.changes, relied=access.relied or before.relied)
 
 
-def note_closure(builder: Any, found: Any, late: Iterable[Optional[int]]) -> None:
+def note_closure(builder: GraphBuilder, found: Any, late: Iterable[Optional[int]]) -> None:
     """Note that the function in a variable must belong to this call: its cells are those in the frame."""
     for number, cell in enumerate(late):
         pair = AliasedPair(Item(Attr(found.root, "__closure__"), number), Root("closure", cell), None, None, True)
@@ -58,7 +61,7 @@ def note_closure(builder: Any, found: Any, late: Iterable[Optional[int]]) -> Non
             builder.captured.pairs.append(pair)
 
 
-def note_found(builder: Any, record: VirtualObject) -> None:
+def note_found(builder: GraphBuilder, record: VirtualObject) -> None:
     """Note that an object that captured code made before is identical with exactly those with which it was
     identical."""
     found = builder.captured.found
@@ -72,7 +75,7 @@ def note_found(builder: Any, record: VirtualObject) -> None:
         _access(builder, CellPlace, record.root, Access(None, ("cell", record.token), True, True))
 
 
-def same_object(builder: Any, left: OpaqueObject, right: OpaqueObject) -> bool:
+def same_object(builder: GraphBuilder, left: OpaqueObject, right: OpaqueObject) -> bool:
     same = left.sample is right.sample
     if left.root is None or right.root is None:
         raise Break("PJ218")
@@ -82,7 +85,7 @@ def same_object(builder: Any, left: OpaqueObject, right: OpaqueObject) -> bool:
     return same
 
 
-def note_pairs(builder: Any) -> None:
+def note_pairs(builder: GraphBuilder) -> None:
     """Require that objects whose locations are read or written are as distinct as at capture, whatever their paths.
 
     Raises:
@@ -107,7 +110,7 @@ def note_pairs(builder: Any) -> None:
                 builder.captured.pairs.append(AliasedPair(root, other, one.source, two.source, same))
 
 
-def _note_instance_dicts(builder: Any) -> None:
+def _note_instance_dicts(builder: GraphBuilder) -> None:
     """Require that a dict that the segment changes is not the dict of an object whose attributes are known."""
     changed = {root: access.identity for root, access in builder.accesses.get(dict, {}).items()
                if access.changes and root is not None and not isinstance(root, Value)}
@@ -119,7 +122,7 @@ def _note_instance_dicts(builder: Any) -> None:
             builder.captured.pairs.append(AliasedPair(Inner(owner, "present_dict"), root, None, None, False))
 
 
-def _add_origins(builder: Any, found: Dict[Any, Access], values: List[Value]) -> None:
+def _add_origins(builder: GraphBuilder, found: Dict[Any, Access], values: List[Value]) -> None:
     """Treat objects that are known only by SSA values as written. The segment reads them natively.
 
     Guarded facts about other objects must not concern them. An object that the segment has made is never one that
@@ -131,7 +134,7 @@ def _add_origins(builder: Any, found: Dict[Any, Access], values: List[Value]) ->
         found.setdefault(root, Access(None, None, True, False))
 
 
-def _origins(builder: Any, value: Value) -> FrozenSet[Any]:
+def _origins(builder: GraphBuilder, value: Value) -> FrozenSet[Any]:
     """The paths by which an object may have been found; None among them stands for an unknown origin."""
     inputs = dict(zip(builder.graph.inputs, builder.captured.inputs))
     made = {op.result for block in builder.graph.blocks for op in block.ops

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 from pijit.core.capture.build.pending_calls import waiting_parameters, waiting_values
 from pijit.core.capture.models.objects.composites import parted_parameters, parted_values
@@ -31,8 +31,12 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Value
 from pijit.core.graph.types import ITERATOR_WORDS, WORD, Object
 
+if TYPE_CHECKING:
+    from pijit.core.capture.build.graph_builder import GraphBuilder
 
-def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+
+def block_parameters(builder: GraphBuilder, value: Abstract, block: Block, hint: str,
+                     like: Optional[Abstract]) -> Abstract:
     """A copy of ``value`` whose parts are parameters of ``block``."""
     if isinstance(value, VirtualObject):
         return record_parameters(builder, value, block, hint, like)
@@ -85,13 +89,13 @@ def block_parameters(builder: Any, value: Abstract, block: Block, hint: str, lik
     return value
 
 
-def _word_parameters(builder: Any, names: Tuple[str, ...], block: Block) -> Tuple[Value, ...]:
+def _word_parameters(builder: GraphBuilder, names: Tuple[str, ...], block: Block) -> Tuple[Value, ...]:
     words = tuple(builder.graph.new_value(WORD, name) for name in names)
     block.params += words
     return words
 
 
-def value_parts(builder: Any, wanted: Abstract, given: Any) -> List[Value]:
+def value_parts(builder: GraphBuilder, wanted: Abstract, given: Any) -> List[Value]:
     if isinstance(wanted, VirtualObject):
         return record_parts(builder, wanted, given)
     if isinstance(wanted, Number):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from pijit.core.capture.analysis.regions import Piece
 from pijit.core.capture.build.segment import Unhandled
@@ -16,22 +16,25 @@ from pijit.core.capture.values.base import raised_in
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Branch, Jump, Leave, SideExit, Value
 
+if TYPE_CHECKING:
+    from pijit.core.capture.build.graph_builder import GraphBuilder
 
-def split(builder: Any, flag: Value) -> Block:
+
+def split(builder: GraphBuilder, flag: Value) -> Block:
     blocks: List[Block] = [builder.graph.new_block(builder.instr.lineno or 0) for _ in range(2)]
     builder.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
     builder.block = blocks[0]
     return blocks[1]
 
 
-def either(builder: Any, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
+def either(builder: GraphBuilder, flag: Value, one: CallOutcome, other: CallOutcome) -> Dict[int, CallOutcome]:
     """The outcomes of a call, each in a block of its own."""
     blocks = [builder.graph.new_block(builder.instr.lineno or 0) for _ in range(2)]
     builder.block.terminator = Branch(flag, Jump(blocks[1], []), Jump(blocks[0], []))
     return {0: other._replace(block=blocks[0]), 1: one._replace(block=blocks[1])}
 
 
-def resumption_of(builder: Any, piece: Piece) -> Tuple[Optional[Tuple[int, FrameState]], bool]:
+def resumption_of(builder: GraphBuilder, piece: Piece) -> Tuple[Optional[Tuple[int, FrameState]], bool]:
     """The resume point of side exits at the start of a piece, and whether an effect has followed it.
 
     While an exception is handled whose object was not made, it lies before the raise. While a method is pending, it
@@ -46,13 +49,13 @@ def resumption_of(builder: Any, piece: Piece) -> Tuple[Optional[Tuple[int, Frame
     return before[0][0], any(wrote for _, wrote in before)
 
 
-def note_end(builder: Any, piece: Piece) -> None:
+def note_end(builder: GraphBuilder, piece: Piece) -> None:
     """Note that only the terminator of a piece is left to build."""
     builder.ended[piece] = builder.resume, builder.wrote
     builder.lead_to_handler(piece)
 
 
-def lead_to_handler(builder: Any, piece: Piece) -> None:
+def lead_to_handler(builder: GraphBuilder, piece: Piece) -> None:
     """Add the edge to the handler where the last instruction of a piece raises."""
     for slot, (target, after) in handler_edges(builder).items():
         here, edge = builder.block, builder.exception_edges[slot - FIRST_EDGE]
@@ -63,20 +66,20 @@ def lead_to_handler(builder: Any, piece: Piece) -> None:
         builder.block = here
 
 
-def note_outcomes(builder: Any, outcomes: CallOutcomes) -> None:
+def note_outcomes(builder: GraphBuilder, outcomes: CallOutcomes) -> None:
     """Note that a call has several outcomes, some of which may be exceptions."""
     if outcomes.raises():
         _note_resumption(builder)
 
 
-def _note_resumption(builder: Any) -> None:
+def _note_resumption(builder: GraphBuilder) -> None:
     """Keep the present resume point for side exits while the exception of the instruction is handled."""
     if builder.wrote:
         builder.catch_no_more()
     builder.resumptions[builder.instr.index, builder.version] = builder.resume
 
 
-def catch_no_more(builder: Any) -> None:
+def catch_no_more(builder: GraphBuilder) -> None:
     raise Unhandled(builder.instr.index, Break("PJ206", opcode=builder.instr.opname))
 
 

@@ -5,7 +5,7 @@ A side exit returns to the last resume point, so that bytecode repeats no effect
 
 from __future__ import annotations
 
-from typing import Any, Collection, Container, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Collection, Container, List, Set, Tuple, cast
 
 from pijit.core.bytecode.instructions.opcodes import CELL_LOADS, CONSTANT_LOADS, GLOBAL_LOADS, INPLACE, LOCAL_LOADS
 from pijit.core.bytecode.instructions.predicates import is_return
@@ -46,23 +46,26 @@ from pijit.core.graph.ir import Op, Output, SideExit
 from pijit.core.graph.types import FLAG, INT, SKIP
 from pijit.guards.facts import type_name
 
+if TYPE_CHECKING:
+    from pijit.core.capture.build.graph_builder import GraphBuilder
+
 LOADS = CELL_LOADS | CONSTANT_LOADS | GLOBAL_LOADS | LOCAL_LOADS
 ROUNDS = "$rounds"
 """The name of a re-entry's iteration count. It leaves the kernel like a local variable, but is none."""
 
 
-def resumption(builder: Any, index: int) -> Tuple[int, FrameState]:
+def resumption(builder: GraphBuilder, index: int) -> Tuple[int, FrameState]:
     """The resume point of side exits from now on."""
     return again_at(builder.cfg, index), builder.state.copy()
 
 
-def exit_to(builder: Any, target: int, state: FrameState, side: bool, poll: bool = False,
+def exit_to(builder: GraphBuilder, target: int, state: FrameState, side: bool, poll: bool = False,
             reentry: Any = None) -> SideExit:
     """An exit to ``target``. Dead variables drop the objects that they held."""
     return _exit(builder, target, builder.liveness.live_in(target), state, side=side, poll=poll, reentry=reentry)
 
 
-def before_loads(builder: Any, piece: Piece) -> Tuple[int, FrameState]:
+def before_loads(builder: GraphBuilder, piece: Piece) -> Tuple[int, FrameState]:
     """Where bytecode resumes that continues at the end of a piece, and the state there.
 
     Bytecode rematerializes what the last instructions only load: that costs less than to pass it. It never resumes at
@@ -76,7 +79,7 @@ def before_loads(builder: Any, piece: Piece) -> Tuple[int, FrameState]:
     return end, FrameState(builder.state.locals, stack)
 
 
-def exit_inside(builder: Any, rest: Continuation, packed: Output) -> SideExit:
+def exit_inside(builder: GraphBuilder, rest: Continuation, packed: Output) -> SideExit:
     """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
     call."""
     target = _behind_call(builder)
@@ -84,7 +87,7 @@ def exit_inside(builder: Any, rest: Continuation, packed: Output) -> SideExit:
                  rest=rest)
 
 
-def _exit(builder: Any, target: int, live: Collection[str], state: FrameState, top: Tuple[Output, ...] = (),
+def _exit(builder: GraphBuilder, target: int, live: Collection[str], state: FrameState, top: Tuple[Output, ...] = (),
           **how: Any) -> SideExit:
     """An exit with these values of variables, and the operand stack below ``top``."""
     cold = how["side"] or how.get("poll", False)
@@ -100,7 +103,7 @@ def _exit(builder: Any, target: int, live: Collection[str], state: FrameState, t
     return SideExit(number, outputs + [*top] + stack)
 
 
-def may_report(builder: Any) -> bool:
+def may_report(builder: GraphBuilder) -> bool:
     """Whether an in-place operator may exit after its write: all values that bytecode needs there can leave the
     kernel."""
     if builder.instr.opname not in INPLACE:
@@ -112,18 +115,18 @@ def may_report(builder: Any) -> bool:
     return True
 
 
-def report(builder: Any, report: Report, written: Abstract) -> None:
+def report(builder: GraphBuilder, report: Report, written: Abstract) -> None:
     """Exit after an operation that has written an array if it has raised flags; the exit passes the array and the
     flags."""
     target = builder.instr.index + 1
-    raised = Number(INT, builder.emit("raised", [], INT))
-    none = builder.emit("compare", [raised.value, builder.number_value(Const(0))], FLAG, {"operator": "=="})
-    packed = Output("tuple", None, [builder.exit_output(written), builder.exit_output(raised)])
+    flags = builder.emit("raised", [], INT)
+    none = builder.emit("compare", [flags, builder.number_value(Const(0))], FLAG, {"operator": "=="})
+    packed = Output("tuple", None, [builder.exit_output(written), builder.exit_output(Number(INT, flags))])
     exit = _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, rest=report)
     builder.block.ops.append(Op("require", [none], {}, None, exit, builder.instr.lineno or 0))
 
 
-def _behind_call(builder: Any) -> int:
+def _behind_call(builder: GraphBuilder) -> int:
     """The instruction after the call that is being built, if the call pushes its result.
 
     Raises:
@@ -135,24 +138,24 @@ def _behind_call(builder: Any) -> int:
     return behind
 
 
-def live_around(builder: Any, target: int) -> Set[str]:
+def live_around(builder: GraphBuilder, target: int) -> Set[str]:
     """The variables that are live at ``target``, and those that the statement reads, because both must be visible
     in the frame during a call."""
     return set(builder.liveness.live_in(target)).union(
         builder.liveness.live_in(builder.resume[0]) if builder.resume else ())
 
 
-def _seen_in_traceback(builder: Any, live: Collection[str], state: FrameState, target: int) -> Set[str]:
+def _seen_in_traceback(builder: GraphBuilder, live: Collection[str], state: FrameState, target: int) -> Set[str]:
     """The live variables, and dead variables that hold numbers, because a traceback shows them.
 
     Dead numbers are left out in loops, where they would occupy a register in each iteration.
     """
-    if builder.cfg.loop_of(builder.cfg.block_of[target]) is not None:
+    if builder.cfg.loop_of(cast(int, builder.cfg.block_of[target])) is not None:
         return set(live)
     return {name for name, value in state.locals.items() if isinstance(value, Number)}.union(live)
 
 
-def _left(builder: Any, live: Container[str], state: FrameState,
+def _left(builder: GraphBuilder, live: Container[str], state: FrameState,
           deleted: Container[str] = ()) -> Tuple[Tuple[str, ...], List[Output], List[Output]]:
     """The changed locals, their values, and the operand stack above the part that the region does not touch."""
     builder.leaving = set()
@@ -174,7 +177,7 @@ def _left(builder: Any, live: Container[str], state: FrameState,
     return tuple(names), outputs, stack_outputs(builder, held)[::-1]
 
 
-def _is_deleted(builder: Any, name: str, live: Container[str], state: FrameState, cold: bool) -> bool:
+def _is_deleted(builder: GraphBuilder, name: str, live: Container[str], state: FrameState, cold: bool) -> bool:
     """Whether a variable is left unbound: captured code has deleted it, or its value is not available.
 
     The second applies where a traceback may show the frame, in which an older value would be wrong.
@@ -189,7 +192,7 @@ def _is_deleted(builder: Any, name: str, live: Container[str], state: FrameState
     return name != ROUNDS and name in builder.function.varnames
 
 
-def exit_output(builder: Any, value: Abstract) -> Output:
+def exit_output(builder: GraphBuilder, value: Abstract) -> Output:
     if isinstance(value, Raised):
         raise Unhandled(value.defined_at, Break("PJ206"))
     if isinstance(value, Unbound) and value.defined_at >= 0:
@@ -226,7 +229,7 @@ def exit_output(builder: Any, value: Abstract) -> Output:
     raise Break("PJ202", value=repr(value))
 
 
-def _leave_once(builder: Any, value: Abstract) -> None:
+def _leave_once(builder: GraphBuilder, value: Abstract) -> None:
     """Note an object that the exit creates. In two places it would become two objects, so bytecode must make it."""
     if value.defined_at in builder.leaving and not (isinstance(value, Sequence) and not value.items):
         maker = value.defined_at if value.defined_at not in builder.analysis.refused else builder.instr.index
@@ -237,7 +240,7 @@ def _leave_once(builder: Any, value: Abstract) -> None:
     builder.leaving.add(value.defined_at)
 
 
-def _iterator_output(builder: Any, value: LoopIterator) -> Output:
+def _iterator_output(builder: GraphBuilder, value: LoopIterator) -> Output:
     """The iterator object from outside, advanced, or a new iterator if the segment has made it."""
     if value.input is not None:
         return Output("advance", value.input, (), moving_words(value))
@@ -245,18 +248,18 @@ def _iterator_output(builder: Any, value: LoopIterator) -> Output:
                   value.words)
 
 
-def may_resume(builder: Any, begins: bool) -> bool:
+def may_resume(builder: GraphBuilder, begins: bool) -> bool:
     """Whether the resume point of side exits moves to here. ``begins``: a statement may begin here."""
     if builder.wrote or builder.resume is None:
         return not is_stuck(builder.state.stack)
     return begins and not builder.has_fragile()
 
 
-def has_fragile(builder: Any) -> bool:
+def has_fragile(builder: GraphBuilder) -> bool:
     return any(isinstance(value, FRAGILE) and not isinstance(value, Manager) for value in builder.state.stack)
 
 
-def side_exit(builder: Any, poll: bool = False) -> SideExit:
+def side_exit(builder: GraphBuilder, poll: bool = False) -> SideExit:
     """A side exit to the start of the statement, or after its last effect, so that bytecode repeats no effect.
 
     With few resume points there are few exits, and temporaries of a statement need not be kept for them.

@@ -234,7 +234,7 @@ class InlineBuilder(GraphBuilder):
         rest = Continuation(self.analysis.analysed.running, target, tuple(held),
                             len(state.stack) + len(packed), inner, given(state.stack),
                             tuple((name, tuple(items)) for name, items in dicts.items()),
-                            self.facts.inliner.recursion.calls_in(self.facts))
+                            self.facts.required_inliner.recursion.calls_in(self.facts))
         exit = self.parent.exit_inside(rest, Output("tuple", None, outputs + list(packed)))
         self.inside.add(exit)
         return exit

@@ -6,15 +6,19 @@ They need parameters where paths meet in the arguments of the call, as in ``valu
 from __future__ import annotations
 
 import types
-from typing import Any, List, Optional
+from typing import TYPE_CHECKING, Any, List, Optional
 
 from pijit.core.capture.models.stdlib.context_managers import Manager, item_output
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Bound, Method, Null, class_of
 from pijit.core.graph.ir import Block, Output, Value
 from pijit.guards.reading import class_value
 
+if TYPE_CHECKING:
+    from pijit.core.capture.build.graph_builder import GraphBuilder
 
-def waiting_parameters(builder: Any, value: Abstract, block: Block, hint: str, like: Optional[Abstract]) -> Abstract:
+
+def waiting_parameters(builder: GraphBuilder, value: Abstract, block: Block, hint: str,
+                       like: Optional[Abstract]) -> Abstract:
     """A copy of ``value`` whose parts are parameters of ``block``."""
     if isinstance(value, Manager):
         known = like if isinstance(like, Manager) else value
@@ -24,10 +28,10 @@ def waiting_parameters(builder: Any, value: Abstract, block: Block, hint: str, l
                                   for part, part_like in zip(value.parts, likes)))
 
 
-def waiting_values(builder: Any, wanted: Abstract, given: Any) -> List[Value]:
+def waiting_values(builder: GraphBuilder, wanted: Abstract, given: Any) -> List[Value]:
     """The arguments for the parameters in ``wanted``."""
     if isinstance(wanted, Manager):
-        return builder.value_parts(wanted.owner, given.owner)  # type: ignore[no-any-return]
+        return builder.value_parts(wanted.owner, given.owner)
     return [part for want, have in zip(wanted.parts, given.parts)
             for part in builder.value_parts(want, have)]
 
@@ -58,7 +62,7 @@ def _descriptor(method: Method) -> Any:
     return class_value(kind, method.name) if kind is not None and kind is not type else None
 
 
-def stack_outputs(builder: Any, stack: List[Abstract]) -> List[Output]:
+def stack_outputs(builder: GraphBuilder, stack: List[Abstract]) -> List[Output]:
     """The operand stack that an exit leaves: LOAD_METHOD's function and first argument, or LOAD_ATTR's method."""
     outputs: List[Output] = []
     for position, value in enumerate(stack):
@@ -73,13 +77,13 @@ def stack_outputs(builder: Any, stack: List[Abstract]) -> List[Output]:
     return outputs
 
 
-def _function_output(builder: Any, value: Any) -> Output:
+def _function_output(builder: GraphBuilder, value: Any) -> Output:
     if isinstance(value, Method):
         return Output("const", _descriptor(value))
-    return builder.exit_output(value.function)  # type: ignore[no-any-return]
+    return builder.exit_output(value.function)
 
 
-def _object_output(builder: Any, value: Any, owner: Output) -> Output:
+def _object_output(builder: GraphBuilder, value: Any, owner: Output) -> Output:
     if isinstance(value, Method):
         return Output("called", None, [Output("const", getattr), owner, Output("const", value.name)])
     return Output("called", None, [Output("const", types.MethodType), builder.exit_output(value.function), owner])

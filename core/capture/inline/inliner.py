@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from types import CodeType, FunctionType
-from typing import Any, Dict, List, Optional, Set, Tuple, cast
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysed_code import analysed_body, analysed_callee
 from pijit.core.bytecode.analysis.blocks import Block
@@ -63,6 +63,10 @@ from pijit.core.capture.values.predicates import HasCode
 from pijit.core.capture.values.virtual_object import LENT, is_cell
 from pijit.core.errors import Break, Step
 from pijit.core.reasons import REASONS, reason
+
+if TYPE_CHECKING:
+    from pijit.core.capture.interpreter.type_propagation import TypePropagator
+    from pijit.core.capture.models.protocol import Interpreter
 
 
 class CalleeAnalysis(Analysis):
@@ -234,7 +238,7 @@ class CalleeAnalysis(Analysis):
         refusal.passing = error.passing
         return refusal
 
-    def _edges(self, version: Version, last: Instr, interpreter: Any) -> Dict[int, Tuple[int, FrameState]]:
+    def _edges(self, version: Version, last: Instr, interpreter: TypePropagator) -> Dict[int, Tuple[int, FrameState]]:
         if interpreter.transfer is RETURN:
             handling = any(block.kind == "handler" for block in self.cfg.block_stack[last.index] or ())
             if handling and raised_in(interpreter.state.stack) is None:  # finally bodies of 3.7
@@ -271,7 +275,7 @@ class Inliner:
         self.steps: Dict[Any, Resumed] = {}
         self.plans: Dict[Any, Any] = {}
 
-    def call(self, interpreter: Any, callee: Callee, arguments: List[Abstract],
+    def call(self, interpreter: Interpreter, callee: Callee, arguments: List[Abstract],
              keywords: Dict[str, Abstract]) -> Abstract:
         """The result of a call. Raises Break if the call is not inlined."""
         facts, code = interpreter.facts, callee.function.__code__
@@ -336,7 +340,7 @@ class Inliner:
             self.bodies[key] = body_of(analysed, shared)
         return self.bodies[key]
 
-    def run(self, interpreter: Any, made: UnescapedFunction, locals: Dict[str, Abstract],
+    def run(self, interpreter: Interpreter, made: UnescapedFunction, locals: Dict[str, Abstract],
             consumer: Optional[Consumer] = None) -> Abstract:
         """The result of a call of a function that the caller makes; of a generator's, what ``consumer`` makes of its
         items.
@@ -351,7 +355,7 @@ class Inliner:
         inner = MadeFunctionContext(body.cfg.function, made.facts, facts.depth + 1, names)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
-    def call_closure(self, interpreter: Any, closure: FunctionValue, arguments: List[Abstract],
+    def call_closure(self, interpreter: Interpreter, closure: FunctionValue, arguments: List[Abstract],
                      keywords: Dict[str, Abstract]) -> Abstract:
         """The result of a call of a function that captured code makes and that may be an object. Raises Break if not
         inlined."""
@@ -369,7 +373,7 @@ class Inliner:
         inner = ClosureContext(body.cfg.function, closure, facts, names)
         return _at_home(interpreter, self._enter(interpreter, body, shape.name, inner, locals))
 
-    def resume(self, interpreter: Any, value: GeneratorFrame) -> Abstract:
+    def resume(self, interpreter: Interpreter, value: GeneratorFrame) -> Abstract:
         """The result of one step of a generator: a Suspended with an item, `ENDED`, or Outcomes. Raises Break if not
         inlined."""
         facts, maker = interpreter.facts, value.maker
@@ -395,7 +399,7 @@ class Inliner:
             inner = CalleeContext(body.cfg.function, maker, facts)
         return self._enter(interpreter, body, code.co_name, inner, entry)
 
-    def _enter(self, interpreter: Any, body: Body, name: str, facts: CaptureContext,
+    def _enter(self, interpreter: Interpreter, body: Body, name: str, facts: CaptureContext,
                locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables. An exception that the caller handles is an outcome."""
         if not isinstance(facts, CalleeContext) or not interpreter.may_catch():
@@ -409,7 +413,7 @@ class Inliner:
             interpreter.state = before
             return self._enter_body(interpreter, body, name, facts, locals)
 
-    def _enter_body(self, interpreter: Any, body: Body, name: str, facts: CaptureContext,
+    def _enter_body(self, interpreter: Interpreter, body: Body, name: str, facts: CaptureContext,
                     locals: Dict[str, Abstract]) -> Abstract:
         """The result of a call with these variables; places are variables of both."""
         outer = interpreter.state.locals
@@ -465,7 +469,7 @@ class Inliner:
         self.analyses, self.bodies, self.parted, self.steps, self.plans = {}, {}, {}, {}, {}
 
 
-def _at_home(interpreter: Any, result: Abstract) -> Abstract:
+def _at_home(interpreter: Interpreter, result: Abstract) -> Abstract:
     """The result of a call, as a value that the caller's instruction has made."""
     def at_home(value: Abstract) -> Abstract:
         if is_confined(value):

@@ -172,7 +172,7 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
         special = code_model(found[0].function.__code__)
         if special is not None:
             return special(interpreter, *found)
-        inlined: Abstract = interpreter.facts.inliner.call(interpreter, *found)
+        inlined: Abstract = interpreter.facts.required_inliner.call(interpreter, *found)
         return inlined
     module, name = _origin(target)
     raise Break("PJ210" if module.split(".")[0] == "numpy" else "PJ201", callee=name or describe(callee))

@@ -193,6 +193,9 @@ class Interpreter(ContainerModels, Protocol):
     def gives_result(self) -> bool:
         """Whether the instruction pushes the result of the call that is being made."""
 
+    def may_catch(self) -> bool:
+        """Whether exceptions of an inlined call may lead to the handler."""
+
     def handler(self) -> Optional[BlockEntry]:
         """The handler to which kernels may jump when the instruction raises, or None."""
 

@@ -5,7 +5,7 @@ The block of the call is made to end after it, so that the following blocks are 
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.instructions.predicates import steps_iterator
@@ -14,6 +14,9 @@ from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block
+
+if TYPE_CHECKING:
+    from pijit.core.capture.models.protocol import Interpreter
 
 MAX_OUTCOMES = 3
 MIXED = "the type of what it returns depends on the path"
@@ -91,7 +94,7 @@ def sort_outcomes(found: List[CallOutcome]) -> Dict[int, List[int]]:
     return members
 
 
-def part(interpreter: Any, outcomes: CallOutcomes) -> None:
+def part(interpreter: Interpreter, outcomes: CallOutcomes) -> None:
     """Check that the paths can be split by type after the instruction.
 
     Raises:
@@ -104,5 +107,5 @@ def part(interpreter: Any, outcomes: CallOutcomes) -> None:
                   for outcome in outcomes.outcomes.values())
     if fragile or refused or not interpreter.gives_result() and not steps_iterator(interpreter.instr):
         raise outcomes.why_not()
-    if cfg.blocks[cfg.block_of[index]].end != index + 1:
+    if cfg.blocks[cast(int, cfg.block_of[index])].end != index + 1:
         raise Cut(cfg, index + 1)

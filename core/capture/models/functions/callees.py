@@ -136,7 +136,7 @@ class CalleeContext(CaptureContext):
             raise Break("PJ220", name=instr.value, because="it is in a cell that is made here")
         return self.places.setdefault((CellPlace, id(cell)), FreePlace(OpaqueObject(cell, path.source)))
 
-    def find_global(self, name: str, interpreter: Any) -> Tuple[Any, Place]:
+    def find_global(self, name: str, interpreter: Interpreter) -> Tuple[Any, Place]:
         if (name, id(self.globals)) in self.changed:
             raise Break("PJ219", name=name)
         place = self.callee.place.then(Attr, "__globals__")
@@ -147,7 +147,7 @@ class CalleeContext(CaptureContext):
         interpreter.rely(place, LacksItem(name))
         return self.builtins[name], Place(*[Item(Constant(self.builtins), name)] * 2)
 
-    def find_cell(self, number: int, interpreter: Any, name: str) -> Tuple[Any, Place]:
+    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Tuple[Any, Place]:
         number -= len(interpreter.function.cellvars)
         if number < 0:
             raise Break("PJ208", name=name)
@@ -250,7 +250,7 @@ Found = Optional[Tuple[Callee, List[Abstract], Dict[str, Abstract]]]
 
 
 def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                interpreter: Any) -> Found:
+                interpreter: Interpreter) -> Found:
     """The Python function that a call runs, with all its arguments; None if it runs something else."""
     if isinstance(target, Bound):
         return find_callee(_found(target.function, interpreter), [target.owner] + arguments, keywords, interpreter)
@@ -267,7 +267,7 @@ def find_callee(target: Abstract, arguments: List[Abstract], keywords: Dict[str,
     return None
 
 
-def _found(value: Abstract, interpreter: Any) -> Abstract:
+def _found(value: Abstract, interpreter: Interpreter) -> Abstract:
     """A callable on the path to the function. A function gets no guard on its type:
     the guard on its code says more."""
     return (value if type(sample_of(value)) is types.FunctionType
@@ -275,12 +275,12 @@ def _found(value: Abstract, interpreter: Any) -> Abstract:
 
 
 def _find_function(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                   interpreter: Any) -> Found:
+                   interpreter: Interpreter) -> Found:
     return Callee(sample, place_of(target)), arguments, keywords
 
 
 def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                 interpreter: Any) -> Found:
+                 interpreter: Interpreter) -> Found:
     place = place_of(target)
     function = _found(interpreter.known_object(sample.__func__, *place.then(Inner, "__func__")), interpreter)
     owner = interpreter.use(interpreter.known_object(sample.__self__, *place.then(Inner, "__self__")))
@@ -288,7 +288,7 @@ def _find_method(target: Abstract, sample: Any, arguments: List[Abstract], keywo
 
 
 def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                  interpreter: Any) -> Found:
+                  interpreter: Interpreter) -> Found:
     parts = partial_parts(target, interpreter)
     if parts is None:
         return None
@@ -297,7 +297,7 @@ def _find_partial(target: Abstract, sample: Any, arguments: List[Abstract], keyw
 
 
 def partial_parts(target: Abstract,
-                  interpreter: Any) -> Optional[Tuple[Abstract, List[Abstract], Dict[str, Abstract]]]:
+                  interpreter: Interpreter) -> Optional[Tuple[Abstract, List[Abstract], Dict[str, Abstract]]]:
     """The callable of a ``functools.partial``, and the positional and keyword arguments that it holds."""
     sample = sample_of(target) if isinstance(target, (Const, OpaqueObject)) else None
     if type(sample) is not functools.partial or any(type(key) is not str for key in sample.keywords):
@@ -315,7 +315,7 @@ def partial_parts(target: Abstract,
 
 
 def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                 interpreter: Any) -> Found:
+                 interpreter: Interpreter) -> Found:
     """A jitted function: found as if undecorated, except where a subclass does more than call."""
     plain_inside = class_value(type(sample), "plain_inside") is True
     if type(sample).__call__ is not JitFunction.__call__ and not plain_inside or not sample.enabled:
@@ -327,7 +327,7 @@ def _find_jitted(target: Abstract, sample: Any, arguments: List[Abstract], keywo
 
 
 def _find_object(target: Abstract, sample: Any, arguments: List[Abstract], keywords: Dict[str, Abstract],
-                 interpreter: Any) -> Found:
+                 interpreter: Interpreter) -> Found:
     """An object whose class defines ``__call__`` in Python."""
     kind = type(sample)
     found = class_value(kind, "__call__")

@@ -137,7 +137,7 @@ class ClosureContext(CalleeContext):
     def identity(self) -> Any:
         return self.maker.identity(), self.late
 
-    def find_global(self, name: str, interpreter: Any) -> Any:
+    def find_global(self, name: str, interpreter: Interpreter) -> Any:
         if self.callee.place.root is not None and self.maker.depth:
             return super().find_global(name, interpreter)
         if (name, id(self.globals)) in self.changed:
@@ -148,7 +148,7 @@ class ClosureContext(CalleeContext):
         found = super().scope_path()
         return found if found is not None else self.maker.scope_path()
 
-    def find_cell(self, number: int, interpreter: Any, name: str) -> Any:
+    def find_cell(self, number: int, interpreter: Interpreter, name: str) -> Any:
         known = self.late[number - len(self.function.cellvars)]
         if number < len(self.function.cellvars) or known is None:
             raise Break("PJ208", name=name)

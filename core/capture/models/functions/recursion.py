@@ -9,13 +9,16 @@ well, announces it. Called by the inliner.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
 from pijit.core.bytecode.instructions.predicates import handles_exceptions
 from pijit.core.capture.context import CaptureContext, Place
 from pijit.core.capture.models.functions.callees import Callee
 from pijit.core.capture.values.lattice import OpaqueObject
 from pijit.core.errors import Break
+
+if TYPE_CHECKING:
+    from pijit.core.capture.models.protocol import Interpreter
 
 MAX_RECURSIVE = 3000
 """Most instructions that are inlined at a function's calls of itself. Each level may double them."""
@@ -49,7 +52,7 @@ class Recursion:
             refusal.leaves = times > 0 and not handles
             raise refusal
 
-    def note(self, interpreter: Any, callee: Callee) -> None:
+    def note(self, interpreter: Interpreter, callee: Callee) -> None:
         """Note a recursive call in a callee: in the callee's continuation,
         it calls a function that is compiled on its own."""
         code, facts = callee.function.__code__, interpreter.facts
@@ -63,7 +66,7 @@ class Recursion:
         noted = self.calls.get(facts.function.code, {})
         return tuple((index, tuple(noted[index])) for index in sorted(noted))
 
-    def by_one_path(self, interpreter: Any, callee: Callee) -> Callee:
+    def by_one_path(self, interpreter: Interpreter, callee: Callee) -> Callee:
         """A callee, with the place of the same function around the call:
         one path is enough to guard all that it leads to."""
         for known in interpreter.facts.around:
@@ -72,7 +75,7 @@ class Recursion:
                 return callee._replace(place=known.place)
         return callee
 
-    def analyse(self, interpreter: Any, facts: CaptureContext, analyse: Callable[[], Any]) -> Any:
+    def analyse(self, interpreter: Interpreter, facts: CaptureContext, analyse: Callable[[], Any]) -> Any:
         """The analysis of a callee, which sees ``facts``;
         repeated with fewer levels if the callees are too large together."""
         code, sizes = facts.within[-1], interpreter.facts.sizes

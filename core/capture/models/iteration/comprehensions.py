@@ -77,7 +77,7 @@ def call_closure(interpreter: Interpreter, callee: FunctionValue, arguments: Lis
     """A call of a function value. If it is not inlined, bytecode makes the function,
     so that more can be done with it."""
     try:
-        result: Abstract = interpreter.facts.inliner.call_closure(interpreter, callee, arguments, keywords)
+        result: Abstract = interpreter.facts.required_inliner.call_closure(interpreter, callee, arguments, keywords)
         return result
     except Break:
         if callee.facts is interpreter.facts and not interpreter.facts.depth:
@@ -90,15 +90,14 @@ def call_made(interpreter: Interpreter, callee: UnescapedFunction, arguments: Li
     """A call of a function that was made here; the body of a generator does not run yet."""
     if len(callee.free) < len(callee.code.co_freevars):
         try:
-            result: Abstract = interpreter.facts.inliner.call_closure(interpreter, named_function(callee), arguments,
-                                                                      keywords)
-            return result
+            return interpreter.facts.required_inliner.call_closure(
+                interpreter, named_function(callee), arguments, keywords)
         except Break as error:
             raise interpreter.not_inlined(callee, error)
     bound = bind(callee.code, arguments, keywords, _no_default)
     if not callee.code.co_flags & GENERATOR:
         try:
-            result = interpreter.facts.inliner.run(interpreter, _as_called(interpreter, callee), bound)
+            result = interpreter.facts.required_inliner.run(interpreter, _as_called(interpreter, callee), bound)
             return result
         except Break as error:
             raise interpreter.not_inlined(callee, error)
@@ -117,8 +116,7 @@ def consume(interpreter: Interpreter, consumer: Consumer, value: Abstract,
         value = Lazy(UnescapedFunction(EACH_ITEM, (), interpreter.facts), iterator_over(interpreter, value))
     locals = {variable(name): item for name, item in (given or {}).items()}
     locals[".0"] = value.iterator
-    result: Abstract = interpreter.facts.inliner.run(interpreter, _as_called(interpreter, value.made), locals, consumer)
-    return result
+    return interpreter.facts.required_inliner.run(interpreter, _as_called(interpreter, value.made), locals, consumer)
 
 
 def _as_called(interpreter: Interpreter, made: UnescapedFunction) -> UnescapedFunction:

@@ -76,7 +76,7 @@ def _step(interpreter: Interpreter, value: Abstract) -> Abstract:
     if isinstance(value, GeneratorFrame):
         parts = tuple(map(interpreter.use, value.parts))
         frame = cast(GeneratorFrame, changed_makers(value.like(parts), functools.partial(fresh, interpreter)))
-        return _each(interpreter.facts.inliner.resume(interpreter, frame),
+        return _each(interpreter.facts.required_inliner.resume(interpreter, frame),
                      lambda one: _pair(interpreter, frame, cast(GeneratorFrame, one)))
     if not isinstance(value, LoopIterator) or value.kind != "enumerate":
         raise Break("PJ209", type=describe(value))
@@ -101,7 +101,7 @@ def _pair(interpreter: Interpreter, before: GeneratorFrame, after: GeneratorFram
     """The state of generator ``before`` after its step, and the item."""
     maker = before.maker
     code = maker.code if isinstance(maker, UnescapedFunction) else maker.function.__code__
-    if after.point in interpreter.facts.inliner.steps[code, before.point].in_try:
+    if after.point in interpreter.facts.required_inliner.steps[code, before.point].in_try:
         raise Break("PJ209", type="generator that waits inside a try statement")  # its end may run code
     parts, item = after.parts[:-1], after.parts[-1]
     item.defined_at = interpreter.instr.index
@@ -159,7 +159,7 @@ def suspended_output(interpreter: Recorder, value: GeneratorFrame) -> Output:
         outputs = [function_output(interpreter, maker)] + [interpreter.exit_output(part) for part in parts]
         if value.point == START and begins_by_call(code, value.names):
             return Output("called", None, outputs)
-        return Output("generator", _planned(interpreter.facts.inliner.plans, code, value), outputs)
+        return Output("generator", _planned(interpreter.facts.required_inliner.plans, code, value), outputs)
     inner = interpreter.use(parts[-1])
     inners = list(cast(LoopIterator, inner).parts) if maker.code is MAP_TOGETHER else [inner]
     first = function_output(interpreter, maker.free[0]) if maker.free else Output("const", None)

@@ -193,7 +193,7 @@ def shared(interpreter: Interpreter, values: List[Abstract]) -> List[Abstract]:
 class BorrowedObjects:
     """The virtual objects that an inlined call receives and may change; in ``entry`` they are its caller's."""
 
-    def __init__(self, interpreter: Any, entry: Any) -> None:
+    def __init__(self, interpreter: Interpreter, entry: Any) -> None:
         state = interpreter.state
         self.interpreter = interpreter
         self.outside = lend(entry)

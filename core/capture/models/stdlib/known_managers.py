@@ -61,7 +61,7 @@ HELPER = contextlib.contextmanager(generating).__code__
 
 
 def _enter_generator(interpreter: Interpreter, owner: GeneratorFrame) -> Tuple[Abstract, Abstract]:
-    after = interpreter.facts.inliner.resume(interpreter,
+    after = interpreter.facts.required_inliner.resume(interpreter,
                                              owner.like(tuple(map(interpreter.use, owner.parts))))
     if not isinstance(after, GeneratorFrame):
         raise Break("PJ206", because="there are several ways to the yield of its generator")
@@ -72,7 +72,7 @@ def _enter_generator(interpreter: Interpreter, owner: GeneratorFrame) -> Tuple[A
 
 
 def _leave_generator(interpreter: Interpreter, owner: GeneratorFrame) -> None:
-    if not has_ended(interpreter.facts.inliner.resume(interpreter,
+    if not has_ended(interpreter.facts.required_inliner.resume(interpreter,
                                                       owner.like(tuple(map(interpreter.use, owner.parts))))):
         raise Break("PJ206", because="its generator may yield again")
 
