@@ -286,7 +286,7 @@ def _copy(emitter: KernelEmitter, source: ArrayVariable, target: ArrayVariable) 
 
 def _compute_near(store: _Store) -> None:
     """Write rows with delayed stores, whose results wait in registers, or blocks where that is not possible."""
-    if not _can_slide(store):
+    if not _can_delay(store):
         _compute_blocks(store)
         return
     emitter, depth, near = store.emitter, store.emitter.depth, store.emitter.fresh()
@@ -306,7 +306,7 @@ def _compute_near(store: _Store) -> None:
     emitter.depth = depth
 
 
-def _can_slide(store: _Store) -> bool:
+def _can_delay(store: _Store) -> bool:
     """Whether stores can be delayed: vectors of floats compute each row, and bounds may exclude flags."""
     code, ndim = store.target.type.dtype.char, len(store.target.shape)
     if not store.flag_free or ndim > 2 or store.shared() is True or any(
