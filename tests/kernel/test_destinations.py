@@ -52,7 +52,7 @@ def of_one_buffer(code, into, ndim=1, reach=0):
             b.op("assign", None, target, value, exit=exit)
         b.leave(2)
         with mock.patch.object(delayed_store, "REACH", reach or 8), mock.patch.object(
-                inplace_store, "_can_slide", inplace_store._can_slide if reach else lambda store: False):
+                inplace_store, "_can_delay", inplace_store._can_delay if reach else lambda store: False):
             MADE[key] = b.run("numba")
         assert "nest_" in MADE[key].kernel.source and ("delays_stores=True" in MADE[key].kernel.source) == (reach > 0)
     return MADE[key]
