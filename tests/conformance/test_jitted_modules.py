@@ -20,7 +20,7 @@ WITHOUT_FUNCTIONS = ("test_unpack", "test_unpack_ex", "test_extcall")
 
 
 def needs(module):
-    """Skip where a module of CPython's tests is missing: some versions have none of it, and some systems leave all out."""
+    """Skip where a module of CPython's tests is missing: some versions lack it, and some systems leave all out."""
     if importlib.util.find_spec("test." + module) is None:
         pytest.skip("this CPython %s has no test.%s" % (VERSION, module))
 
