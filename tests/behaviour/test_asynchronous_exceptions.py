@@ -260,7 +260,8 @@ def test_a_handler_that_is_set_meanwhile_stays(alarm):
     end = time.monotonic() + PATIENCE
     while not calls and time.monotonic() < end:
         pass
-    assert calls == [signal.SIGALRM]
+    assert calls == [signal.SIGALRM], (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL),
+                                       signal.pthread_sigmask(signal.SIG_BLOCK, ()), signal.sigpending())
 
 
 FORKS = """
