@@ -47,8 +47,8 @@ from pijit.guards.source import (
     is_plain_tuple,
 )
 
-__all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsIdentical", "IsType", "IsUnbound",
-           "LengthIs", "OwnCountIs"]
+__all__ = ["Equals", "FunctionCode", "Guard", "IntRange", "IsAbsent", "IsArray", "IsConfined", "IsIdentical", "IsType",
+           "IsUnbound", "LengthIs", "OwnCountIs"]
 
 
 class Step(NamedTuple):
@@ -68,10 +68,12 @@ class Guard(Record):
         sources: the sources that it is about, in the order of `check`'s arguments.
         reads: the sources that are fetched for it; if one is absent, the guard fails.
         cost: guards on the same sources are evaluated in ascending order of cost.
+        has_twin: whether Python can evaluate it; if not, the twin takes it to hold.
     """
 
     __slots__ = ()
     cost = 2
+    has_twin = True
 
     @property
     def sources(self) -> Tuple[Source, ...]:
@@ -324,6 +326,28 @@ class OwnCountIs(Guard):
         if found == self.count:
             return None
         return f"{self.source} had {count(self.count, 'attribute')} of its own and now has {found}"
+
+
+class IsConfined(Guard):
+    """Nothing but the frame refers to the object: there are `references` references without those of the evaluation.
+
+    It proves that captured code still owns an object whose reference it kept in variables while bytecode ran.
+    """
+
+    __slots__ = fields = ("source", "references")
+    cost = 5
+    has_twin = False
+    source: Source
+    references: int
+
+    def __str__(self) -> str:
+        return f"{self.source} has {count(self.references, 'reference')}, all in the frame"
+
+    def step(self) -> Step:
+        return Step("CHECK_REFERENCES", self.references)
+
+    def why_not(self, *values: Any) -> Optional[str]:
+        return None
 
 
 class IsUnbound(Guard):

@@ -207,6 +207,8 @@ class GuardProgram(_evaluate.Program):
             failed: the index of the guard that did not hold, or NO_GUARD.
             fetched: the values that C fetched, or None if it fetched none.
         """
+        if failed >= 0 and not self.guards[failed].has_twin:
+            return
         twin = self.evaluate_python(values, globals, builtins)
         same = (twin.fetched is not None) == passed
         if same and passed and fetched is not None:

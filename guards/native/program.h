@@ -42,6 +42,7 @@ enum {
     CHECK_INT64,
     CHECK_LENGTH,
     CHECK_OWN_COUNT,
+    CHECK_REFERENCES,
     CHECK_CODE,
     CHECK_LOCAL_UNBOUND,
     CHECK_CELL_EMPTY,
@@ -74,7 +75,7 @@ typedef struct {
     Py_ssize_t guard;  /* index of the guard it serves, -1 for a fetch that serves only the caller */
     Py_ssize_t out;    /* register that a fetch fills */
     Py_ssize_t a, b;   /* registers that it reads */
-    Py_ssize_t number; /* root index, position, length, axis or ndim */
+    Py_ssize_t number; /* root index, position, length, axis, ndim or count */
     PyObject *object;  /* owned: name, key, type, dtype, constant or weak reference; NULL if it has none */
 } Step;
 

@@ -54,8 +54,23 @@ step_referent(const Step *step)
     return ((PyWeakReference *)step->object)->wr_object;
 }
 
+/* The number of references to an object, without those of the roots and of the `count` owned registers. */
+static inline Py_ssize_t
+references_elsewhere(PyObject *object, const Roots *roots, PyObject *const *owned, Py_ssize_t count)
+{
+    Py_ssize_t found = Py_REFCNT(object);
+    for (Py_ssize_t i = 0; i < roots->nvalues; i++) {
+        found -= roots->values[i] == object;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        found -= owned[i] == object;
+    }
+    return found;
+}
+
+/* Whether a condition holds; `nowned` owned registers are filled. */
 static inline int
-step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
+step_holds(const ProgramObject *self, const Step *step, const Roots *roots, PyObject *const *registers, Py_ssize_t nowned)
 {
     PyObject *const *a = registers + step->a;
     switch (step->operation) {
@@ -68,6 +83,8 @@ step_holds(const Step *step, const Roots *roots, PyObject *const *registers)
     case CHECK_INT64: return int_fits_64(*a);
     case CHECK_LENGTH: return length_matches(*a, step->number);
     case CHECK_OWN_COUNT: return own_count(*a) == step->number;
+    case CHECK_REFERENCES:
+        return references_elsewhere(*a, roots, registers + self->nborrowed, nowned) == step->number;
     case CHECK_CODE: return function_has_code(*a, step_referent(step));
     case CHECK_LOCAL_UNBOUND: return step->number < roots->nvalues && roots->values[step->number] == NULL;
     case CHECK_CELL_EMPTY: return cell_is_empty(roots, step->number);
@@ -91,7 +108,7 @@ program_walk(const ProgramObject *self, const Roots *roots, PyObject **registers
     for (; step < last; step++) {
         PyObject *value; /* owned, except from FETCH_LOCAL and FETCH_CONSTANT */
         if (step->operation > LAST_FETCH) {
-            if (!step_holds(step, roots, registers)) {
+            if (!step_holds(self, step, roots, registers, *end - self->nborrowed)) {
                 return step;
             }
             continue;

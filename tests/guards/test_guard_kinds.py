@@ -22,10 +22,11 @@ from pijit.guards.guard import (
     IsType,
     IsUnbound,
     LengthIs,
+    IsConfined,
     OwnCountIs,
 )
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
-from pijit.guards.program import GuardProgram
+from pijit.guards.program import GuardProgram, set_mirror
 from pijit.guards.source import UNBOUND, Attr, Cell, Global, Item, Local
 
 A, B = Local(0, "a"), Local(1, "b")
@@ -307,6 +308,30 @@ def test_unbound_cells_and_globals():
     assert sentence == "guard `G['q'] is unbound` failed: G['q'] was unbound and is now 1"
 
 
+def test_references_are_counted_without_those_of_the_evaluation():
+    class Owner:
+        part = None
+    owner, part = Owner(), Owner()
+    values, owner.part = [owner, owner], part
+    for source, references in ((A, 3), (Attr(A, "part"), 2)):  # the list has two, besides the variable
+        for count in range(5):
+            program = GuardProgram([IsConfined(source, count)], [Attr(A, "part"), B])
+            assert (program.check(values, {}, {}) == [part, owner]) == (count == references)
+    kept = [part]
+    assert GuardProgram([IsConfined(Attr(A, "part"), 2)]).check(values, {}, {}) is None
+    assert GuardProgram([IsConfined(Attr(A, "part"), 3)]).check(values, {}, {}) == []
+    assert kept == [part]
+
+
+def test_the_twin_leaves_references_to_c():
+    before = set_mirror(True)
+    try:
+        assert GuardProgram([IsType(A, list), IsConfined(A, 90)]).check([[]], {}, {}) is None
+        assert GuardProgram([IsConfined(A, 90)]).explain_failure([[]], {}, {}) is None
+    finally:
+        set_mirror(before)
+
+
 STRINGS = [
     (IsType(A, float), "type(L['a']) is float"),
     (IsArray(A, "f8", 2), "L['a'] is a float64 array, ndim 2, aligned"),
@@ -320,6 +345,8 @@ STRINGS = [
     (IntRange(A), "L['a'] is an int, -2**63 <= L['a'] < 2**63"),
     (LengthIs(A, 3), "len(L['a']) == 3"),
     (OwnCountIs(A, 3), "len(L['a'].__dict__) == 3"),
+    (IsConfined(A, 1), "L['a'] has 1 reference, all in the frame"),
+    (IsConfined(A, 2), "L['a'] has 2 references, all in the frame"),
     (IsUnbound(Cell(2, "w")), "closure cell 'w' is unbound"),
     (NoOverlap(A, B), "L['a'] and L['b'] do not overlap in memory"),
     (SameShape(A, B), "L['a'].shape == L['b'].shape"),

@@ -64,15 +64,16 @@ def note_closure(builder: GraphBuilder, found: Any, late: Iterable[Optional[int]
 def note_found(builder: GraphBuilder, record: VirtualObject) -> None:
     """Note that an object that captured code made before is identical with exactly those with which it was
     identical."""
-    found = builder.captured.found
+    found, path = builder.captured.found, record.root
+    record = builder.captured.starts.get(path, record)  # an inlined callee numbers its objects in its own way
     for root, other in found.items():
-        if other.python is record.python and root != record.root:
-            pair = AliasedPair(root, record.root, None, None, other.token == record.token)
+        if other.python is record.python and root != path:
+            pair = AliasedPair(root, path, None, None, other.token == record.token)
             if pair not in builder.captured.pairs:
                 builder.captured.pairs.append(pair)
-    found[record.root] = record
+    found[path] = record
     if is_cell(record):
-        _access(builder, CellPlace, record.root, Access(None, ("cell", record.token), True, True))
+        _access(builder, CellPlace, path, Access(None, ("cell", record.token), True, True))
 
 
 def same_object(builder: GraphBuilder, left: OpaqueObject, right: OpaqueObject) -> bool:

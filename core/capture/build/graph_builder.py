@@ -15,7 +15,7 @@ from pijit.core.bytecode.instructions.opcodes import FUNCTION_MAKER
 from pijit.core.bytecode.instructions.predicates import breaks_loop, exits_loop, stores_local, writes_local
 from pijit.core.capture.analysis.fixpoint import Analysis
 from pijit.core.capture.analysis.regions import Piece, Region
-from pijit.core.capture.build import alias_guards, block_arguments, exception_edges, exits
+from pijit.core.capture.build import alias_guards, block_arguments, exception_edges, exits, ownership
 from pijit.core.capture.build.exception_edges import arm_alone
 from pijit.core.capture.build.segment import Access, Captured, Fact, Refusal
 from pijit.core.capture.context import CaptureContext
@@ -67,6 +67,7 @@ class GraphBuilder(AbstractInterpreter):
     note_closure = alias_guards.note_closure
     note_dict = alias_guards.note_dict
     note_found = alias_guards.note_found
+    rely_on_ownership = ownership.rely_on_ownership
     note_pairs = alias_guards.note_pairs
     same_object = alias_guards.same_object
 
@@ -114,6 +115,7 @@ class GraphBuilder(AbstractInterpreter):
         self.head = self._head_state()
         self.depth = depth = self.untouched_depth() if depth is None else depth
         self.captured = Captured(region, self.graph, depth, len(self.head.stack))
+        self.captured.starts = ownership.objects_by_path(self.head)
         self.block: Block = self.graph.new_block()
         self.resume: Optional[Tuple[int, FrameState]] = None
         self.ended: Dict[Piece, Tuple[Optional[Tuple[int, FrameState]], bool]] = {}
@@ -181,6 +183,7 @@ class GraphBuilder(AbstractInterpreter):
         self._start(first, params)
         self._connect(params)
         self.note_pairs()
+        ownership.note_confined(self)
         first.params = self.graph.inputs
         return self.captured
 

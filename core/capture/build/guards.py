@@ -57,7 +57,7 @@ def launch_arguments(captured: Captured) -> List[Root]:
     """The arguments of the launcher, each once: first those that linked code passes, then locals that may be unbound.
     """
     paths = list(captured.inputs) + [fact.root for fact in captured.facts.values()]
-    paths += [path for pair in captured.pairs for path in (pair.root, pair.other)]
+    paths += [path for pair in captured.pairs for path in (pair.root, pair.other)] + list(captured.confined)
     roots = {root for path in paths for root in roots_of(path)}
     return sorted(roots, key=lambda root: (is_unsure(root, captured), root.kind, str(root.name)))
 
@@ -84,6 +84,7 @@ def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardP
               for guard in fact.value.guards(rebase(fact.root, position))]
     guards += [pair_guard(rebase(pair.root, position), rebase(pair.other, position), pair.same)
                for pair in captured.pairs]
+    guards += [kinds.IsConfined(rebase(root, position), count) for root, count in captured.confined.items()]
     return GuardProgram(guards, [rebase(path, position) for path in captured.inputs])
 
 

@@ -76,6 +76,9 @@ class Captured:
         unwinding: the returns that run finally bodies first, as on CPython 3.7.
         classes: the classes of objects that it makes, by id.
         found: objects that captured code made before, by the path to them.
+        starts: the virtual objects at the start, by the paths to them.
+        relies_on_ownership: whether it delays or drops stores into these, or knows that no other code stores into them.
+        confined: by the path to such an object, the number of references to it, which are all in the frame.
         number: the number of the kernel or re-entry in its function, from 1; 0: none.
         calls: the calls that were inlined.
     """
@@ -95,6 +98,9 @@ class Captured:
         self.unwinding: FrozenSet[int] = frozenset()
         self.classes: Dict[int, Const] = {}
         self.found: Dict[Any, VirtualObject] = {}
+        self.starts: Dict[Any, VirtualObject] = {}
+        self.relies_on_ownership = False
+        self.confined: Dict[Any, int] = {}
         self.number = 0
         self.calls: Dict[InlinedCall, None] = {}
 

@@ -60,6 +60,7 @@ from pijit.core.capture.values.lattice import (
     number_type,
 )
 from pijit.core.capture.values.predicates import HasValue
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import WORD, Scalar, Type
@@ -302,6 +303,9 @@ class AbstractInterpreter:
 
     def rely(self, value: Any, condition: Any) -> None:
         """Note that more than the type of a value or of the content of a Place is relied on: one of `predicates`."""
+
+    def rely_on_ownership(self, record: VirtualObject) -> None:
+        """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
 
     def by_one_path(self, cls: Const) -> Const:
         """The class by the path at which the segment found it first. One path is enough to guard its attributes."""

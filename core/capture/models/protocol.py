@@ -40,6 +40,7 @@ from pijit.core.capture.state.return_kinds import CallOutcome
 from pijit.core.capture.typing.result_types import Operand
 from pijit.core.capture.values.describe import Arguments
 from pijit.core.capture.values.lattice import Abstract, Const, OpaqueObject, Tensor, UnescapedFunction
+from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block, Graph, Output, Value
 from pijit.core.graph.library import LibraryFunction
@@ -304,6 +305,9 @@ class Interpreter(ContainerModels, Protocol):
 
     def rely(self, value: Any, condition: Any) -> None:
         """Note that more than the type of a value or of the content of a Place is relied on: one of `predicates`."""
+
+    def rely_on_ownership(self, record: VirtualObject) -> None:
+        """Note that no other code may read or write a virtual object, which an earlier segment may have made."""
 
     def report(self, report: Report, written: Abstract) -> None:
         """Note that a kernel reports the floating-point flags of a write."""

@@ -71,12 +71,17 @@ def found_record(value: VirtualObject, root: Any) -> VirtualObject:
                       settled=True)
 
 
-def with_attributes(value: VirtualObject) -> VirtualObject:
-    """A virtual object at the start of a segment, with the paths to its attributes or items."""
+def attribute_paths(value: VirtualObject, path: Any) -> List[Any]:
+    """The paths to the attributes or items of a virtual object that is found at a path."""
     step, names = Inner if is_cell(value) else Attr, value.names  # type: Any, Any
     if is_row(value):
         step, names = Item, range(len(value.items))
-    return value.like(items=tuple(rooted(item, step(value.root, name)) for name, item in zip(names, value.items)))
+    return [step(path, name) for name in names]
+
+
+def with_attributes(value: VirtualObject) -> VirtualObject:
+    """A virtual object at the start of a segment, with the paths to its attributes or items."""
+    return value.like(items=tuple(map(rooted, value.items, attribute_paths(value, value.root))))
 
 
 def rooted(value: Abstract, root: Any, keep: bool = False) -> Abstract:

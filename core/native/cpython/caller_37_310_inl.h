@@ -39,22 +39,32 @@ caller_builtins(PyThreadState *tstate)
     return tstate->frame != NULL ? tstate->frame->f_builtins : NULL;
 }
 
+static inline void
+caller_locals_end(PyObject **values, Py_ssize_t count)
+{
+    while (count > 0) {
+        Py_DECREF(values[--count]);
+    }
+}
+
 /* Read the locals of the calling frame at `slots`; caller_locals_end releases them. 1; 0 if one is unbound. */
 static inline int
 caller_locals(PyThreadState *tstate, const Py_ssize_t *slots, Py_ssize_t count, PyObject **values)
 {
     PyFrameObject *frame = tstate->frame; /* borrowed */
-    int bound = frame != NULL;
-    for (Py_ssize_t i = 0; bound && i < count; i++) {
-        values[i] = slots[i] < frame->f_code->co_nlocals ? frame->f_localsplus[slots[i]] : NULL; /* borrowed */
-        bound = values[i] != NULL;
+    Py_ssize_t found = 0;
+    while (frame != NULL && found < count && slots[found] < frame->f_code->co_nlocals) {
+        values[found] = frame->f_localsplus[slots[found]]; /* owned by the caller */
+        if (values[found] == NULL) {
+            break;
+        }
+        Py_INCREF(values[found++]);
     }
-    return bound;
-}
-
-static inline void
-caller_locals_end(PyObject **values, Py_ssize_t count)
-{
+    if (frame == NULL || found < count) {
+        caller_locals_end(values, found);
+        return 0;
+    }
+    return 1;
 }
 
 #endif

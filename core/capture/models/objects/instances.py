@@ -98,8 +98,10 @@ def record_attribute(interpreter: Interpreter, owner: VirtualObject, name: str) 
     if field is not None:
         return field
     if name in owner.names and not is_row(owner):
-        if not owner.writable and _is_written_outside(interpreter, owner.python, name):
-            raise Break("PJ219", object=describe(owner))
+        if _is_written_outside(interpreter, owner.python, name):
+            if not owner.writable:
+                raise Break("PJ219", object=describe(owner))
+            interpreter.rely_on_ownership(owner)
         return interpreter.use(owner.items[owner.names.index(name)])
     cls = interpreter.use(owner.cls)
     if name == "__class__":
@@ -138,6 +140,8 @@ def store_in_record(interpreter: Interpreter, owner: VirtualObject, name: str, v
     if not plainly:
         interpreter.rely(cls, Holds("__setattr__", object.__setattr__))
     value = interpreter.as_object(value)
+    if not owner.shared:
+        interpreter.rely_on_ownership(owner)
     if owner.shared:
         value = shared(interpreter, [value])[0]
         interpreter.facts.changed.add(((VirtualObject, name), id(owner.python)))

@@ -109,9 +109,12 @@ def store_in_list_element(interpreter: Interpreter, owner: ListElement, name: st
     interpreter.facts.base.samples.store(owner.type, name, kind_of_attribute(value))
     for known in list(interpreter.state.locals.values()) + interpreter.state.stack:
         for record in records_in(known):
-            if name in record.names and not record.writable and python in (None, record.python):
+            if name not in record.names or python not in (None, record.python):
+                continue
+            if not record.writable:
                 raise Break("PJ220", attribute=name, object="object of a list",
                             because="it may be a known object of class %s" % type_name(record.python))
+            interpreter.rely_on_ownership(record)
     value = shared(interpreter, [interpreter.as_object(value)])[0]
     interpreter.facts.changed.add((ListElement, name) if python is None else ((ListElement, name), id(python)))
     interpreter.facts.mutates = True
