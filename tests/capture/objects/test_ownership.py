@@ -26,8 +26,7 @@ class Pair:
 
     def bump(self, k):
         self.box.gain = self.box.gain + k
-        self.gain = self.gain + self.box.gain
-        return self.gain
+        return self.box.gain
 
 
 def of_argument(names, x, s, box):
@@ -56,7 +55,7 @@ def in_two_variables(names, x, s, box):
     for i in range(9):
         y = x * 0.5
         box = names.make(y * s, box.gain + box.bump(s))
-        twin = names.make(y, twin.bump(s))
+        twin = names.make_alone(y, twin.bump(s))
         names.swap(i)
         y = y + box.bump(s) + twin.bump(0.25) + box.bump(s)
     return box.gain, twin.gain, y
@@ -65,10 +64,10 @@ def in_two_variables(names, x, s, box):
 def of_parts(names, x, s, pair):
     for i in range(9):
         y = x * 0.5
-        pair = names.make_pair(pair.bump(s) + y[0])
+        pair = names.make_pair(pair.bump(s) + s)
         names.swap(i)
         y = y + pair.bump(s)
-    return pair.gain, y
+    return pair.gain, pair.box.gain, y
 
 
 def known_while_others_write(names, x, s, box):
@@ -76,7 +75,7 @@ def known_while_others_write(names, x, s, box):
     mine = names.make(x, 1.0)
     for i in range(9):
         y = x * 0.5
-        mine = names.make(y, y[0] + mine.gain)
+        mine = names.make(y, s + mine.gain)
         names.swap(i)
         box.gain = box.gain + s
         y = y + mine.gain
@@ -87,7 +86,7 @@ def known_while_elements_are_written(names, x, s, box):
     listed, mine = [box, box], names.make(x, 1.0)
     for i in range(9):
         y = x * 0.5
-        mine = names.make(y, y[0] + mine.gain)
+        mine = names.make(y, s + mine.gain)
         names.swap(i)
         for one in listed:
             one.gain = one.gain + s
@@ -113,7 +112,7 @@ def names_for(kept):
         other = 4 <= i < 5
         names.make = (lambda w, gain: kept) if other else make
         names.make_pair = (lambda gain: kept) if other else make_pair
-    names.swap = swap
+    names.swap, names.make_alone = swap, make
     swap(0)
     return names
 
