@@ -83,8 +83,7 @@ step_holds(const ProgramObject *self, const Step *step, const Roots *roots, PyOb
     case CHECK_INT64: return int_fits_64(*a);
     case CHECK_LENGTH: return length_matches(*a, step->number);
     case CHECK_OWN_COUNT: return own_count(*a) == step->number;
-    case CHECK_REFERENCES:
-        return references_elsewhere(*a, roots, registers + self->nborrowed, nowned) == step->number;
+    case CHECK_REFERENCES: return references_elsewhere(*a, roots, registers + self->nborrowed, nowned) == step->number;
     case CHECK_CODE: return function_has_code(*a, step_referent(step));
     case CHECK_LOCAL_UNBOUND: return step->number < roots->nvalues && roots->values[step->number] == NULL;
     case CHECK_CELL_EMPTY: return cell_is_empty(roots, step->number);

@@ -18,11 +18,11 @@ from pijit.guards.guard import (
     IntRange,
     IsAbsent,
     IsArray,
+    IsConfined,
     IsIdentical,
     IsType,
     IsUnbound,
     LengthIs,
-    IsConfined,
     OwnCountIs,
 )
 from pijit.guards.pairs import DistinctObject, NoOverlap, SameObject, SameShape
