@@ -10,7 +10,7 @@ can be seen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -149,12 +149,18 @@ def require_shapes(emitter: KernelEmitter, group: List[Op]) -> None:
             alike(own[2], own[0])
 
 
+def single(op: Op, group: List[Op], attrs: Optional[Dict[str, Any]] = None) -> Op:
+    """An operation of a group that is written alone. It leaves by the group's exit, which needs no result of the
+    group."""
+    return Op(op.name, op.args, op.attrs if attrs is None else attrs, op.result, group[0].exit, op.lineno)
+
+
 def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[str], None]) -> None:
     """Write a watched nest, and after it the single operations, which run once the nest has found a suspicious result.
 
     ``write`` writes the nest, with the variable for what it finds. While the variable is not 0 the nest is skipped.
     """
-    first, last, odd, depth = group[0], group[-1], Name("odd_%d" % len(emitter.watches)), emitter.depth
+    last, odd, depth = group[-1], Name("odd_%d" % len(emitter.watches)), emitter.depth
     emitter.watches.append(odd)
     if any(map(may_underflow, group)) and not emitter.flavour.fast:
         listened = emitter.underflow_listened(group)
@@ -168,8 +174,7 @@ def write_watched(emitter: KernelEmitter, group: List[Op], write: Callable[[str]
     if last.result in emitter.arrays:
         emitter.release(emitter.arrays[result_of(last)])
     for op in group:
-        single = Op(op.name, op.args, op.attrs, op.result, first.exit, op.lineno)
-        _ONE_BY_ONE.get(op.name, write_ufunc)(emitter, single)
+        _ONE_BY_ONE.get(op.name, write_ufunc)(emitter, single(op, group))
     for op in group[:-1]:
         emitter.release(emitter.arrays.pop(result_of(op)))
     emitter.depth = depth

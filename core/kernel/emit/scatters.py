@@ -5,7 +5,7 @@ The runtime does most of the work: native/runtime/indexing/integer_arrays.c, mas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pijit.core.graph.ops import UNDER_MASK
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import convert, write_ufunc
 from pijit.core.kernel.emit.array_values import memory_code
-from pijit.core.kernel.emit.fused_nest import require_shapes
+from pijit.core.kernel.emit.fused_nest import require_shapes, single
 from pijit.core.kernel.emit.inplace_store import Sparse, shares_with, write_store
 from pijit.core.kernel.emit.library_calls import call_library
 from pijit.core.kernel.emit.objects import SIZE_OFFSET, box_number
@@ -217,7 +217,7 @@ class _OneByOne(Sparse):
 
     def ask(self) -> str:
         emitter = self.emitter
-        size, count = _mask(emitter, self._single(self.group[-1]))
+        size, count = _mask(emitter, single(self.group[-1], self.group))
         emitter.line("%s = %s" % (self.count, count))
         emitter.line("%s = choose(imul(%s, %d) < %s, 1, 0)" % (self.few, count, FEW, size))
         return "%s == 1" % self.few
@@ -233,18 +233,13 @@ class _OneByOne(Sparse):
         emitter.depth += 1
         for op in group:
             attrs = dict(op.attrs, count=self.count) if op.name in UNDER_MASK else op.attrs
-            SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, self._single(op, attrs))
+            SCATTER_OPERATIONS.get(op.name, write_ufunc)(emitter, single(op, group, attrs))
         for op in group[:-1]:
             emitter.release(emitter.arrays.pop(result_of(op)))
         emitter.exponent_bounds.forget()
         emitter.depth = depth
         emitter.line("else:")
         emitter.depth += 1
-
-    def _single(self, op: Op, attrs: Optional[Dict[str, Any]] = None) -> Op:
-        """An operation of the group that is written alone: it leaves by the group's exit, which needs no result of the
-        group."""
-        return Op(op.name, op.args, op.attrs if attrs is None else attrs, op.result, self.group[0].exit, op.lineno)
 
 
 def write_masked(emitter: KernelEmitter, group: List[Op]) -> None:
