@@ -167,13 +167,13 @@ def reporter(name: str) -> Callable[[Tuple[Any, int]], Any]:
     """
 
 def taken_entry(owner: Any) -> int:
-    """The position behind the entry that popitem or pop takes, 0 for none; TypeError unless it is a dict or set."""
+    """The position after the entry that popitem or pop takes, 0 for none; TypeError unless it is a dict or set."""
 
 def dict_iterator(iterator: Any) -> Tuple[Any, int, int, int]:
     """(owner, position, left, used) of an iterator over a dict or set; the owner is None after the end."""
 
 def next_entry(owner: Any, position: int) -> Optional[Tuple[int, Any, Any]]:
-    """(position behind it, key, value) of the next entry of a dict or set, or None; a set's values are None."""
+    """(position after it, key, value) of the next entry of a dict or set, or None; a set's values are None."""
 
 def libm(name: str) -> int:
     """The address of a function of the process's libm (`pow`, `sinf`...); KeyError if libm has no such function."""
@@ -193,7 +193,7 @@ def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int,
     For a ufunc that `is_numpys` it may be a faster loop that gives the same bits and flags.
     """
 
-def spare_clear() -> int:
+def buffers_clear() -> int:
     """Frees the memory that is kept for arrays of kernels; how many bytes."""
 
 def draws_configure(words: Tuple[int, ...]) -> None:

@@ -56,7 +56,7 @@ def enlist_head(result: Capture) -> None:
     if gain < 0 or _inputs(head, cfg.function) is None:
         return
     if all(candidate.error is not None for candidate in result.candidates):
-        gains = [(one, cost_model.gain_behind(one[1], cfg)) for one in small if one[1] is not head]
+        gains = [(one, cost_model.gain_after_head(one[1], cfg)) for one in small if one[1] is not head]
         if gain + sum(max(more, 0) for _, more in gains) < cost_model.FRAME_WORK:
             return
         enlisted += [one for one, more in gains if more > 0]

@@ -28,7 +28,7 @@ import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, cast
 
 from pijit.core import _hook, stance
-from pijit.core._launcher import spare_clear
+from pijit.core._launcher import buffers_clear
 from pijit.core.asynchronous_exceptions import raise_asynchronous
 from pijit.core.bytecode.analysed_code import AnalysedCode, analysed_code
 from pijit.core.bytecode.assembler.emit import to_go_on
@@ -150,7 +150,7 @@ class State:
         self.slow.clear()
         self.kernels.clear()
         self.shared_kernels.clear()
-        spare_clear()
+        buffers_clear()
 
     def reset(self) -> None:
         """Drop everything that captures and calls have shown."""

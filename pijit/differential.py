@@ -137,15 +137,15 @@ def _names_used(function: types.FunctionType, seen: Set[int]) -> Set[str]:
 class _Stream(io.TextIOBase):
     """Records the text that is written, and optionally forwards it."""
 
-    def __init__(self, name: str, effects: List[Tuple[Any, ...]], behind: Any) -> None:
-        self._name, self._effects, self._behind = name, effects, behind
+    def __init__(self, name: str, effects: List[Tuple[Any, ...]], wrapped: Any) -> None:
+        self._name, self._effects, self._wrapped = name, effects, wrapped
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        if self._behind is not None:
-            self._behind.write(text)
+        if self._wrapped is not None:
+            self._wrapped.write(text)
         if self._effects and self._effects[-1][0] == self._name:
             text = self._effects.pop()[1] + text
         self._effects.append((self._name, text))

@@ -259,16 +259,16 @@ class Proofs:
             yield from self._counted(header, param, entering[0])
         for edge in self.edges[header]:
             if edge not in entering:
-                yield from self._told_behind(header, param, edge)
+                yield from self._from_back_edge(header, param, edge)
 
     def _counted(self, header: Block, param: Value, entry: Edge) -> Iterator[Form]:
         """Candidates: a variable changes in total by at most the number of iterations times its largest step."""
-        behind = [edge for edge in self.edges[header] if edge is not entry]
+        back_edges = [edge for edge in self.edges[header] if edge is not entry]
         begin = {value: self.forms.of(arg) for value, arg in zip(header.params, entry.jump.args)}
 
         def steps(value: Value, sign: int = 1) -> List[Form]:
             place = header.params.index(value)
-            return [plus({}, plus(self.forms.of(edge.jump.args[place]), {value: 1}, -1), sign) for edge in behind]
+            return [plus({}, plus(self.forms.of(edge.jump.args[place]), {value: 1}, -1), sign) for edge in back_edges]
 
         counters = [value for value in header.params if value is not param and is_whole(value)
                     and all((number_of(step) or 0) > 0 for step in steps(value))]
@@ -299,7 +299,7 @@ class Proofs:
         place = block.params.index(atom)
         return [self.forms.of(edge.jump.args[place]) for edge in self.edges[block]]
 
-    def _told_behind(self, header: Block, param: Value, edge: Edge) -> Iterator[Form]:
+    def _from_back_edge(self, header: Block, param: Value, edge: Edge) -> Iterator[Form]:
         """Candidates from facts at the end of an iteration, about the next one's variables and unchanged values."""
         given = {value: self.forms.of(arg) for value, arg in zip(header.params, edge.jump.args) if is_whole(value)}
         names: Dict[Any, Any] = {next(iter(form)): value for value, form in given.items()

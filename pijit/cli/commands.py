@@ -35,7 +35,7 @@ def _parsed(name: str, arguments: Sequence[str], *rows: Any) -> argparse.Namespa
 
 SCRIPT = (
     (("-m",), {"action": "store_true", "dest": "is_module", "help": "run a module, as python -m does"}),
-    (("script",), {"help": "the Python file; behind -m the name of a module"}),
+    (("script",), {"help": "the Python file; after -m the name of a module"}),
     (("arguments",), {"nargs": argparse.REMAINDER, "help": "what the program gets"}),
 )
 BACKEND = (("--backend",), {"choices": ("numba", "python"), "default": "numba", "help": "what runs kernels"})

@@ -181,7 +181,7 @@ def unit(name, arg=0):
     (unit("JUMP_FORWARD", 9) + unit("RETURN_VALUE"), "leads to offset 20, where no instruction begins"),
     (unit("LOAD_CONST", 77) + unit("RETURN_VALUE"), "LOAD_CONST has the argument 77, which is out of range"),
     (unit("NOP") + unit("BINARY_OP"), r"BINARY_OP at offset 2 is not followed by [15] cache units"),
-    (unit("RETURN_VALUE") + unit("EXTENDED_ARG", 1), "the code ends behind an EXTENDED_ARG"),
+    (unit("RETURN_VALUE") + unit("EXTENDED_ARG", 1), "the code ends after an EXTENDED_ARG"),
 ])
 def test_corrupted_code(raw, message):
     with pytest.raises(ValueError, match=message):

@@ -58,12 +58,12 @@ def _steps(function: Function) -> List[_Step]:
 
     A store into a variable that a comprehension saves may store an empty slot, unless it stores an item of a loop.
     """
-    cleared, behind_loop, steps = 0, False, []
+    cleared, after_loop, steps = 0, False, []
     for instr in function.instructions:
         cleared |= 1 << instr.raw if instr.opcode == _CLEAR else 0
     for instr in function.instructions:
-        steps.append(_Step(instr, 0 if behind_loop else cleared))
-        behind_loop = instr.opcode == _FOR_ITER
+        steps.append(_Step(instr, 0 if after_loop else cleared))
+        after_loop = instr.opcode == _FOR_ITER
     return steps
 
 

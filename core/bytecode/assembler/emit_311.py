@@ -150,9 +150,10 @@ class Emit:
         """After the site, call a constant with the top item, which stays. An empty slot may be above it (3.13)."""
         operands = self.assembler.function.operands
         assert operands is not None and self.index is not None
-        behind = self.index + 1
-        top = (operands.depths[behind] or 0) - 1
-        return [self.op("COPY", 1 + (top in operands.nulls[behind])), *self.call_on_top(observer), self.op("POP_TOP")]
+        following = self.index + 1
+        top = (operands.depths[following] or 0) - 1
+        copy = self.op("COPY", 1 + (top in operands.nulls[following]))
+        return [copy, *self.call_on_top(observer), self.op("POP_TOP")]
 
     def jump(self, label: Label) -> NewInstr:
         """Jump without a check of the eval breaker."""

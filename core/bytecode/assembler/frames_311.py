@@ -315,7 +315,7 @@ class ExitStack:
         """Nothing, like `after_call` of this module."""
         return []
 
-    def behind(self) -> List[Item]:
+    def epilogue(self) -> List[Item]:
         """Nothing: no code has to follow the exit's code."""
         return []
 

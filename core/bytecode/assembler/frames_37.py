@@ -26,7 +26,7 @@ def setup_of(cfg: CFG, block: BlockEntry) -> str:
     return "SETUP_FINALLY" if block.kind == "with" else cfg.function.instructions[block.pusher].opname
 
 
-def entered_behind(cfg: CFG, target: int) -> Optional[BlockEntry]:
+def entered_after_call(cfg: CFG, target: int) -> Optional[BlockEntry]:
     """The block of a with statement that begins at ``target``, after the call of ``__enter__``, or None."""
     setup = cfg.function.instructions[target - 1]
     return (cfg.block_stack[target] or (None,))[-1] if setup.opname == "SETUP_WITH" else None
@@ -46,7 +46,7 @@ def stack_of(emit: Emit, cfg: CFG, index: int, slots: Sequence[int], given: Opti
     ``in_call``: the top item is the operand of a pending call; the block that begins after the call is not restored.
     """
     items: List[Item] = []
-    without = entered_behind(cfg, index) if in_call else None
+    without = entered_after_call(cfg, index) if in_call else None
     blocks = [block for block in cfg.block_stack[index] or () if block is not without]
     for position in range(len(slots) + 1):
         while blocks and blocks[0].level == position:
@@ -64,7 +64,7 @@ def _setup_below(emit: Emit, cfg: CFG, block: BlockEntry, handler: Label) -> Lis
 
 def after_call(emit: Emit, cfg: CFG, target: int) -> List[Item]:
     """Code after a call whose result is the top item: it pushes the block that begins there, if there is one."""
-    entered = entered_behind(cfg, target)
+    entered = entered_after_call(cfg, target)
     return [] if entered is None else _setup_below(emit, cfg, entered, emit.assembler.inserted(entered.handler))
 
 
@@ -152,7 +152,7 @@ class ExitStack:
         emit, cfg = self.emit, self.cfg
         have, want = [[block for block in cfg.block_stack[index] or () if block.kind != "handler"]
                       for index in (cast(int, emit.index), self.target)]
-        if self.in_call and entered_behind(cfg, self.target) is not None:
+        if self.in_call and entered_after_call(cfg, self.target) is not None:
             want.pop()
         common = 0
         while common < min(len(have), len(want)) and have[common] == want[common]:
@@ -174,10 +174,10 @@ class ExitStack:
 
     def after_call(self, emit: Emit) -> List[Item]:
         """Like `after_call` of this module; the setup may come after the block's handler in the code."""
-        entered = entered_behind(self.cfg, self.target)
+        entered = entered_after_call(self.cfg, self.target)
         return [] if entered is None else _setup_below(emit, self.cfg, entered, self._forwards(entered.handler))
 
-    def behind(self) -> List[Item]:
+    def epilogue(self) -> List[Item]:
         """Code that has to follow the exit's code: jumps to handlers."""
         return [item for stub, handler in self.stubs for item in (stub, self.emit.jump(handler))]
 

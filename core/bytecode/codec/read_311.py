@@ -65,7 +65,7 @@ def read_instructions(code: CodeType) -> List[Instr]:
         position = positions[unit - 1]
         used = arg if opcode in HAS_ARGUMENT else None
         value = _value(lookups, opcode, used)
-        unit = _behind_caches(unit, count, opcode)
+        unit = _after_caches(unit, count, opcode)
         instr = Instr(len(instructions), dis.opname[opcode], opcode, used, value, position.line, 2 * start,
                       unit - start, arg, position)
         if opcode in JUMPS:
@@ -74,7 +74,7 @@ def read_instructions(code: CodeType) -> List[Instr]:
         instructions.append(instr)
         start = unit
     if start != count:
-        raise ValueError("the code ends behind an EXTENDED_ARG")
+        raise ValueError("the code ends after an EXTENDED_ARG")
     for instr, destination in jumps:
         if destination not in index_at:
             raise ValueError("{!r} leads to offset {}, where no instruction begins".format(instr, 2 * destination))
@@ -97,7 +97,7 @@ def _value(lookups: Dict[int, Lookup], opcode: int, arg: Any) -> Any:
         raise ValueError("{} has the argument {}, which is out of range".format(dis.opname[opcode], arg))
 
 
-def _behind_caches(unit: int, count: int, opcode: int) -> int:
+def _after_caches(unit: int, count: int, opcode: int) -> int:
     """The unit after an instruction's caches; `co_code` shows caches as zeros, regardless of their content."""
     end = unit + CACHES.get(opcode, 0)
     if end > count:

@@ -46,7 +46,7 @@ class _Depths:
 
     def enter(self, index: int, depth: int) -> None:
         if index == len(self.instructions):
-            raise ValueError("control runs out of the code behind {!r}".format(self.instructions[-1]))
+            raise ValueError("control runs out of the code after {!r}".format(self.instructions[-1]))
         if depth < 0:
             raise ValueError("the operand stack is below its bottom at {!r}".format(self.instructions[index]))
         known: Optional[int] = self.depths.get(index)

@@ -47,10 +47,10 @@ def _read_linetable(code: CodeType) -> List[Optional[int]]:
     return _fitted(lines, code, None)
 
 
-def _fitted(lines: List[Optional[int]], code: CodeType, behind: Optional[int]) -> List[Optional[int]]:
-    """One line for each unit of the code; units after the table's end have the line ``behind``."""
+def _fitted(lines: List[Optional[int]], code: CodeType, beyond: Optional[int]) -> List[Optional[int]]:
+    """One line for each unit of the code; units after the table's end have the line ``beyond``."""
     count = len(code.co_code) // 2
-    return lines[:count] + [behind] * (count - len(lines))
+    return lines[:count] + [beyond] * (count - len(lines))
 
 
 def _write_lnotab(lines: Sequence[Optional[int]], first_line: int) -> bytes:

@@ -96,7 +96,7 @@ class _Tracer:
 
     def enter(self, index: int, state: State) -> None:
         if index == len(self.instructions):
-            raise ValueError("control runs out of the code behind {!r}".format(self.instructions[-1]))
+            raise ValueError("control runs out of the code after {!r}".format(self.instructions[-1]))
         if state.depth < 0:
             raise ValueError("the operand stack is below its bottom at {!r}".format(self.instructions[index]))
         known = self.states.setdefault(index, state)
@@ -190,8 +190,8 @@ def is_restoring(instructions: List[Instr], index: int) -> bool:
     """Whether code at `index` restores the variables that an inlined comprehension has hidden (3.12)."""
     if [instr.opname for instr in instructions[index:index + 2]] != ["ROT_TWO", "POP_TOP"]:
         return False
-    behind = next((instr for instr in instructions[index + 2:] if instr.opname not in _RESTORES), None)
-    return behind is not None and behind.opname == "RERAISE"
+    following = next((instr for instr in instructions[index + 2:] if instr.opname not in _RESTORES), None)
+    return following is not None and following.opname == "RERAISE"
 
 
 def operands(function: Function) -> Operands:

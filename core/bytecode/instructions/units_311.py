@@ -91,7 +91,7 @@ def why_not_in_front(function: Function, index: int) -> Optional[str]:
         return "FOR_ITER skips it by its position"
     before = encoded_names(function.instructions[index - 1])[-1] if index else None
     if before is not None and (before, name) in _TOGETHER:
-        return "it has to stay directly behind {}".format(before)
+        return "it has to stay directly after {}".format(before)
     if function.operands is not None and index in function.operands.with_offset:
         return "an item of the operand stack is no object"
     if index < first_place(function):

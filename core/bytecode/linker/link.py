@@ -274,8 +274,8 @@ class _Writer:
         elif plan.poll:
             self._handle_requests(plan)
         else:
-            self.items.append(self.emit.jump(self._behind(plan)))
-        self.items += stack.behind()
+            self.items.append(self.emit.jump(self._label_after(plan)))
+        self.items += stack.epilogue()
 
     def _call_from_the_beginning(self, items: List[Item], target: int, emit: Emit) -> None:
         """Call Python code and continue at an instruction. The code is placed before all other code.
@@ -286,7 +286,7 @@ class _Writer:
         self.items.append(self.emit.jump(begin))
         self.beginning += [begin] + items + [emit.jump(self.assembler.inserted(target))]
 
-    def _behind(self, plan: ExitPlan) -> Label:
+    def _label_after(self, plan: ExitPlan) -> Label:
         """The label at which control continues after an exit."""
         if plan.reentry in self.reentry_labels:
             return self.reentry_labels[plan.reentry]
@@ -304,13 +304,13 @@ class _Writer:
         if more or self.stack.slots or self.cfg.block_stack[plan.target]:
             return None
         slots = tuple(-1 if name is None else self.assembler.local(name) for name in plan.locals)
-        offset = self.assembler.offset(self._behind(plan))
+        offset = self.assembler.offset(self._label_after(plan))
         return Landing(offset - 2, slots, plan.stack) if offset else None
 
     def _handle_requests(self, plan: ExitPlan) -> None:
         """Let the interpreter handle requests, which it does after a call; the line is that of the resume point."""
         emit = Emit(self.assembler, handled_at(self.cfg, plan.target))
-        items = call_and_drop(emit, natives.resume()) + [emit.jump(self._behind(plan))]
+        items = call_and_drop(emit, natives.resume()) + [emit.jump(self._label_after(plan))]
         if REQUESTS_APART:
             begin = Label("requests in front of %d" % plan.target)
             self.items.append(self.emit.jump(begin))

@@ -69,16 +69,16 @@ class _Copier:
 
     def _instead(self, instr: Instr) -> Optional[List[Item]]:
         """The code in place of an instruction that enters a body, or None for other instructions."""
-        index, behind = instr.index, instr.index + 1
+        index, following = instr.index, instr.index + 1
         if instr.opname == "CALL_FINALLY":
-            return self._body(self.cfg.successors[index][0], behind)  # type: ignore[index]
+            return self._body(self.cfg.successors[index][0], following)  # type: ignore[index]
         if instr.opname == "BEGIN_FINALLY":
-            if behind in self.cfg.flow.handlers:
-                return self._body(behind, None)
+            if following in self.cfg.flow.handlers:
+                return self._body(following, None)
             on = self.assembler.original(index + 4)
             return self._cleanup(instr.lineno) + [NewInstr("JUMP_ABSOLUTE", on, instr.lineno)]
         if instr.opname == "LOAD_CONST" and self._falls_in(index):
-            return self._body(behind, None)
+            return self._body(following, None)
         return self._way_out(instr) if instr.opname in LEAVES else None
 
     def _falls_in(self, index: int) -> bool:
@@ -86,14 +86,14 @@ class _Copier:
         return (self.cfg.successors[index] == [index + 1] and index + 1 in self.cfg.flow.handlers
                 and "BEGIN_FINALLY" not in dis.opmap)
 
-    def _body(self, handler: int, behind: Optional[int]) -> Optional[List[Item]]:
-        """A copy of the body and a jump to `behind`, or to where the body continues; None if it does not continue."""
+    def _body(self, handler: int, following: Optional[int]) -> Optional[List[Item]]:
+        """A copy of the body, and a jump to `following` or to where the body continues; None if it does not."""
         end = self.ends.get(handler)
-        behind = end + 1 if behind is None and end is not None else behind
-        if end is None or behind is None:
+        following = end + 1 if following is None and end is not None else following
+        if end is None or following is None:
             return None
         line = self.instructions[end].lineno
-        return self._copy(handler, end) + [NewInstr("JUMP_ABSOLUTE", self.assembler.inserted(behind), line)]
+        return self._copy(handler, end) + [NewInstr("JUMP_ABSOLUTE", self.assembler.inserted(following), line)]
 
     def _copy(self, start: int, end: int) -> List[Item]:
         """The instructions; jumps to ``end`` lead to the end of the copy."""

@@ -42,7 +42,7 @@ def normal_function(code: CodeType) -> Function:
         ValueError: pijit does not know an instruction, or the code is not consistent.
     """
     raw = read_instructions(code)
-    first = _behind_prologue(raw)
+    first = _after_prologue(raw)
     names = Names(code, raw[first:])
     groups = _groups(raw, first)
     place = {instr.index: number for number, group in enumerate(groups) for instr in group}
@@ -60,7 +60,7 @@ def normal_function(code: CodeType) -> Function:
         if encoded is not None:
             instr.written_target = place[encoded]
         if group[-1].target is not None:
-            instr.target = _behind_skipped(instr)
+            instr.target = _after_skipped(instr)
     function.operands = operands(function)
     for index in function.operands.method_calls:
         instr = function.instructions[index]
@@ -74,7 +74,7 @@ def normal_function(code: CodeType) -> Function:
     return function
 
 
-def _behind_prologue(raw: Sequence[Instr]) -> int:
+def _after_prologue(raw: Sequence[Instr]) -> int:
     """The index after the first RESUME."""
     return next((instr.index + 1 for instr in raw if instr.opname == "RESUME"), 0)
 
@@ -110,7 +110,7 @@ def _joined(number: int, group: Sequence[Instr], names: Names) -> Instr:
     return made
 
 
-def _behind_skipped(instr: Instr) -> int:
+def _after_skipped(instr: Instr) -> int:
     """The target of a jump; FOR_ITER jumps to the instruction after those that it skips (3.12)."""
     target = instr.written_target
     assert target is not None

@@ -53,12 +53,12 @@ def _as_function(code: CodeType, instead: str, dropped: List[str]) -> CodeType:
     instructions = read_instructions(code)
     raw = bytearray(code.co_code)
     for instr in instructions:
-        behind = instructions[instr.index + 1:instr.index + 1 + len(dropped)]
+        following = instructions[instr.index + 1:instr.index + 1 + len(dropped)]
         if instr.opname == "YIELD_VALUE":
-            if [one.opname for one in behind] != dropped:
+            if [one.opname for one in following] != dropped:
                 raise ValueError("the generator uses what is sent to it")
             _put(raw, [instr], instead)
-            _put(raw, behind, "NOP")
+            _put(raw, following, "NOP")
         elif instr.opname == "RETURN_GENERATOR":
             _put(raw, instructions[instr.index:instr.index + 2], "NOP")
     return replace_code(code, co_code=bytes(raw), co_flags=code.co_flags & ~GENERATOR)

@@ -24,7 +24,7 @@ from pijit.core.capture.models.iteration.comprehensions import may_be_object
 from pijit.core.capture.models.objects.materialize import after_bytecode_saw
 from pijit.core.capture.models.stdlib.context_managers import Manager, forget_managers, stranded
 from pijit.core.capture.state.block_version import Version
-from pijit.core.capture.state.cold_paths import long_behind
+from pijit.core.capture.state.cold_paths import has_long_work_after
 from pijit.core.capture.state.edges import edges_of, outcome_edges
 from pijit.core.capture.state.frame_state import (
     FrameState,
@@ -81,7 +81,7 @@ class Analysis:
         self.wanted, self.entry = 0, entry
         self.versions: List[Version] = []
         self.by_block: Dict[int, List[Version]] = {}
-        self.behind: Dict[Version, Dict[int, Tuple[int, FrameState]]] = {}
+        self.loop_exits: Dict[Version, Dict[int, Tuple[int, FrameState]]] = {}
         self.likely = True
         self.interpreter = self.propagator(self.function, facts, self.cfg, liveness)
         self.interpreter.unhandled = self.unhandled
@@ -148,23 +148,23 @@ class Analysis:
         start = self._new_version(self.cfg.blocks[0], self._prune(entry, 0))
         start.is_entry = True
         todo = [start]
-        while todo or self.behind:
+        while todo or self.loop_exits:
             if not todo:
-                todo += self._go_behind_a_loop()
+                todo += self._leave_a_loop()
                 continue
             version = todo.pop()
             for changed in self._interpret(version):
                 if changed not in todo:
                     todo.append(changed)
 
-    def _go_behind_a_loop(self) -> List[Version]:
+    def _leave_a_loop(self) -> List[Version]:
         """Follow an edge out of a loop when nothing else is left. Loops that have had iterations come first, so that
         the version limit is reached on the rare paths where a loop has none."""
-        version = next((version for version in self.behind if self._has_had_rounds(version)), None)
+        version = next((version for version in self.loop_exits if self._has_had_rounds(version)), None)
         if version is None:
             self.likely = False
-            version = next(reversed(list(self.behind)))
-        return [changed for slot, (target, state) in self.behind.pop(version).items()
+            version = next(reversed(list(self.loop_exits)))
+        return [changed for slot, (target, state) in self.loop_exits.pop(version).items()
                 for changed in self._reach(version, slot, target, state)]
 
     def _has_had_rounds(self, version: Version) -> bool:
@@ -190,7 +190,7 @@ class Analysis:
         interpreter = self.interpreter
         interpreter.state, interpreter.version = version.state.copy(), version.number
         version.breaks, version.causes = {}, []
-        self.behind.pop(version, None)
+        self.loop_exits.pop(version, None)
         changed: List[Version] = []
         block, handled = version.block, None
         for index in range(block.start, block.end):
@@ -209,7 +209,7 @@ class Analysis:
                     interpreter.step(instr)
                     if index in self.facts.shown:
                         self._show(index)
-                    if before is not None and self.lands_behind(index):
+                    if before is not None and self.resumes_after(index):
                         changed += self._land(version, instr, before)
                     continue
                 except Break as error:
@@ -347,7 +347,7 @@ class Analysis:
                 state.stack[-2] = kept_apart(state.stack[-2], True)
             loop = self.cfg.loop_of(version.block.index)
             if loop is not None and self.cfg.block_of[target] not in loop.body and slot not in version.edges:
-                self.behind.setdefault(version, {})[slot] = target, state
+                self.loop_exits.setdefault(version, {})[slot] = target, state
             else:
                 changed += self._reach(version, slot, target, state)
         return changed
@@ -363,9 +363,9 @@ class Analysis:
             self.peeled.add(last.index)
         return last.index in self.peeled
 
-    def lands_behind(self, index: int) -> bool:
+    def resumes_after(self, index: int) -> bool:
         """Whether segments begin after a call that kernels leave in the middle, because long-running code follows."""
-        return long_behind(self.cfg, self.facts.looping, index)
+        return has_long_work_after(self.cfg, self.facts.looping, index)
 
     def _land(self, version: Version, instr: Instr, before: FrameState) -> List[Version]:
         """Bytecode also continues after a call that a kernel has left in the middle, with results of the same types."""

@@ -305,9 +305,9 @@ def _loop_starts(region: Region, door: Piece, headers: Dict[int, int]) -> List[P
     For nested loops the outermost may be enough.
     """
     inside = set(region.pieces)
-    behind = _reachable(door, inside)
+    reached = _reachable(door, inside)
     starts = [piece for piece in region.pieces if piece is not region.head and piece.start in headers
-              and piece in behind and door in _reachable(piece, inside)]
+              and piece in reached and door in _reachable(piece, inside)]
     outermost = min([headers[piece.start] for piece in starts], default=0)
     return [piece for piece in starts if headers[piece.start] == outermost] or [door]
 

@@ -85,7 +85,7 @@ def gain_as_head(captured: Captured) -> int:
     return work_of(captured.graph) - HEAD_WORK - _leaving(captured.graph)
 
 
-def gain_behind(captured: Captured, cfg: CFG) -> int:
+def gain_after_head(captured: Captured, cfg: CFG) -> int:
     """The saving of a segment that follows the head; 0 in a loop, where each iteration would pay for it."""
     return 0 if _in_loop(captured, cfg) else work_of(captured.graph) - _segment_work(captured.graph)
 

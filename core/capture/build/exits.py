@@ -82,7 +82,7 @@ def before_loads(builder: GraphBuilder, piece: Piece) -> Tuple[int, FrameState]:
 def exit_inside(builder: GraphBuilder, rest: Continuation, packed: Output) -> SideExit:
     """An exit in the middle of the call that is being built: bytecode runs its continuation and resumes after the
     call."""
-    target = _behind_call(builder)
+    target = _after_call(builder)
     return _exit(builder, target, builder.live_around(target), builder.state, (packed,), side=True, poll=True,
                  rest=rest)
 
@@ -126,7 +126,7 @@ def report(builder: GraphBuilder, report: Report, written: Abstract) -> None:
     builder.block.ops.append(Op("require", [none], {}, None, exit, builder.instr.lineno or 0))
 
 
-def _behind_call(builder: GraphBuilder) -> int:
+def _after_call(builder: GraphBuilder) -> int:
     """The instruction after the call that is being built, if the call pushes its result.
 
     Raises:
@@ -134,8 +134,8 @@ def _behind_call(builder: GraphBuilder) -> int:
     """
     if not builder.gives_result():
         raise Break("PJ231")
-    behind: int = builder.instr.index + 1
-    return behind
+    following: int = builder.instr.index + 1
+    return following
 
 
 def live_around(builder: GraphBuilder, target: int) -> Set[str]:

@@ -71,7 +71,7 @@ class GraphBuilder(AbstractInterpreter):
     note_pairs = alias_guards.note_pairs
     same_object = alias_guards.same_object
 
-    _behind_call = exits._behind_call
+    _after_call = exits._after_call
     _leave_once = exits._leave_once
     before_loads = exits.before_loads
     exit_inside = exits.exit_inside

@@ -207,7 +207,7 @@ class InlineBuilder(GraphBuilder):
         return self.parent.errors()
 
     def exit_inside(self, rest: Continuation, packed: Output) -> SideExit:
-        target = self._behind_call()
+        target = self._after_call()
         return self._leave_inside(target, self.live_around(target), self.state, rest, [packed])
 
     def _leave_inside(self, target: int, live: Container[str], state: FrameState, inner: Optional[Continuation] = None,

@@ -22,7 +22,7 @@ from pijit.core.capture.analysis.regions import Region, whole_region
 from pijit.core.capture.build.inlined_graph import InlineBuilder
 from pijit.core.capture.context import CaptureContext, MadeFunctionContext
 from pijit.core.capture.inline.callee_propagation import CalleePropagator
-from pijit.core.capture.models.containers.known_stores import Kinds, expect_behind_call, lists_left
+from pijit.core.capture.models.containers.known_stores import Kinds, expect_after_call, lists_left
 from pijit.core.capture.models.functions.callees import (
     Callee,
     CalleeContext,
@@ -40,7 +40,7 @@ from pijit.core.capture.models.objects.instances import BorrowedObjects
 from pijit.core.capture.models.stdlib.known_managers import HELPER, managed, managing_function
 from pijit.core.capture.state.argument_binding import bind, with_dicts
 from pijit.core.capture.state.block_version import Version
-from pijit.core.capture.state.cold_paths import ColdPath, is_aside, long_behind
+from pijit.core.capture.state.cold_paths import ColdPath, has_long_work_after, is_aside
 from pijit.core.capture.state.edges import RETURN
 from pijit.core.capture.state.entry_state import why_not_captured
 from pijit.core.capture.state.frame_state import FrameState, is_confined, parts_of
@@ -113,7 +113,7 @@ class CalleeAnalysis(Analysis):
         left = [(version.block.start, why) for version, why in self.left.items()]
         calls = [(index, self._refusal(index, why)) for index, why in self.facts.leaving.items()]
         for index, why in left + calls:
-            if long_behind(self.cfg, self.facts.looping, index):
+            if has_long_work_after(self.cfg, self.facts.looping, index):
                 raise why
 
     @property
@@ -134,7 +134,7 @@ class CalleeAnalysis(Analysis):
         """Whether kernels leave to this instruction."""
         return any(version.block.start == target for version in self.left)
 
-    def lands_behind(self, index: int) -> bool:
+    def resumes_after(self, index: int) -> bool:
         return False
 
     def _left_out(self) -> Set[Version]:
@@ -438,7 +438,7 @@ class Inliner:
         result = lent.given_back(interpreter.enter(analysis, facts, entry.copy()))
         if analysis.facts.mutates:  # the caller may hold any list or dict that the callee holds
             interpreter.facts.mutates = True
-            expect_behind_call(interpreter.state, entry, list(analysis.lists.values()))
+            expect_after_call(interpreter.state, entry, list(analysis.lists.values()))
         return result
 
     def analyse(self, body: Body, name: str, facts: CaptureContext, entry: FrameState) -> CalleeAnalysis:

@@ -257,8 +257,8 @@ def is_plain_exception(cls: Any) -> bool:
 
 def thrown(interpreter: Interpreter, target: Const) -> Optional[Abstract]:
     """The result of ``cls(...)`` if it is raised at once and handled in the function; else None."""
-    behind = interpreter.function.instructions[interpreter.instr.index + 1]
-    raises = (behind.opname, behind.arg) == ("RAISE_VARARGS", 1) and is_caught(interpreter)
+    following = interpreter.function.instructions[interpreter.instr.index + 1]
+    raises = (following.opname, following.arg) == ("RAISE_VARARGS", 1) and is_caught(interpreter)
     if not raises or not is_plain_exception(target.object):
         return None
     for name in MAKING[:2]:

@@ -157,9 +157,9 @@ def updates_picked(interpreter: Interpreter) -> bool:
 
     A slice is on the stack, so no exit could follow if the operator wrote into the array of the selected elements.
     """
-    behind = interpreter.function.instructions[
+    following = interpreter.function.instructions[
         interpreter.instr.index + 1:interpreter.instr.index + 1 + len(STORING_BACK)]
-    if [instr.opname for instr in behind] != STORING_BACK or len(interpreter.state.stack) < 2:
+    if [instr.opname for instr in following] != STORING_BACK or len(interpreter.state.stack) < 2:
         return False
     owner, index = interpreter.state.stack[-2:]
     return isinstance(owner, Tensor) and class_of(index) is tuple and _gathers(interpreter, index) and any(

@@ -70,11 +70,11 @@ def _keeps_nothing(cfg: CFG, liveness: Liveness, block: Block) -> bool:
     """Whether a block stores no variable that is live after it, and leaves nothing on the operand stack."""
     if not block.successors:
         return False
-    behind = [cfg.blocks[number].start for number in block.successors]
+    after = [cfg.blocks[number].start for number in block.successors]
     stored = {instr.value for instr in cfg.function.instructions[block.start:block.end]
               if writes_local(instr)}
     level = cfg.stack_depth[block.start]
-    return all(cfg.stack_depth[start] == level and stored.isdisjoint(liveness.live_in(start)) for start in behind)
+    return all(cfg.stack_depth[start] == level and stored.isdisjoint(liveness.live_in(start)) for start in after)
 
 
 def reachable(cfg: CFG, blocks: Iterable[int], without: Container[int] = ()) -> Set[int]:
@@ -87,10 +87,10 @@ def reachable(cfg: CFG, blocks: Iterable[int], without: Container[int] = ()) -> 
     return found
 
 
-def long_behind(cfg: CFG, looping: Iterable[int], index: int) -> bool:
+def has_long_work_after(cfg: CFG, looping: Iterable[int], index: int) -> bool:
     """Whether a loop is reachable from an instruction, or one of ``looping``: calls of functions that have loops."""
     own = cfg.block_of[index] or 0
-    behind = reachable(cfg, cfg.blocks[own].successors)
+    after = reachable(cfg, cfg.blocks[own].successors)
     headers = {loop.header for loop in cfg.loops}
-    return bool(behind & headers) or any(
-        cfg.block_of[call] in behind or cfg.block_of[call] == own and call > index for call in looping)
+    return bool(after & headers) or any(
+        cfg.block_of[call] in after or cfg.block_of[call] == own and call > index for call in looping)

@@ -77,7 +77,7 @@ ROWS: Dict[str, OpInfo] = {
         "where one is of another",
         attrs=("kinds", "rows"), facts=OBJECTS | Fact.MAKES_ARRAY),
     "concatenate": OpInfo("a*",
-        "arrays of one dtype behind each other along an axis, as a new array in C order; exits where the other "
+        "arrays of one dtype one after the other along an axis, as a new array in C order; exits where the other "
         "lengths differ, or there is no memory",
         attrs=("axis",), facts=_READ | Fact.MAKES_ARRAY),
     "roll": OpInfo("a s",

@@ -69,12 +69,12 @@ ROWS: Dict[str, OpInfo] = {
     "count_items": OpInfo("o v", "WORD: how many items of a list or tuple equal a value; exits as find_item",
         facts=OBJECTS),
     # entries of dicts and sets
-    "next_entry": OpInfo("o s", "WORD: the position behind the next entry of a dict or set, or 0", facts=OBJECTS),
+    "next_entry": OpInfo("o s", "WORD: the position after the next entry of a dict or set, or 0", facts=OBJECTS),
     "entry_key": OpInfo("o s", "the key of the entry in front of a position that next_entry gave",
         facts=OBJECTS | Fact.FINDS_OBJECT),
     "entry_value": OpInfo("o s", "the value of the entry in front of a position that next_entry gave",
         facts=OBJECTS | Fact.FINDS_OBJECT),
-    "taken_entry": OpInfo("o", "WORD: the position behind the entry that dict.popitem or set.pop takes, or 0",
+    "taken_entry": OpInfo("o", "WORD: the position after the entry that dict.popitem or set.pop takes, or 0",
         facts=OBJECTS),
     # checks
     "has_class": OpInfo("o o", "FLAG: the class of the first object is the second one", facts=OBJECTS),

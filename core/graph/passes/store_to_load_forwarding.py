@@ -60,7 +60,7 @@ def forward_stores(graph: Graph) -> None:
         moves = stored.indices != [_before(form, steps, 1) for form in stored.indices]
         loads = [op for block in loop.body for op in block.ops
                  if op.name == "load" and op.args[0] is stored.array and _counts_from_front(op)
-                 and (moves or not _is_behind_store(block, op, loop))]
+                 and (moves or not _follows_store(block, op, loop))]
         wanted = [(op, back) for op in loads for back in _rounds_back(op, stored, forms, steps)]
         if wanted:
             rounds = range(1, max(back for _, back in wanted) + 1)
@@ -143,7 +143,7 @@ def _is_moving(form: Form, loop: Loop, steps: Dict[Value, int], home: Dict[Value
     return all(atom is None or atom in steps or home[atom] not in loop.body for atom in form)
 
 
-def _is_behind_store(block: Block, load: Op, loop: Loop) -> bool:
+def _follows_store(block: Block, load: Op, loop: Loop) -> bool:
     """Whether an iteration may already have stored into the array before it reaches a load."""
     stores = [(at, op) for at in loop.body for op in at.ops if op.name == "store" and op.args[0] is load.args[0]]
     return any(block.ops.index(op) < block.ops.index(load) if at is block else leads_to(at, block, loop)
@@ -202,7 +202,7 @@ def _sum(form: Form, given: Dict[Value, Value]) -> Form:
 def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], kind: Any,
                  forms: Forms) -> Tuple[Jump, Value]:
     """Insert blocks after a jump that load an element if it exists; return the jump after them and the element."""
-    test, found, behind = (graph.new_block(jump.block.lineno) for _ in range(3))
+    test, found, merge = (graph.new_block(jump.block.lineno) for _ in range(3))
     jump.block, jump.args = test, ()
     positions, conditions = [], []
     for axis, form in enumerate(indices):
@@ -216,11 +216,11 @@ def _load_before(graph: Graph, jump: Jump, array: Value, indices: List[Form], ki
     nothing = _add(graph, test, "const", [], kind, value=ZERO[kind.dtype.kind])
     element = _add(graph, found, "load", [array] + positions, kind, inside=True)
     value = graph.new_value(kind)
-    behind.params = [value]
-    test.terminator = Branch(there, Jump(found, []), Jump(behind, [nothing]))
-    found.terminator = Jump(behind, [element])
-    behind.terminator = Jump(behind, [])
-    return behind.terminator, value
+    merge.params = [value]
+    test.terminator = Branch(there, Jump(found, []), Jump(merge, [nothing]))
+    found.terminator = Jump(merge, [element])
+    merge.terminator = Jump(merge, [])
+    return merge.terminator, value
 
 
 def _word(graph: Graph, block: Block, form: Form, forms: Forms) -> Value:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FEW = 64
 """Elements of a result for which a buffer costs less than a scan."""
 
-SPARE = 4
+SCAN_RATIO = 4
 """An array is not scanned if it has more than this many times the elements of the result."""
 
 UNKNOWN = 4096
@@ -145,7 +145,7 @@ class ExponentBounds:
         worst = self.propagate(group, {value: names[emitter.facts.root_of(value)] for value in arrays},
                                scalars, result)
         emitter.indented("if %s <= 0:" % worst, "break")
-        small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
+        small = ["%s <= imul(%s, %d)" % (count, elements, SCAN_RATIO) for count in counts.values()]
         emitter.line("%s = choose(%s, %s, 0)" % (flag_free, " and ".join(["%s == 0" % tried] + small), flag_free))
         emitter.line("if %s == 1:" % flag_free)
         emitter.depth += 1

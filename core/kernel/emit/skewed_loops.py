@@ -16,7 +16,7 @@ import numpy as np
 
 from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.kernel.emit.array_ops import broadcast
-from pijit.core.kernel.emit.exponent_bounds import SPARE, UNKNOWN, Proof, count_elements, look
+from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, count_elements, look
 from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
 from pijit.core.kernel.emit.inplace_store import shares_with
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
@@ -193,7 +193,7 @@ class SkewedLoops:
             root: bounds.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}
         elements = count_elements(emitter, rows.shape)
         counts = {root: count_elements(emitter, emitter.arrays[root].shape) for root in looked}
-        small = ["%s <= imul(%s, %d)" % (count, elements, SPARE) for count in counts.values()]
+        small = ["%s <= imul(%s, %d)" % (count, elements, SCAN_RATIO) for count in counts.values()]
         tried = emitter.renamed("0")
         emitter.line("while True:")
         emitter.depth += 1

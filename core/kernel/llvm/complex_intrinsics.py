@@ -173,8 +173,8 @@ def _true(builder: Any, re: Any, im: Any) -> Any:
 
 def _places(builder: Any, base: Any, offset: Any, half: Any) -> List[Any]:
     """The addresses of the two halves of an element."""
-    behind = builder.add(offset, ir.Constant(I64, 4 if half is F4 else 8))
-    return [field_pointer(builder, base, place, half) for place in (offset, behind)]
+    imaginary = builder.add(offset, ir.Constant(I64, 4 if half is F4 else 8))
+    return [field_pointer(builder, base, place, half) for place in (offset, imaginary)]
 
 
 def _load(half: Any) -> Callable[..., Any]:

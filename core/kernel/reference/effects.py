@@ -281,12 +281,12 @@ def load_key(owner: Any, key: Any, kind: Any) -> Any:
     return _found(_value(owner, key, UNBOUND), kind)
 
 
-def entry_key(owner: Any, behind: int, kind: Any) -> Any:
-    return _found(cast("Tuple[int, Any, Any]", _launcher.next_entry(owner, behind - 1))[1], kind)
+def entry_key(owner: Any, end: int, kind: Any) -> Any:
+    return _found(cast("Tuple[int, Any, Any]", _launcher.next_entry(owner, end - 1))[1], kind)
 
 
-def entry_value(owner: Any, behind: int, kind: Any) -> Any:
-    return _found(cast("Tuple[int, Any, Any]", _launcher.next_entry(owner, behind - 1))[2], kind)
+def entry_value(owner: Any, end: int, kind: Any) -> Any:
+    return _found(cast("Tuple[int, Any, Any]", _launcher.next_entry(owner, end - 1))[2], kind)
 
 
 def next_entry(owner: Any, position: int) -> int:

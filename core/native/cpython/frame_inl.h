@@ -91,7 +91,7 @@ code_extra_write(PyCodeObject *code, Py_ssize_t index, void *extra)
 /* Let a frame that has not started begin after the instruction at offset `last`. Moves `items` to its operand stack;
  * the first item is the top of the stack. */
 static inline void
-frame_begin_behind(PyFrameObject *frame, Py_ssize_t last, PyObject *const *items, Py_ssize_t count)
+frame_begin_after(PyFrameObject *frame, Py_ssize_t last, PyObject *const *items, Py_ssize_t count)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         frame->f_valuestack[i] = items[count - 1 - i];

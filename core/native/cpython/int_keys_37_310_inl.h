@@ -7,16 +7,16 @@
 
 #define INT_DIGITS ((64 + PyLong_SHIFT - 1) / PyLong_SHIFT)
 
-static PyObject *spare_int; /* owned, or NULL: an int without other references */
+static PyObject *pooled_int; /* owned, or NULL: an int without other references */
 
 /* An int to use as a lookup key, which must not be stored: a new reference, or NULL with MemoryError set. */
 static PyObject *
 lookup_int(int64_t number)
 {
-    PyLongObject *key = (PyLongObject *)spare_int; /* owned, given away */
+    PyLongObject *key = (PyLongObject *)pooled_int; /* owned, given away */
     uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     Py_ssize_t digits = 0;
-    spare_int = NULL;
+    pooled_int = NULL;
     if (key == NULL && (key = _PyLong_New(INT_DIGITS)) == NULL) {
         return NULL;
     }
@@ -31,8 +31,8 @@ lookup_int(int64_t number)
 static void
 lookup_done(PyObject *key)
 {
-    if (spare_int == NULL && Py_REFCNT(key) == 1) {
-        spare_int = key;
+    if (pooled_int == NULL && Py_REFCNT(key) == 1) {
+        pooled_int = key;
         return;
     }
     Py_DECREF(key);

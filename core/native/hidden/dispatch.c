@@ -17,9 +17,9 @@
 #include "launcher/launch_api.h"
 
 PyFunctionObject **
-entrance_spare(PyObject *entrance)
+entrance_pooled(PyObject *entrance)
 {
-    return &((Entrance *)entrance)->ways.spare;
+    return &((Entrance *)entrance)->ways.pooled;
 }
 
 #define STAR_FLAGS (CO_VARARGS | CO_VARKEYWORDS)

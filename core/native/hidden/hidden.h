@@ -51,7 +51,7 @@ typedef struct {
 } Served;
 
 /* dispatch.c: the pooled hidden function of an Entrance, see hidden_functions.h. */
-PyFunctionObject **entrance_spare(PyObject *entrance);
+PyFunctionObject **entrance_pooled(PyObject *entrance);
 
 /* dispatch.c: asks the entry cache of a function's code how a call runs. */
 Dispatched dispatch_call(Pace *pace, PyFunctionObject *function, const Arguments *arguments, Served *served);
@@ -76,7 +76,7 @@ PyObject *record_run(Record *record, PyObject **kept, PyFunctionObject *function
                      PyObject *kwnames);
 
 /* run.c: release a pooled hidden function, or NULL. */
-void hidden_end(PyFunctionObject *spare);
+void hidden_end(PyFunctionObject *pooled);
 
 /* run.c: the innermost run of linked code on this thread, or NULL. For launchers. */
 const void *record_running(void);

@@ -70,21 +70,21 @@ hidden_fill(PyFunctionObject *hidden, PyFunctionObject *function)
 PyFunctionObject *
 hidden_take(PyObject *entrance, PyFunctionObject *function, PyCodeObject *linked)
 {
-    PyFunctionObject **spare = entrance != NULL ? entrance_spare(entrance) : NULL;
-    if (spare == NULL || *spare == NULL) {
+    PyFunctionObject **pooled = entrance != NULL ? entrance_pooled(entrance) : NULL;
+    if (pooled == NULL || *pooled == NULL) {
         return hidden_make(function, linked);
     }
-    PyFunctionObject *hidden = *spare; /* moved, given away */
-    *spare = NULL;
+    PyFunctionObject *hidden = *pooled; /* moved, given away */
+    *pooled = NULL;
     hidden_fill(hidden, function);
     PyObject_GC_Track((PyObject *)hidden);
     return hidden;
 }
 
 void
-hidden_rest(PyFunctionObject *hidden, PyFunctionObject **spare)
+hidden_rest(PyFunctionObject *hidden, PyFunctionObject **pooled)
 {
-    if (*spare != NULL || Py_REFCNT(hidden) > 1 || hidden->func_weakreflist != NULL || hidden->func_dict != NULL
+    if (*pooled != NULL || Py_REFCNT(hidden) > 1 || hidden->func_weakreflist != NULL || hidden->func_dict != NULL
         || hidden->func_annotations != NULL) {
         Py_DECREF(hidden);
         return;
@@ -94,18 +94,18 @@ hidden_rest(PyFunctionObject *hidden, PyFunctionObject **spare)
     hidden->func_globals = hidden->func_builtins = hidden->func_module = hidden->func_closure = NULL;
     hidden->func_defaults = hidden->func_kwdefaults = NULL;
     PyObject_GC_UnTrack((PyObject *)hidden);
-    *spare = hidden;
+    *pooled = hidden;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         Py_XDECREF(parts[i]);
     }
 }
 
 void
-hidden_end(PyFunctionObject *spare)
+hidden_end(PyFunctionObject *pooled)
 {
-    if (spare != NULL) {
-        PyObject_GC_Track((PyObject *)spare); /* the deallocator of functions expects it */
-        Py_DECREF(spare);
+    if (pooled != NULL) {
+        PyObject_GC_Track((PyObject *)pooled); /* the deallocator of functions expects it */
+        Py_DECREF(pooled);
     }
 }
 

@@ -14,9 +14,9 @@ PyFunctionObject *hidden_find(PyObject **kept, PyFunctionObject *function, PyCod
 /* The pooled hidden function of an Entrance, or a NEW one; NULL with an exception set. The caller owns it. */
 PyFunctionObject *hidden_take(PyObject *entrance, PyFunctionObject *function, PyCodeObject *linked);
 
-/* Empty a hidden function that has run, and keep it in *spare. The reference is taken over. The function is released
- * instead if *spare is occupied, or if the program may have seen the function. */
-void hidden_rest(PyFunctionObject *hidden, PyFunctionObject **spare);
+/* Empty a hidden function that has run, and keep it in *pooled. The reference is taken over. The function is released
+ * instead if *pooled is occupied, or if the program may have seen the function. */
+void hidden_rest(PyFunctionObject *hidden, PyFunctionObject **pooled);
 
 /* Call a hidden function whose code begins with `arrive`; all arguments are None until then. NEW reference, or NULL
  * with an exception set. */

@@ -11,19 +11,19 @@
 #include "hidden/osr.h"
 #include "hidden/thread_runs.h"
 
-#define MOST_SPARE 256
+#define MOST_FREE 256
 
-static Record *spare_records; /* owned; a free list, linked by `older` */
+static Record *free_records; /* owned; a free list, linked by `older` */
 
-static int spare_count;
+static int free_count;
 
 Record *
 record_new(PyCodeObject *code, PyCodeObject *linked, PyObject *entrance)
 {
-    Record *record = spare_records; /* owned, given away */
+    Record *record = free_records; /* owned, given away */
     if (record != NULL) {
-        spare_records = record->older;
-        spare_count--;
+        free_records = record->older;
+        free_count--;
     }
     else if ((record = PyMem_New(Record, 1)) == NULL) {
         PyErr_NoMemory();
@@ -48,13 +48,13 @@ record_free(Record *record)
     Py_DECREF(record->linked);
     Py_XDECREF(record->entrance);
     Py_XDECREF(record->payload);
-    if (spare_count >= MOST_SPARE) {
+    if (free_count >= MOST_FREE) {
         PyMem_Free(record);
         return;
     }
-    record->older = spare_records;
-    spare_records = record;
-    spare_count++;
+    record->older = free_records;
+    free_records = record;
+    free_count++;
 }
 
 static void
@@ -146,7 +146,7 @@ record_finish(Record *record, PyObject **kept, PyFunctionObject **hidden, PyObje
         result = record_move(record, (Move *)result, hidden);
     }
     if (kept == NULL && record->entrance != NULL && record->moves == 0) {
-        hidden_rest(*hidden, entrance_spare(record->entrance));
+        hidden_rest(*hidden, entrance_pooled(record->entrance));
     }
     else {
         Py_DECREF(*hidden);

@@ -8,7 +8,7 @@
 
 /* There are no landings: the answer of a kernel is handed over at every exit. */
 typedef struct {
-    PyFunctionObject *spare; /* owned: a pooled hidden function of the linked code; NULL: none */
+    PyFunctionObject *pooled; /* owned: a pooled hidden function of the linked code; NULL: none */
 } Ways;
 
 static int
@@ -20,7 +20,7 @@ ways_read(Ways *Py_UNUSED(ways), PyObject *Py_UNUSED(landings), PyCodeObject *Py
 static void
 ways_free(Ways *ways)
 {
-    hidden_end(ways->spare);
+    hidden_end(ways->pooled);
 }
 
 static void

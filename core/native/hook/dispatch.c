@@ -91,7 +91,7 @@ entrance_leave(Entrance *self, const BoundCall *call, PyObject *answer)
 {
     HandOver over = {.launcher = self->launcher, .answer = answer};
     PyErr_Fetch(&over.type, &over.value, &over.traceback);
-    return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->ways.spare);
+    return hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, &over, &self->ways.pooled);
 }
 
 /* Run the entry's kernel on the inputs that the guards have fetched. They are released before any code of the program
@@ -110,7 +110,7 @@ entrance_launch(Entrance *self, const BoundCall *call, Fetched *fetched, PyObjec
     }
     else if (status == LAUNCH_LANDED) {
         *result = hook_enter(call, (PyCodeObject *)self->code, &self->ways.landings[left.exit], &left, NULL,
-                             &self->ways.spare);
+                             &self->ways.pooled);
     }
     return status != LAUNCH_MISSED;
 }
@@ -123,7 +123,7 @@ entrance_run(Entrance *self, const BoundCall *call, Fetched *fetched, PyObject *
         return;
     }
     fetched_release(fetched);
-    *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->ways.spare);
+    *result = hook_enter(call, (PyCodeObject *)self->code, NULL, NULL, NULL, &self->ways.pooled);
 }
 
 /* Run the payload of a call, which a cache or on_miss gave; it is taken over. */

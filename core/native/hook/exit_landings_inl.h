@@ -11,9 +11,9 @@
 
 typedef struct {
     Py_ssize_t nexits;
-    Landing *landings;    /* owned: one for each exit, unset where `lands` is 0 */
-    char *lands;          /* owned: which exits have one, see Left */
-    PyFrameObject *spare; /* owned: an empty frame of the linked code, or NULL */
+    Landing *landings;     /* owned: one for each exit, unset where `lands` is 0 */
+    char *lands;           /* owned: which exits have one, see Left */
+    PyFrameObject *pooled; /* owned: an empty frame of the linked code, or NULL */
 } Ways;
 
 /* Read a landing in a code object, given as None or (last, slots, stack): 1, 0 for none, -1 with an exception set. */
@@ -78,7 +78,7 @@ launch_connect(const LaunchAPI *Py_UNUSED(api))
 static void
 ways_free(Ways *ways)
 {
-    Py_XDECREF(ways->spare);
+    Py_XDECREF(ways->pooled);
     PyMem_Free(ways->landings);
     PyMem_Free(ways->lands);
 }

@@ -93,11 +93,11 @@ hook_mark_of(PyThreadState *tstate, PyCodeObject *code, Mark *mark, int *held)
 
 /* The frame of a call, to which its slots are moved: owned, or NULL with an exception set. */
 static PyFrameObject *
-call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, PyFrameObject **spare)
+call_frame(PyThreadState *tstate, const BoundCall *call, PyCodeObject *linked, PyFrameObject **pooled)
 {
-    PyFrameObject *shadow = spare != NULL ? *spare : NULL;
+    PyFrameObject *shadow = pooled != NULL ? *pooled : NULL;
     if (shadow != NULL) {
-        *spare = NULL;
+        *pooled = NULL;
         shadow_again(tstate, shadow, call->function->func_globals, call->builtins);
     }
     else {
@@ -135,16 +135,16 @@ frame_land(PyFrameObject *frame, const Landing *landing, Left *left)
         /* An argument that is replaced here stays alive: the caller has a reference. */
         Py_XSETREF(frame->f_localsplus[landing->slots[i]], left->values[i]);
     }
-    frame_begin_behind(frame, landing->last, left->values + landing->nslots, landing->stack);
+    frame_begin_after(frame, landing->last, left->values + landing->nslots, landing->stack);
 }
 
 PyObject *
 hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, HandOver *over,
-           PyFrameObject **spare)
+           PyFrameObject **pooled)
 {
     PyThreadState *tstate = PyThreadState_Get();
-    PyFrameObject *shadow = call_frame(tstate, call, linked, spare); /* owned, then the run's */
-    PyObject *result = NULL;                                         /* owned, given away */
+    PyFrameObject *shadow = call_frame(tstate, call, linked, pooled); /* owned, then the run's */
+    PyObject *result = NULL;                                          /* owned, given away */
     if (shadow == NULL) {
         while (landing != NULL && left->count > 0) {
             Py_DECREF(left->values[--left->count]);
@@ -164,7 +164,7 @@ hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, 
     /* the result is never a Move: such code has no OSR checks */
     result = evaluator_call(evaluator_default(), tstate, shadow, 0);
     if (Py_REFCNT(shadow) == 1) {
-        shadow_rest(tstate, shadow, spare);
+        shadow_rest(tstate, shadow, pooled);
     }
     else {
         shadow_free(tstate, shadow);

@@ -31,10 +31,10 @@ typedef struct {
  * an exception set. */
 PyObject *hook_run(const BoundCall *call, PyCodeObject *linked);
 
-/* hook.c: as hook_run, for code without OSR checks. *spare is a pooled frame of that code, owned, or NULL. With a landing
+/* hook.c: as hook_run, for code without OSR checks. *pooled is a pooled frame of that code, owned, or NULL. With a landing
  * the frame begins there, and the values of `left` are moved to it. With `over`, the frame begins with the answer
  * that a kernel has left. `landing` and `over` may be NULL. */
 PyObject *hook_enter(const BoundCall *call, PyCodeObject *linked, const Landing *landing, Left *left, HandOver *over,
-                     PyFrameObject **spare);
+                     PyFrameObject **pooled);
 
 #endif

@@ -105,7 +105,7 @@ shadow_again(PyThreadState *tstate, PyFrameObject *shadow, PyObject *globals, Py
 }
 
 void
-shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **spare)
+shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **pooled)
 {
     ++tstate->recursion_depth;
     for (PyObject **slot = shadow->f_localsplus; slot < shadow->f_valuestack; slot++) {
@@ -116,8 +116,8 @@ shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **spare)
     Py_CLEAR(shadow->f_back);
     slot_set(&shadow->f_globals, Py_None);
     slot_set(&shadow->f_builtins, Py_None);
-    if (*spare == NULL) {
-        *spare = shadow;
+    if (*pooled == NULL) {
+        *pooled = shadow;
     }
     else {
         Py_DECREF(shadow);

@@ -33,8 +33,8 @@ void shadow_take(PyFrameObject *shadow, PyObject **slots, Py_ssize_t nlocals, Py
 /* As shadow_new, but reuses a frame that shadow_rest has kept. */
 void shadow_again(PyThreadState *tstate, PyFrameObject *shadow, PyObject *globals, PyObject *builtins);
 
-/* Empty a frame that has run and that has no other references; keep it in *spare for the next call of its code. */
-void shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **spare);
+/* Empty a frame that has run and that has no other references; keep it in *pooled for the next call of its code. */
+void shadow_rest(PyThreadState *tstate, PyFrameObject *shadow, PyFrameObject **pooled);
 
 /* Release a shadow frame that has run. */
 void shadow_free(PyThreadState *tstate, PyFrameObject *shadow);

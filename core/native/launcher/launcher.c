@@ -392,7 +392,7 @@ static PyMemberDef launcher_members[] = {
     {"wait", T_INT, offsetof(Launcher, gate.wait), 0, "how often bytecode arrives at the gate until it opens"},
     {"longest_wait", T_INT, offsetof(Launcher, gate.longest_wait), 0, "the most that it waits for"},
     {"clock", T_BOOL, offsetof(Launcher, clock), 0, "whether it is the launcher whose calls its trial counts"},
-    {"width", T_PYSSIZET, offsetof(Launcher, width), READONLY, "values in an answer behind the exit id"},
+    {"width", T_PYSSIZET, offsetof(Launcher, width), READONLY, "values in an answer after the exit id"},
     {"nogil", T_INT, offsetof(Launcher, nogil), READONLY, "whether its kernel runs without the GIL"},
     {NULL},
 };

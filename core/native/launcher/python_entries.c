@@ -51,8 +51,8 @@ module_taken_entry(PyObject *Py_UNUSED(module), PyObject *owner)
 }
 
 PyMethodDef entry_functions[] = {
-    {"taken_entry", module_taken_entry, METH_O, "The position behind the entry that popitem or pop takes, 0 for none."},
+    {"taken_entry", module_taken_entry, METH_O, "The position after the entry that popitem or pop takes, 0 for none."},
     {"dict_iterator", module_dict_iterator, METH_O, "(owner, position, left, used) of an iterator over a dict or set."},
-    {"next_entry", module_next_entry, METH_VARARGS, "(position behind it, key, value) of the next entry, or None."},
+    {"next_entry", module_next_entry, METH_VARARGS, "(position after it, key, value) of the next entry, or None."},
     {NULL},
 };

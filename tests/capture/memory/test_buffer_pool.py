@@ -84,11 +84,11 @@ def test_what_is_kept_is_bounded():
         x, y = grids(size, size)
         for _ in range(3):
             f(x, y, 0.01)
-    assert 0 < _launcher.spare_clear() <= KEPT_AT_MOST
-    assert _launcher.spare_clear() == 0
+    assert 0 < _launcher.buffers_clear() <= KEPT_AT_MOST
+    assert _launcher.buffers_clear() == 0
     f(x, y, 0.01)
     f.cache_clear()
-    assert _launcher.spare_clear() == 0
+    assert _launcher.buffers_clear() == 0
     assert f(x.copy(), y.copy(), 0.01)[0].tobytes() == step(x, y, 0.01)[0].tobytes()
 
 
@@ -140,16 +140,16 @@ def test_memory_of_large_results_comes_back():
     f = jitted(chain, {"backend": "numba", "force_breaks": None})
     x, y = grids(600, 500)
     f(x, y)
-    _launcher.spare_clear()
+    _launcher.buffers_clear()
     first = f(x, y)
     places = {z.ctypes.data for z in first}
     assert not {z.ctypes.data for z in f(x, y)} & places
     first[0].shape = (x.size,)
     first[0].dtype = np.float32
-    assert _launcher.spare_clear() == 2 * x.nbytes
+    assert _launcher.buffers_clear() == 2 * x.nbytes
     del first
     assert {z.ctypes.data for z in f(x, y)} == places
-    assert _launcher.spare_clear() == 2 * x.nbytes
+    assert _launcher.buffers_clear() == 2 * x.nbytes
     with_others = f(x[:300], y[:300])
     assert with_others[0].tobytes() == chain(x[:300], y[:300])[0].tobytes()
 

@@ -136,7 +136,7 @@ def lists_left(entry: FrameState, left: FrameState, instructions: Iterable[Instr
             if class_of(value) is list and name in left.locals and name not in bound}
 
 
-def expect_behind_call(state: FrameState, entry: FrameState, paths: Iterable[Kinds]) -> None:
+def expect_after_call(state: FrameState, entry: FrameState, paths: Iterable[Kinds]) -> None:
     """After a call that changes lists or dicts:
     lists that it received have items as it left them, others as before."""
     def alike(value: Abstract) -> Abstract:

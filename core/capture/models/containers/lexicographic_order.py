@@ -49,7 +49,7 @@ def _decided(interpreter: Interpreter, strict: str, one: Abstract, other: Abstra
     before = interpreter.truth(interpreter.compare(strict, one, other))
     if isinstance(answer, Const) and not answer.object:
         return Number(BOOL, interpreter.emit("flag", [before], BOOL))
-    behind = interpreter.truth(equal)
+    later = interpreter.truth(equal)
     if not isinstance(answer, Const):
-        behind = interpreter.emit("and", [behind, interpreter.truth(answer)], FLAG)
-    return Number(BOOL, interpreter.emit("flag", [interpreter.emit("or", [before, behind], FLAG)], BOOL))
+        later = interpreter.emit("and", [later, interpreter.truth(answer)], FLAG)
+    return Number(BOOL, interpreter.emit("flag", [interpreter.emit("or", [before, later], FLAG)], BOOL))

@@ -26,10 +26,10 @@ def _take(name: str) -> Handler:
         owner = arguments[0]
         kinds = _expected(interpreter, owner)
         found = interpreter.object_value(owner)
-        behind, zero = interpreter.emit("taken_entry", [found], WORD), interpreter.emit("const", [], WORD, {"value": 0})
-        interpreter.emit("require", [interpreter.emit("compare", [behind, zero], FLAG, {"operator": ">"})], None,
+        end, zero = interpreter.emit("taken_entry", [found], WORD), interpreter.emit("const", [], WORD, {"value": 0})
+        interpreter.emit("require", [interpreter.emit("compare", [end, zero], FLAG, {"operator": ">"})], None,
                          exits=True)
-        items = [interpreter.typed_item(read, found, behind, kind)
+        items = [interpreter.typed_item(read, found, end, kind)
                  for read, kind in zip(("entry_key", "entry_value"), kinds)]
         interpreter.changing_container(owner)
         interpreter.emit("take_entry", [found], None, exits=True)

@@ -82,8 +82,8 @@ def _sum(interpreter: Interpreter, left: Abstract, right: Abstract) -> Abstract:
     because only bytecode holds its one reference."""
     if isinstance(left, Const) and isinstance(right, Const):
         return interpreter.made_text("operator.add", [left, right])
-    behind = interpreter.function.instructions[interpreter.instr.index + 1]
-    if left.root == Root("local", behind.value) and stores_local(behind) and interpreter.is_in_loop():
+    following = interpreter.function.instructions[interpreter.instr.index + 1]
+    if left.root == Root("local", following.value) and stores_local(following) and interpreter.is_in_loop():
         raise Break("PJ216", because="the string may grow in place")
     return Instance(TEXT, interpreter.emit("text_add",
                                            [interpreter.object_value(left), interpreter.object_value(right)], TEXT))

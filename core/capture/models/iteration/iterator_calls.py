@@ -123,10 +123,10 @@ def call_reversed(interpreter: Interpreter, arguments: List[Abstract], keywords:
 def call_iter(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``iter(iterable)``."""
     only(arguments, keywords, "iter", 1)
-    value, behind = arguments[0], interpreter.function.instructions[interpreter.instr.index + 1]
+    value, following = arguments[0], interpreter.function.instructions[interpreter.instr.index + 1]
     if isinstance(value, Lazy) and value.made.code is EACH_ITEM and value.made.name is not None:
         raise Break("PJ209", type=value.made.name)
-    kind = list_type(value) if class_of(value) is list and stores_local(behind) else None
+    kind = list_type(value) if class_of(value) is list and stores_local(following) else None
     if isinstance(kind, (ListOf, Holding)):  # a variable must not hold an iterator that is to be unrolled
         return LoopIterator("list", (interpreter.word(Const(0)),), (Instance(kind, interpreter.object_value(value)),))
     return iterator_over(interpreter, arguments[0])

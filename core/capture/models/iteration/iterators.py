@@ -247,18 +247,18 @@ def _step_dict(interpreter: Interpreter, value: LoopIterator) -> IteratorStep:
         raise Break("PJ209", type=describe(owner))
     size = interpreter.emit("list_size", [ssa_value(owner)], WORD)
     interpreter.emit("require", [interpreter.emit("compare", [size, used], FLAG, {"operator": "=="})], None, exits=True)
-    behind = interpreter.emit("next_entry", [ssa_value(owner), position], WORD)
-    more = interpreter.emit("compare", [behind, _word(interpreter, 0)], FLAG, {"operator": ">"})
-    following = value.stepped((behind, _moved(interpreter, left, "sub"), used), value.parts)
-    return IteratorStep(more, following, lambda: _entry(interpreter, value, behind))
+    end = interpreter.emit("next_entry", [ssa_value(owner), position], WORD)
+    more = interpreter.emit("compare", [end, _word(interpreter, 0)], FLAG, {"operator": ">"})
+    following = value.stepped((end, _moved(interpreter, left, "sub"), used), value.parts)
+    return IteratorStep(more, following, lambda: _entry(interpreter, value, end))
 
 
-def _entry(interpreter: Interpreter, value: LoopIterator, behind: Value) -> Abstract:
+def _entry(interpreter: Interpreter, value: LoopIterator, end: Value) -> Abstract:
     some = interpreter.emit("compare", [value.words[1], _word(interpreter, 0)], FLAG, {"operator": ">"})
     interpreter.emit("require", [some], None, exits=True)
     owner = cast(Instance, value.parts[0])
     names = zip(("entry_key", "entry_value"), cast(Holding, owner.type).items)
-    found = [interpreter.typed_item(name, ssa_value(owner), behind, kind)
+    found = [interpreter.typed_item(name, ssa_value(owner), end, kind)
              for name, kind in names if kind is not None]
     return found[0] if value.kind != "dict_items" else Sequence(found)
 

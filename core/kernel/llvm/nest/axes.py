@@ -87,10 +87,10 @@ def write_parts(writer: Any, axis: int, rows: List[Any], go: Callable[[Any, List
     builder.store(zero, start)
     builder.cbranch(builder.icmp_signed("<", zero, size), part, end)
     builder.position_at_end(part)
-    first, behind = builder.load(start), size
+    first, stop = builder.load(start), size
     for count in places.values():
-        inside = builder.and_(builder.icmp_signed("<", first, count), builder.icmp_signed("<", count, behind))
-        behind = builder.select(inside, count, behind)
+        inside = builder.and_(builder.icmp_signed("<", first, count), builder.icmp_signed("<", count, stop))
+        stop = builder.select(inside, count, stop)
     own = []
     for k, row in enumerate(rows):
         index = first
@@ -98,9 +98,9 @@ def write_parts(writer: Any, axis: int, rows: List[Any], go: Callable[[Any, List
             back = builder.sub(first, places[k])
             index = builder.select(builder.icmp_signed("<", back, zero), builder.add(back, size), back)
         own.append(builder.add(row, builder.mul(index, writer.strides[k][axis])))
-    go(builder.sub(behind, first), own)
-    builder.store(behind, start)
-    builder.cbranch(builder.icmp_signed("<", behind, size), part, end)
+    go(builder.sub(stop, first), own)
+    builder.store(stop, start)
+    builder.cbranch(builder.icmp_signed("<", stop, size), part, end)
     builder.position_at_end(end)
 
 

@@ -27,7 +27,7 @@ def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[i
     whole = builder.sdiv(size, count)
     done = builder.mul(whole, count)
     rest = builder.sub(size, done)
-    waiting, behind = local(builder, kind, 1), local(builder, kind.element, kind.count)
+    waiting, tail = local(builder, kind, 1), local(builder, kind.element, kind.count)
     row = builder.bitcast(rows[-1], kind.element.as_pointer())
 
     def element(index: Any) -> Any:
@@ -46,8 +46,8 @@ def write_row(writer: Any, size: Any, rows: List[Any], lasts: str, fixed: Dict[i
     with builder.if_then(some):
         builder.store(value(ir.Constant(I64, 0)), waiting)
     loop(builder, builder.sub(whole, one), step)
-    loop(builder, rest, lambda index: builder.store(element(builder.add(done, index)), builder.gep(behind, [index])))
+    loop(builder, rest, lambda index: builder.store(element(builder.add(done, index)), builder.gep(tail, [index])))
     with builder.if_then(some):
         put(builder.sub(whole, one))
     loop(builder, rest, lambda index: builder.store(
-        builder.load(builder.gep(behind, [index])), builder.gep(row, [builder.add(done, index)]), align=1))
+        builder.load(builder.gep(tail, [index])), builder.gep(row, [builder.add(done, index)]), align=1))

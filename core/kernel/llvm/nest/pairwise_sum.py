@@ -280,9 +280,9 @@ class _Halves:
         whole = builder.and_(count, _number(-PAIRWISE_LEAST))
         with builder.if_then(builder.icmp_signed("<", _number(0), whole)):
             builder.store(self._add_lanes(start, whole, lanes), self.total)
-        behind = builder.add(start, whole)
+        tail = builder.add(start, whole)
         loop(builder, builder.sub(count, whole), lambda index: builder.store(builder.fadd(builder.load(
-            self.total), one(builder.add(behind, index))), self.total))
+            self.total), one(builder.add(tail, index))), self.total))
 
     def _value_of_leaf(self, index: Any) -> Any:
         return self.builder.load(self.builder.gep(self.leaf, [index]))

@@ -18,13 +18,13 @@ words_to_dims(npy_intp *dims, const int64_t *words, int64_t count)
     }
 }
 
-/* The size in bytes of an array of a shape. 0 if it has no elements or exceeds SPARE_BYTES. */
+/* The size in bytes of an array of a shape. 0 if it has no elements or exceeds BUFFER_POOL_BYTES. */
 static size_t
 shape_bytes(const npy_intp *shape, int ndim, npy_intp itemsize)
 {
     size_t bytes = (size_t)itemsize;
     for (int axis = 0; axis < ndim; axis++) {
-        if (shape[axis] <= 0 || (size_t)shape[axis] > SPARE_BYTES / bytes) {
+        if (shape[axis] <= 0 || (size_t)shape[axis] > BUFFER_POOL_BYTES / bytes) {
             return 0;
         }
         bytes *= (size_t)shape[axis];
@@ -38,7 +38,7 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
 {
     int varies = 0;
     size_t bytes = shape_bytes(shape, ndim, value_size(typenum));
-    if (bytes != 0 && bytes < SPARE_SMALLEST) {
+    if (bytes != 0 && bytes < BUFFER_POOL_SMALLEST) {
         PyObject *kept = owned_reuse(owned, typenum, ndim, bytes, is_private, &varies);
         if (kept != NULL) {
             array_reshape((PyArrayObject *)kept, shape, strides, fortran);
@@ -49,8 +49,8 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
     if (descr == NULL) {
         return NULL;
     }
-    if (is_private && (varies || bytes >= SPARE_SMALLEST)) {
-        return spare_array(descr, ndim, shape, strides, fortran, bytes);
+    if (is_private && (varies || bytes >= BUFFER_POOL_SMALLEST)) {
+        return pooled_array(descr, ndim, shape, strides, fortran, bytes);
     }
     if (result_is_ours(bytes)) {
         return result_array(descr, ndim, shape, strides, fortran, bytes);

@@ -2,7 +2,7 @@
  *
  * Private arrays never leave a kernel. Reuse pays because clearing fresh pages costs more than computing on them. A
  * block returns to the pool when its array's object ends, with the GIL held. The size of the pool is bounded. A block
- * is freed after many others were taken before it. spare_clear frees all blocks. */
+ * is freed after many others were taken before it. buffers_clear frees all blocks. */
 #include "runtime/arrays/buffer_pool.h"
 #include "launcher/abi.h"
 #include <string.h>
@@ -12,48 +12,48 @@
 #include <sys/mman.h>
 #endif
 
-#define SPARE_ROUNDED 256 /* bytes of the smallest block */
-#define SPARE_BLOCKS 32
-#define SPARE_IDLE 256               /* a block is freed after this number of others was taken */
+#define BUFFER_POOL_ROUNDED 256 /* bytes of the smallest block */
+#define BUFFER_POOL_BLOCKS 32
+#define BUFFER_POOL_IDLE 256         /* a block is freed after this number of others was taken */
 #define HUGE_PAGES (4 * 1024 * 1024) /* bytes; from this size on, NumPy requests huge pages */
 
 static struct {
     char *data;
     size_t size;
     size_t since;
-} spare[SPARE_BLOCKS]; /* ordered by time of return, the latest last */
+} pooled[BUFFER_POOL_BLOCKS]; /* ordered by time of return, the latest last */
 
-int spare_count = 0;
+int pooled_count = 0;
 
-size_t spare_bytes = 0;
+size_t pooled_bytes = 0;
 
-static size_t spare_taken = 0;
+static size_t buffers_taken = 0;
 
 static void
-spare_remove(int place)
+pooled_remove(int place)
 {
-    spare_bytes -= spare[place].size;
-    spare_count--;
-    memmove(spare + place, spare + place + 1, (spare_count - place) * sizeof(spare[0]));
+    pooled_bytes -= pooled[place].size;
+    pooled_count--;
+    memmove(pooled + place, pooled + place + 1, (pooled_count - place) * sizeof(pooled[0]));
 }
 
 static void
-spare_free(int place)
+pooled_free(int place)
 {
-    free(spare[place].data);
-    spare_remove(place);
+    free(pooled[place].data);
+    pooled_remove(place);
 }
 
 void
-spare_clear(void)
+buffers_clear(void)
 {
-    while (spare_count > 0) {
-        spare_free(0);
+    while (pooled_count > 0) {
+        pooled_free(0);
     }
 }
 
 char *
-spare_new(size_t size)
+buffer_new(size_t size)
 {
     char *data = malloc(size);
 #ifdef MADV_HUGEPAGE
@@ -67,71 +67,71 @@ spare_new(size_t size)
 
 /* Counts a block that is taken, and frees blocks that have been idle for too long. */
 static void
-spare_count_taken(void)
+count_taken(void)
 {
-    spare_taken++;
-    while (spare_count > 0 && spare_taken - spare[0].since > SPARE_IDLE) {
-        spare_free(0);
+    buffers_taken++;
+    while (pooled_count > 0 && buffers_taken - pooled[0].since > BUFFER_POOL_IDLE) {
+        pooled_free(0);
     }
 }
 
 char *
-spare_take_exact(size_t size)
+buffer_take_exact(size_t size)
 {
-    spare_count_taken();
-    for (int place = spare_count - 1; place >= 0; place--) {
-        if (spare[place].size == size) {
-            char *data = spare[place].data;
-            spare_remove(place);
+    count_taken();
+    for (int place = pooled_count - 1; place >= 0; place--) {
+        if (pooled[place].size == size) {
+            char *data = pooled[place].data;
+            pooled_remove(place);
             return data;
         }
     }
-    return spare_new(size);
+    return buffer_new(size);
 }
 
 /* Takes the smallest block that is large enough and less than twice as large, or allocates one. *size becomes the
  * block's size. */
 static char *
-spare_take(size_t *size)
+buffer_take(size_t *size)
 {
     int best = -1;
-    spare_count_taken();
-    for (int place = 0; place < spare_count; place++) {
-        if (spare[place].size >= *size && spare[place].size / 2 < *size
-            && (best < 0 || spare[place].size <= spare[best].size)) {
+    count_taken();
+    for (int place = 0; place < pooled_count; place++) {
+        if (pooled[place].size >= *size && pooled[place].size / 2 < *size
+            && (best < 0 || pooled[place].size <= pooled[best].size)) {
             best = place;
         }
     }
     if (best < 0) {
-        return spare_new(*size);
+        return buffer_new(*size);
     }
-    char *data = spare[best].data;
-    *size = spare[best].size;
-    spare_remove(best);
+    char *data = pooled[best].data;
+    *size = pooled[best].size;
+    pooled_remove(best);
     return data;
 }
 
 void
-spare_give(char *data, size_t size)
+buffer_give(char *data, size_t size)
 {
-    if (size < SPARE_SMALLEST || size > SPARE_BYTES) {
+    if (size < BUFFER_POOL_SMALLEST || size > BUFFER_POOL_BYTES) {
         free(data);
         return;
     }
-    while (spare_count > 0 && (spare_count == SPARE_BLOCKS || spare_bytes + size > SPARE_BYTES)) {
-        spare_free(0);
+    while (pooled_count > 0 && (pooled_count == BUFFER_POOL_BLOCKS || pooled_bytes + size > BUFFER_POOL_BYTES)) {
+        pooled_free(0);
     }
-    spare[spare_count].data = data;
-    spare[spare_count].size = size;
-    spare[spare_count++].since = spare_taken;
-    spare_bytes += size;
+    pooled[pooled_count].data = data;
+    pooled[pooled_count].size = size;
+    pooled[pooled_count++].since = buffers_taken;
+    pooled_bytes += size;
 }
 
 static void
 block_dealloc(PyObject *object)
 {
     Block *self = (Block *)object;
-    spare_give(self->data, self->size);
+    buffer_give(self->data, self->size);
     Py_TYPE(object)->tp_free(object);
 }
 
@@ -147,8 +147,8 @@ PyTypeObject block_type = {
 static size_t
 block_round(size_t size)
 {
-    size_t rounded = SPARE_ROUNDED;
-    while (rounded < size && rounded < SPARE_SMALLEST / 2) {
+    size_t rounded = BUFFER_POOL_ROUNDED;
+    while (rounded < size && rounded < BUFFER_POOL_SMALLEST / 2) {
         rounded *= 2;
     }
     return rounded < size ? size : rounded;
@@ -162,7 +162,7 @@ array_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int
 }
 
 PyObject *
-spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t size)
+pooled_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t size)
 {
     Block *block = PyObject_New(Block, &block_type); /* owned, then moved to the array */
     if (block == NULL) {
@@ -170,12 +170,12 @@ spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, 
         return NULL;
     }
     block->size = size;
-    if (size < SPARE_SMALLEST) {
+    if (size < BUFFER_POOL_SMALLEST) {
         block->size = block_round(size);
         block->data = malloc(block->size);
     }
     else {
-        block->data = spare_take(&block->size);
+        block->data = buffer_take(&block->size);
     }
     if (block->data == NULL) {
         PyObject_Free(block);

@@ -4,9 +4,9 @@
 
 #include "launcher/abi.h"
 
-#define PRIVATE (1 << 16)               /* flag in the type number of an array that never leaves the kernel */
-#define SPARE_SMALLEST (128 * 1024)     /* bytes; the C library itself keeps smaller blocks */
-#define SPARE_BYTES (128 * 1024 * 1024) /* maximum size of the pool */
+#define PRIVATE (1 << 16)                     /* flag in the type number of an array that never leaves the kernel */
+#define BUFFER_POOL_SMALLEST (128 * 1024)     /* bytes; the C library itself keeps smaller blocks */
+#define BUFFER_POOL_BYTES (128 * 1024 * 1024) /* maximum size of the pool */
 
 typedef struct {
     PyObject_HEAD
@@ -14,17 +14,17 @@ typedef struct {
     size_t size;
 } Block;
 
-extern int spare_count;
-extern size_t spare_bytes;
+extern int pooled_count;
+extern size_t pooled_bytes;
 
-void spare_clear(void);
-char *spare_new(size_t size);
+void buffers_clear(void);
+char *buffer_new(size_t size);
 
 /* Takes a block of exactly this size. A larger block's real size would be unknown when NumPy frees it. */
-char *spare_take_exact(size_t size);
+char *buffer_take_exact(size_t size);
 
 /* Puts a block from malloc into the pool, or frees it. Its real size may exceed `size`. */
-void spare_give(char *data, size_t size);
+void buffer_give(char *data, size_t size);
 
 extern PyTypeObject block_type;
 
@@ -32,6 +32,6 @@ extern PyTypeObject block_type;
 PyObject *array_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, char *data);
 
 /* A new array on a block. Steals descr. */
-PyObject *spare_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t size);
+PyObject *pooled_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t size);
 
 #endif

@@ -68,7 +68,7 @@ owned_drop(OwnedList *owned, PyObject *object)
         return;
     }
     size_t bytes = array_bytes(array);
-    if (bytes == 0 || bytes >= SPARE_SMALLEST) {
+    if (bytes == 0 || bytes >= BUFFER_POOL_SMALLEST) {
         Py_DECREF(object);
         return;
     }

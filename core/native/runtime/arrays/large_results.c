@@ -37,7 +37,7 @@ typedef struct {
 static void *
 result_malloc(void *context, size_t size)
 {
-    return spare_new(size);
+    return buffer_new(size);
 }
 
 static void *
@@ -55,7 +55,7 @@ result_realloc(void *context, void *data, size_t size)
 static void
 result_free(void *context, void *data, size_t size)
 {
-    spare_give(data, size);
+    buffer_give(data, size);
 }
 
 static PyDataMem_Handler result_handler = {
@@ -102,14 +102,14 @@ result_is_ours(size_t bytes)
 PyObject *
 result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, size_t bytes)
 {
-    char *data = spare_take_exact(bytes);
+    char *data = buffer_take_exact(bytes);
     if (data == NULL) {
         Py_DECREF(descr);
         return PyErr_NoMemory();
     }
     PyObject *array = array_on(descr, ndim, shape, strides, fortran, data);
     if (array == NULL) {
-        spare_give(data, bytes);
+        buffer_give(data, bytes);
         return NULL;
     }
     PyTraceMalloc_Track(TRACED_AS, (uintptr_t)data, bytes); /* NumPy untracks it */

@@ -135,7 +135,7 @@ has_few(uint64_t bits, int most)
 }
 
 /* Visits the set elements of a mask, at most `count`; `done` is their number so far. Calls ONE(i) for one element,
- * RUN(first, behind) for a run of them, or BLOCK(start, bits) for a whole block. A block without set elements costs
+ * RUN(first, end) for a run of them, or BLOCK(start, bits) for a whole block. A block without set elements costs
  * next to nothing, and a full one as much as a copy. */
 #define FOR_CHOSEN(ONE, RUN, wide, BLOCK) \
     for (int64_t start = 0; start < size && done < count; start += MASK_BLOCK) { \
@@ -154,16 +154,16 @@ has_few(uint64_t bits, int most)
             } \
             continue; \
         } \
-        for (int64_t first = start, behind; first < start + MASK_BLOCK; first = behind + 1) { \
+        for (int64_t first = start, end; first < start + MASK_BLOCK; first = end + 1) { \
             uint64_t gaps = ~bits >> (first - start); \
-            behind = gaps != 0 ? first + __builtin_ctzll(gaps) : start + MASK_BLOCK; \
-            RUN(first, behind) \
-            done += behind - first; \
+            end = gaps != 0 ? first + __builtin_ctzll(gaps) : start + MASK_BLOCK; \
+            RUN(first, end) \
+            done += end - first; \
         } \
     }
 #define NO_BLOCK(start, bits) 0
 #define PICK_ONE(i) to[done] = from[i];
-#define PICK_RUN(first, behind) memcpy(to + done, from + first, (behind - first) * sizeof(*to));
+#define PICK_RUN(first, end) memcpy(to + done, from + first, (end - first) * sizeof(*to));
 #define PICK_BLOCK(start, bits) WIDE(pick, *to, to + done, from + start, bits)
 
 #define PICK(type) \
@@ -184,7 +184,7 @@ runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t
 }
 
 #define PUT_ONE(i) to[i] = value[done];
-#define PUT_RUN(first, behind) memcpy(to + first, value + done, (behind - first) * sizeof(*to));
+#define PUT_RUN(first, end) memcpy(to + first, value + done, (end - first) * sizeof(*to));
 #define PUT_BLOCK(start, bits) WIDE(put, *to, to + start, value + done, bits)
 
 #define PUT(type) \
@@ -196,8 +196,8 @@ runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t
     }
 #define FILL_ONE(i) to[i] = value;
 
-#define FILL_RUN(first, behind) \
-    for (int64_t i = first; i < behind; i++) { \
+#define FILL_RUN(first, end) \
+    for (int64_t i = first; i < end; i++) { \
         to[i] = value; \
     }
 #define FILL_BLOCK(start, bits) WIDE(fill, *to, to + start, &value, bits)
@@ -211,8 +211,8 @@ runtime_mask_pick(int64_t out, int64_t data, int64_t mask, int64_t size, int64_t
     }
 #define FAR_ONE(i) memcpy((char *)data + (i) * itemsize, (const char *)values + step * done, itemsize);
 
-#define FAR_RUN(first, behind) \
-    for (int64_t i = first; i < behind; i++) { \
+#define FAR_RUN(first, end) \
+    for (int64_t i = first; i < end; i++) { \
         memcpy((char *)data + i * itemsize, (const char *)values + step * (done + i - first), itemsize); \
     }
 

@@ -441,19 +441,19 @@ runtime_next_entry(int64_t owner, int64_t position)
     return entry_next((PyObject *)owner, &next, &key, &value) ? next : 0;
 }
 
-/* `behind` is a result of next_entry. */
+/* `end` is a result of next_entry. */
 int64_t
-runtime_entry_key(int64_t frame, int64_t owner, int64_t behind, int64_t spec)
+runtime_entry_key(int64_t frame, int64_t owner, int64_t end, int64_t spec)
 {
     PyObject *key, *value; /* borrowed */
-    Py_ssize_t next = (Py_ssize_t)behind - 1;
+    Py_ssize_t next = (Py_ssize_t)end - 1;
     return entry_next((PyObject *)owner, &next, &key, &value) ? object_read(frame, key, (int64_t *)spec) : DECLINED;
 }
 
 int64_t
-runtime_entry_value(int64_t frame, int64_t dict, int64_t behind, int64_t spec)
+runtime_entry_value(int64_t frame, int64_t dict, int64_t end, int64_t spec)
 {
     PyObject *key, *value; /* borrowed */
-    Py_ssize_t next = (Py_ssize_t)behind - 1;
+    Py_ssize_t next = (Py_ssize_t)end - 1;
     return PyDict_Next((PyObject *)dict, &next, &key, &value) ? object_read(frame, value, (int64_t *)spec) : DECLINED;
 }

@@ -218,15 +218,15 @@ short_rows_add(const Reduction *reduction, Nest *nest)
     int is_double = reduction->typenum == NPY_DOUBLE;
     int is_dense = SUM_CODE_RUNS && stride == size && step == count * size && out_step == size;
     do {
-        npy_intp behind = 0; /* end of the last block that is repeated by single rows */
+        npy_intp added_end = 0; /* end of the last block that is repeated by single rows */
         for (npy_intp row = 0; row < rows;) {
             char *out = nest->data[1] + row * out_step, *source = nest->data[0] + row * step;
-            npy_intp added = is_dense && row >= behind ? rows_block_add(out, source, count, rows - row, is_double) : 0;
+            npy_intp added = is_dense && row >= added_end ? rows_block_add(out, source, count, rows - row, is_double) : 0;
             if (added > 0) {
                 row += added;
                 continue;
             }
-            behind = row >= behind ? row + ROWS_BLOCK : behind;
+            added_end = row >= added_end ? row + ROWS_BLOCK : added_end;
             if (!short_row_add(out, source, stride, count, is_double)) {
                 run_reduce(reduction, out, source, stride, count);
             }

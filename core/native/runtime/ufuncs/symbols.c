@@ -133,16 +133,17 @@ module_untraced(PyObject *module, PyObject *callable)
 }
 
 static PyObject *
-module_spare_clear(PyObject *module, PyObject *unused)
+module_buffers_clear(PyObject *module, PyObject *unused)
 {
-    size_t bytes = spare_bytes;
-    spare_clear();
+    size_t bytes = pooled_bytes;
+    buffers_clear();
     return PyLong_FromSize_t(bytes);
 }
 
 PyMethodDef symbol_functions[] = {
     {"reporter", module_reporter, METH_O, "What reports floating-point flags as the ufunc of a name does."},
-    {"spare_clear", module_spare_clear, METH_NOARGS, "Frees the memory that is kept for arrays of kernels; how many bytes."},
+    {"buffers_clear", module_buffers_clear, METH_NOARGS,
+     "Frees the memory that is kept for arrays of kernels; how many bytes."},
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS,
      "(function address, data address) of a ufunc's inner loop, or of what gives the bits of one of NumPy's own faster."},
