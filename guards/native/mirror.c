@@ -24,7 +24,7 @@ mirror_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObj
         Py_DECREF(answer);
         return passed;
     }
-    mirror_disagreements++;
+    mirror_disagreements += PyErr_ExceptionMatches(PyExc_AssertionError); /* a signal's handler may raise here as well */
     for (Py_ssize_t i = 0; passed && fetched != NULL && i < self->nresults; i++) {
         Py_CLEAR(fetched[i]);
     }
