@@ -55,7 +55,7 @@ def alarm_in():
 
     def begin(handler, after):
         signal.signal(signal.SIGALRM, handler)
-        signal.setitimer(signal.ITIMER_REAL, after)
+        signal.setitimer(signal.ITIMER_REAL, after, 1.0)  # again: another thread may receive the first one
     yield begin
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
