@@ -1,5 +1,6 @@
 """Stores into objects of earlier segments: they may be delayed or dropped only if the frame alone has the object."""
 
+import collections
 import types
 
 import numpy as np
@@ -134,8 +135,11 @@ def test_stores_reach_objects_that_others_have(situation, backend):
     assert kernel_count(f) >= 1
 
 
-@pytest.mark.parametrize("nested", [False, True])
-def test_objects_of_the_frame_alone_are_taken_as_such(nested):
+Row = collections.namedtuple("Row", ["box", "gain"])
+
+
+@pytest.mark.parametrize("kind", ["plain", "in_parts", "in_rows"])
+def test_objects_of_the_frame_alone_are_taken_as_such(kind):
     """The guard holds where nothing else has the object: in two variables, in another object, on the operand stack."""
     def plain(x, s, say):
         box = Box(x, 0.5)
@@ -153,12 +157,21 @@ def test_objects_of_the_frame_alone_are_taken_as_such(nested):
             y = x * s + pair.bump(s) + pair.box.gain
             pair = Pair(pair.gain * 0.5 + say(pair.gain))
         return y
-    f = in_parts if nested else plain
+    def in_rows(x, s, say):
+        row = Row(Box(1.0, 0.5), 0.5)
+        for _ in range(8):
+            twin = row.box
+            say()
+            y = x * s + row.box.bump(s) + twin.gain
+            row = Row(Box(y, row.gain * 0.5), say(row.gain))
+        return y
+    f = {"plain": plain, "in_parts": in_parts, "in_rows": in_rows}[kind]
     fast = pijit.jit(f, jit_config=mode_config({}))
     said = []
 
     def say(*values):
         said.append(values)
+        globals()  # a break: it is not captured
         return len(values) * 0.5
     wanted = f(np.ones(5), 0.25, say)
     told, said[:] = said[:], []
