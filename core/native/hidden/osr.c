@@ -7,23 +7,20 @@
  *
  *   no hidden function, tracing, MAX_MOVES reached      ->  None, without a call of `ask`
  *   another reference to the frame object exists        ->  None: its owner would see another frame's locals afterwards
- *   visits other than the 2nd, 4th, 8th ...             ->  None; from LONGEST_STRIDE on, `ask` runs at every
- *                                                           LONGEST_STRIDE-th visit */
+ *   most visits, see osr_pace_inl.h                     ->  None */
 #include "hidden/osr.h"
 #include "function/code_marks.h"
 #include "function/dispatch.h"
 #include "function/marks_inl.h"
+#include "function/osr_pace_inl.h"
 #include "hidden/hidden.h"
 #include "hidden/run_records.h"
 #include "hidden/thread_runs.h"
 
-#define MAX_MOVES 3
-#define LONGEST_STRIDE 4096
-
 typedef struct {
     PyObject_HEAD
-    PyObject *ask;           /* owned */
-    Py_ssize_t visits, next; /* the count so far; the count at which to ask next */
+    PyObject *ask; /* owned */
+    OsrPace pace;
 } OsrCheck;
 
 static void
@@ -162,9 +159,9 @@ osr_check_payload(const Shape *shape, PyObject *const *cells)
 static PyObject *
 osr_check_ask(OsrCheck *self, Record *record, const Shape *shape, PyObject *payload)
 {
-    PyObject *slots = PyList_New(shape->nslots);         /* owned */
-    PyObject *visits = PyLong_FromSsize_t(self->visits); /* owned */
-    PyObject *answer = NULL;                             /* owned, given away */
+    PyObject *slots = PyList_New(shape->nslots);              /* owned */
+    PyObject *visits = PyLong_FromSsize_t(self->pace.visits); /* owned */
+    PyObject *answer = NULL;                                  /* owned, given away */
     if (slots != NULL && visits != NULL) {
         Py_ssize_t own = shape->nlocals + shape->ncells;
         for (Py_ssize_t i = 0; i < shape->nslots; i++) {
@@ -240,10 +237,9 @@ static PyObject *
 osr_check_visit(PyObject *object, PyObject *const *cells, Py_ssize_t ncells)
 {
     OsrCheck *self = (OsrCheck *)object;
-    if (++self->visits < self->next) {
+    if (!osr_pace_asks(&self->pace)) {
         Py_RETURN_NONE;
     }
-    self->next = self->visits + (self->visits < LONGEST_STRIDE ? self->visits : LONGEST_STRIDE);
     PyThreadState *tstate = PyThreadState_Get();
     Record *record = osr_check_run(tstate, ncells);
     if (record == NULL || !thread_has_room(tstate)) {
@@ -271,8 +267,7 @@ hook_osr_check(PyObject *Py_UNUSED(module), PyObject *ask)
     }
     Py_INCREF(ask);
     osr_check->ask = ask;
-    osr_check->visits = 0;
-    osr_check->next = 2;
+    osr_pace_init(&osr_check->pace);
     PyObject *visit = PyCFunction_New(&osr_check_method, (PyObject *)osr_check); /* owned, given away */
     Py_DECREF(osr_check);
     return visit;

@@ -6,23 +6,20 @@
  *
  *   no shadow frame, tracing, MAX_MOVES reached         ->  None, without a call of `ask`
  *   another reference to the frame object exists        ->  None: its owner would see a frame without locals
- *   visits other than the 2nd, 4th, 8th ...             ->  None; from LONGEST_STRIDE on, `ask` runs at every
- *                                                           LONGEST_STRIDE-th visit */
+ *   most visits, see osr_pace_inl.h                     ->  None */
 #include "hook/osr.h"
 #include "function/code_marks.h"
 #include "function/dispatch.h"
 #include "function/marks_inl.h"
+#include "function/osr_pace_inl.h"
 #include "hook/select_code.h"
 #include "hook/shadow_frame.h"
 
-#define MAX_MOVES 3
-#define LONGEST_STRIDE 4096
-
 typedef struct {
     PyObject_HEAD
-    PyObject *ask;           /* owned */
-    Py_ssize_t slot;         /* the local that takes the operand stack */
-    Py_ssize_t visits, next; /* the count so far; the count at which to ask next */
+    PyObject *ask;   /* owned */
+    Py_ssize_t slot; /* the local that takes the operand stack */
+    OsrPace pace;
 } OsrCheck;
 
 static void
@@ -96,19 +93,18 @@ static PyObject *
 osr_check_visit(PyObject *object, PyObject *Py_UNUSED(args))
 {
     OsrCheck *self = (OsrCheck *)object;
-    if (++self->visits < self->next) {
+    if (!osr_pace_asks(&self->pace)) {
         Py_RETURN_NONE;
     }
-    self->next = self->visits + (self->visits < LONGEST_STRIDE ? self->visits : LONGEST_STRIDE);
     PyThreadState *tstate = PyThreadState_Get();
     ShadowRun *run = osr_check_run(tstate);
     if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
         Py_RETURN_NONE;
     }
-    PyFrameObject *frame = run->frame;                                          /* borrowed: it runs */
-    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame)); /* owned */
-    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL; /* owned */
-    PyObject *answer = NULL;                                                    /* owned */
+    PyFrameObject *frame = run->frame;                                               /* borrowed: it runs */
+    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame));      /* owned */
+    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->pace.visits) : NULL; /* owned */
+    PyObject *answer = NULL;                                                         /* owned */
     if (visits != NULL) {
         pause_begin();
         answer = PyObject_CallFunctionObjArgs(self->ask, (PyObject *)run->code, slots, frame->f_globals, frame->f_builtins,
@@ -161,8 +157,7 @@ hook_osr_check(PyObject *Py_UNUSED(module), PyObject *args)
     Py_INCREF(ask);
     osr_check->ask = ask;
     osr_check->slot = slot;
-    osr_check->visits = 0;
-    osr_check->next = 2;
+    osr_pace_init(&osr_check->pace);
     PyObject *visit = PyCFunction_New(&osr_check_method, (PyObject *)osr_check); /* owned, given away */
     Py_DECREF(osr_check);
     return visit;
