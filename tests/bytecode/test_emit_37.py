@@ -103,6 +103,6 @@ def test_blocks_are_mended():
     assert shown(stack.arrange()) == [
         ("STORE_FAST", first), ("STORE_FAST", first + 1), (setup, "inserted %d" % handler),
         ("LOAD_FAST", first + 1), ("DELETE_FAST", first + 1), ("LOAD_FAST", first), ("DELETE_FAST", first)]
-    assert stack.behind() == []
+    assert stack.epilogue() == []
     stack = SiteStack(Emit(emit.assembler, inside), cfg, 0, 2, [0]).exit(0, 0, {}, False, ())
     assert shown(stack.arrange()) == [("POP_BLOCK", None)]
