@@ -82,6 +82,9 @@ ROWS: Dict[str, OpInfo] = {
     "plain_items": OpInfo("o",
         "exits unless a list, or a dict as keys, has numbers, strings, arrays, and rows of these",
         facts=OBJECTS),
+    "even_rows": OpInfo("o",
+        "exits unless the rows of a list have one length, and arrays in it one shape, at each depth",
+        facts=OBJECTS),
     "hold": OpInfo("o", "the object lives as long as the kernel runs; exits where a list has what ends noticeably",
         facts=OBJECTS),
     # strings and bytes

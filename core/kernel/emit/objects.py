@@ -217,7 +217,7 @@ OBJECT_OPERATIONS: Dict[str, Callable[[KernelEmitter, Op], None]] = {
                      "new_function", "new_object", "box"), _display),
     "deque_append": _effect, "deque_appendleft": _effect, "deque_take": _plain,
     "heap_push": _effect, "heap_drop": _plain, "deque_drop": _plain, "hold": _hold, "draw": _draw,
-    "plain_items": _plain, "taken_entry": _asked, "take_entry": _plain,
+    "plain_items": _plain, "even_rows": _plain, "taken_entry": _asked, "take_entry": _plain,
     "find_item": _search, "count_items": _search, "sort": _plain, "collect_pair": _effect, "collect_member": _effect,
     "length": _asked, "next_entry": _asked, "char_code": _asked, "has_key": _has_key, "has_text": _has_key,
     "char_at": _char_at, "text_add": _text_add, "byte_at": _byte_at, "store_byte": _plain, "same_text": _same_text,

@@ -377,6 +377,21 @@ def plain_items(items: Any) -> None:
             raise BailOut
 
 
+def even_rows(items: Any) -> None:
+    """Raise unless the rows of a list have one length, and arrays in it one shape, at each depth."""
+    _row_shape(items)
+
+
+def _row_shape(value: Any) -> Tuple[int, ...]:
+    """The shape of an array of plain items; raises if they have several."""
+    if type(value) not in (list, tuple):
+        return np.shape(value)
+    shapes = set(map(_row_shape, value))
+    if len(shapes) > 1:
+        raise BailOut
+    return (len(value),) + (shapes.pop() if shapes else ())
+
+
 def get_key(owner: Any, key: Any, value: Any, kind: Any) -> Any:
     return _found(_value(owner, key, value), kind)
 
@@ -446,7 +461,8 @@ NAMES: Dict[str, Any] = {
     "count_items": count_items,
     "deque_item": deque_item, "deque_take": deque_take, "deque_drop": deque_drop,
     "deque_append": deque_append, "heap_push": heap_push, "heap_drop": heap_drop, "draw": draw,
-    "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items, "take_entry": take_entry,
+    "deque_appendleft": deque_appendleft, "hold": hold, "plain_items": plain_items, "even_rows": even_rows,
+    "take_entry": take_entry,
     "taken_entry": _launcher.taken_entry,
     "new_set": new_set, "has_key": has_key,
     "lacks_own": lacks_own,

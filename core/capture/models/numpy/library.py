@@ -50,6 +50,10 @@ from pijit.guards.facts import is_among, is_exactly
 
 TAKEN_AS_ARRAYS = frozenset("a x m xp fp y v ar arr ar1 ar2 weights w p b".split())
 """Parameters that NumPy's functions convert to arrays."""
+TAKEN_ONE_BY_ONE = frozenset("arrays tup choices condlist choicelist items iterable key keys multi_index".split())
+"""Parameters whose items NumPy's functions convert to arrays."""
+RAGGED_WARNS = np.lib.NumpyVersion(np.__version__) < "1.24.0"
+"""Whether NumPy warns when it converts rows of different lengths to an array; later versions raise ValueError."""
 PLAIN = (str, type(None), type(Ellipsis))
 ARRAY_METHOD = "ndarray."
 SAMPLED_ITEMS = 3
@@ -69,6 +73,10 @@ def invoke(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
         made = reshaped(interpreter, row, values, kinds)
     if made is not None:
         return made
+    if RAGGED_WARNS and row.path.split(".")[0] not in MODULES:
+        for name, value in zip(names, values):
+            if name.strip("*#.") not in TAKEN_ONE_BY_ONE and is_among(class_of(value), (list, tuple)):
+                _require_even_rows(interpreter, value)
     attrs = {"function": row.path, "keywords": tuple(keywords)}
     kind = _by_loop(interpreter, row, values, kinds, attrs) if not keywords else None
     if kind is not None:
@@ -80,6 +88,29 @@ def invoke(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
     items = [typed(kind, interpreter.emit("item", [results], kind, {"index": k}, exits=True))
              for k, kind in enumerate(kinds)]
     return Tuple_(items, value=made)
+
+
+def _require_even_rows(interpreter: Interpreter, value: Abstract) -> None:
+    """Side exit where rows of a list or tuple have different lengths: the call would warn, and bytecode repeat it."""
+    if isinstance(value, Instance) and not isinstance(value, KnownContainer) and class_of(value) is list:
+        if not isinstance(value.type, ListOf) or not isinstance(value.type.items, Scalar):
+            interpreter.emit("even_rows", [interpreter.object_value(value)], None, exits=True)
+        return
+    items = [interpreter.use(item) for item in interpreter.items_of(value) or ()]
+    arrays = [item for item in items if isinstance(item, Tensor) and item.type.ndim]
+    rows = [item for item in items if is_among(class_of(item), (list, tuple))]
+    if arrays and len(arrays) == len(items) and len({array.type.ndim for array in arrays}) == 1:
+        for other in arrays[1:]:
+            interpreter.require_shape(arrays[0], other)
+    elif arrays or rows and (len(rows) < len(items) or not _are_even(interpreter, rows)):
+        raise Break("PJ210", callee="function of rows that may have different lengths")
+
+
+def _are_even(interpreter: Interpreter, rows: List[Abstract]) -> bool:
+    """Whether lists and tuples have one known length, and numbers as items."""
+    contents = [interpreter.items_of(row) for row in rows]
+    return all(items is not None and len(items) == len(contents[0] or ()) for items in contents) and all(
+        number_type(item) is not None for items in contents for item in items or ())
 
 
 def _with_arrays(interpreter: Interpreter, row: LibraryFunction, names: List[str], arguments: List[Abstract],

@@ -56,6 +56,50 @@ runtime_plain_items(int64_t owner)
     return plain ? 0 : DECLINED;
 }
 
+#define UNKNOWN_LENGTH (-1)
+#define NO_LENGTH (-2) /* of an item that is no row */
+
+/* Whether an item at a depth is as long as those before it. */
+static int
+length_fits(npy_intp *lengths, int depth, npy_intp length)
+{
+    if (lengths[depth] == UNKNOWN_LENGTH) {
+        lengths[depth] = length;
+    }
+    return lengths[depth] == length;
+}
+
+/* True if plain items have one shape; `lengths` are those of the items before them, by depth. */
+static int
+rows_are_even(PyObject **items, Py_ssize_t count, int depth, npy_intp *lengths)
+{
+    int even = 1;
+    for (Py_ssize_t i = 0; even && i < count; i++) {
+        PyObject *item = items[i]; /* borrowed */
+        if (PyList_CheckExact(item) || PyTuple_CheckExact(item)) {
+            PyObject **row = PyList_CheckExact(item) ? ((PyListObject *)item)->ob_item : ((PyTupleObject *)item)->ob_item;
+            even = length_fits(lengths, depth, Py_SIZE(item)) && rows_are_even(row, Py_SIZE(item), depth + 1, lengths);
+            continue;
+        }
+        int ndim = PyArray_CheckExact(item) ? PyArray_NDIM((PyArrayObject *)item) : 0;
+        for (int axis = 0; even && axis < ndim; axis++) {
+            even = length_fits(lengths, depth + axis, PyArray_DIM((PyArrayObject *)item, axis));
+        }
+        even = even && length_fits(lengths, depth + ndim, NO_LENGTH);
+    }
+    return even;
+}
+
+int64_t
+runtime_even_rows(int64_t list)
+{
+    npy_intp lengths[DEEPEST_QUIET + NPY_MAXDIMS + 2];
+    for (size_t depth = 0; depth < sizeof(lengths) / sizeof(lengths[0]); depth++) {
+        lengths[depth] = UNKNOWN_LENGTH;
+    }
+    return rows_are_even(((PyListObject *)list)->ob_item, PyList_GET_SIZE((PyObject *)list), 0, lengths) ? 0 : DECLINED;
+}
+
 /* `keywords` is a tuple of the last arguments' names, or NULL. Returns a NEW reference, or NULL with an exception
  * set. */
 static PyObject *
