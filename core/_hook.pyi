@@ -105,12 +105,13 @@ if sys.version_info < (3, 11):
         a disabled thread is asked about later. None removes the filter.
         """
 
-    def osr_check(ask: Callable[..., Optional[Tuple[CodeType, int]]], slot: int) -> Callable[[], object]:
-        """The callable that linked code calls at a loop's header, to continue in newer code if there is any.
+    def osr_check(ask: Callable[..., Optional[Tuple[CodeType, int]]], slot: int) -> "OsrCheck":
+        """What linked code asks at a loop's header, to continue in newer code if there is any.
 
-        It acts at the 2nd, 4th, 8th ... visit by a shadow frame that nobody else holds and that is not traced. Then it
-        calls ask(code, slots, globals, builtins, visits), with this thread disabled. The arguments are the original
-        code object, and the frame's locals, cells and free variables.
+        Linked code asks it for an item, as an iterator. The 2nd, 4th, 8th ... visit gets one. Then linked code calls
+        the OSR check. In a shadow frame that nobody else holds and that is not traced, it calls ask(code, slots,
+        globals, builtins, visits), with this thread disabled. The arguments are the original code object, and the
+        frame's locals, cells and free variables.
 
         If ask returns a code object, and the number of its local for the operand stack, the OSR check returns a token.
         The linked code has to return the token, with its operand stack as a tuple in the local `slot`. Otherwise the
@@ -125,14 +126,14 @@ else:
         if nothing was sent.
         """
 
-    def osr_check(
-            ask: Callable[..., Optional[CodeType]]) -> Callable[..., Optional[Callable[[Tuple[Any, ...]], object]]]:
-        """The callable that linked code calls at a loop's header, to continue in newer code if there is any.
+    def osr_check(ask: Callable[..., Optional[CodeType]]) -> "OsrCheck":
+        """What linked code asks at a loop's header, to continue in newer code if there is any.
 
-        The linked code passes the cells of its own variables, in the order of co_cellvars. The OSR check acts at the
-        2nd, 4th, 8th ... visit in a frame that nobody else holds and that is not traced. Then it calls ask(code, slots,
-        globals, builtins, visits), with this thread disabled. The arguments are the original code object, and the
-        frame's locals, cells and free variables, UNBOUND for those without a value.
+        Linked code asks it for an item, as an iterator. The 2nd, 4th, 8th ... visit gets one. Then linked code calls
+        the OSR check with the cells of its own variables, in the order of co_cellvars. In a frame that nobody else
+        holds and that is not traced, it calls ask(code, slots, globals, builtins, visits), with this thread disabled.
+        The arguments are the original code object, and the frame's locals, cells and free variables, UNBOUND for those
+        without a value.
 
         If ask returns a code object, the OSR check returns a Move. The linked code calls the Move with its operand
         stack, a tuple, and returns the result. Otherwise the OSR check returns None. A call moves at most three times.
@@ -150,6 +151,16 @@ def set_error_handler(callable: Optional[Callable[[CodeType, BaseException], obj
 
 def set_rebuild(callable: Callable[[FunctionType], object]) -> None:
     """Unpickle a JitFunction that has no global name by callable(py_func); until this is set, by its own type."""
+
+class OsrCheck:
+    """The result of `osr_check`: an iterator over the visits that ask, and the callable that asks."""
+
+    def __iter__(self) -> "OsrCheck": ...
+
+    def __next__(self) -> None:
+        """Count a visit. Raises StopIteration at most visits; the iterator does not end."""
+
+    def __call__(self, *cells: object) -> Optional[Callable[[Tuple[Any, ...]], object]]: ...
 
 class Callee:
     """A function that linked code calls, that is not inlined, and that is compiled on its own for such calls.

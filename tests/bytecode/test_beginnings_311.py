@@ -324,11 +324,20 @@ def test_an_osr_check_hands_over_the_operands(natives):
     header = header_of(cfg, 0)
     asked = []
 
-    def osr_check():
-        asked.append(dict(sys._getframe(1).f_locals))
-        frame = sys._getframe(1)
-        return None if len(asked) < 3 else lambda stack: ("moved", frame, stack)
-    run = linked(moves, cfg, [], osr_checks={header: lambda slot: osr_check})
+    class OsrCheck:
+        """Has an item at each visit; the third call moves."""
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            return None
+
+        def __call__(self):
+            frame = sys._getframe(1)
+            asked.append(dict(frame.f_locals))
+            return None if len(asked) < 3 else lambda stack: ("moved", frame, stack)
+    run = linked(moves, cfg, [], osr_checks={header: lambda slot: OsrCheck()})
     answer, frame, stack = run([1, 2, 3, 4])
     assert answer == "moved" and [one["total"] for one in asked] == [0, 1, 3]
     code = link(cfg, [], [], start=header)

@@ -52,8 +52,8 @@ def test_jumps(emit):
     assert shown(emit.if_below(7, label)) == [("DUP_TOP", None), ("LOAD_CONST", emit.assembler.const(7)),
                                               ("COMPARE_OP", dis.cmp_op.index("<")), ("POP_JUMP_IF_TRUE", "there")]
     gate = iter(())
-    assert shown(emit.gate(gate, label)) == [("LOAD_CONST", emit.assembler.const(gate)), ("FOR_ITER", "gate is shut"),
-                                             ("POP_TOP", None), ("POP_TOP", None), ("JUMP_ABSOLUTE", "there"), "gate is shut"]
+    assert shown(emit.if_item(gate, [emit.jump(label)])) == [("LOAD_CONST", emit.assembler.const(gate)), ("FOR_ITER", "no item"),
+                                             ("POP_TOP", None), ("POP_TOP", None), ("JUMP_ABSOLUTE", "there"), "no item"]
 
 
 def test_locals(emit):

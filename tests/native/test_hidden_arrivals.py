@@ -22,6 +22,7 @@ JUMP_IF = "POP_JUMP_FORWARD_IF_" if PY == (3, 11) else "POP_JUMP_IF_"
 LOAD_CELL = "LOAD_FAST" if PY >= (3, 13) else "LOAD_CLOSURE"
 IDLE_LIMIT = 64
 OPEN_LIMIT = 4
+SKIPPED = {(3, 11): [], (3, 12): ["END_FOR"]}.get(PY, ["END_FOR", "POP_TOP"])
 
 
 # ---- Code ------------------------------------------------------------------------------------------------
@@ -228,12 +229,15 @@ def counting(n):
 def observed(code, osr_check, cells=()):
     """Code that asks an OSR check at its loop's header."""
     listing = Bytecode.from_code(code)
-    on = Label()
-    items = callable_of(Instr("LOAD_CONST", osr_check)) + [Instr(LOAD_CELL, CellVar(name)) for name in cells]
+    on, skip = Label(), Label()
+    loop = index_of(listing, "FOR_ITER")
+    items = [Instr("LOAD_CONST", osr_check), Instr("FOR_ITER", skip), Instr("POP_TOP"), Instr("POP_TOP")]
+    items += callable_of(Instr("LOAD_CONST", osr_check)) + [Instr(LOAD_CELL, CellVar(name)) for name in cells]
     items += calling(len(cells)) + [Instr("STORE_FAST", "$move"), Instr("LOAD_FAST", "$move"),
                                     Instr(JUMP_IF + "NONE", on), Instr("BUILD_TUPLE", 1), Instr("STORE_FAST", "$stack")]
     items += callable_of(Instr("LOAD_FAST", "$move")) + [Instr("LOAD_FAST", "$stack")] + calling(1)
-    insert(listing, index_of(listing, "FOR_ITER"), items + [Instr("RETURN_VALUE"), on])
+    items += [Instr("RETURN_VALUE"), skip, *[Instr(name) for name in SKIPPED], on]
+    insert(listing, loop, items)
     return finished(listing, code)
 
 

@@ -199,12 +199,12 @@ class Emit:
         """Leave a local without a value; it need not have one."""
         return [self.const(None), self.op("STORE_FAST", slot), self.op("DELETE_FAST", slot)]
 
-    def gate(self, gate: Any, reentry: Label) -> List[Item]:
-        """Ask an iterator for an item; jump if there is one."""
-        shut = Label("gate is shut")
+    def if_item(self, iterator: Any, then: Sequence[Item]) -> List[Item]:
+        """Ask a constant, an iterator, for an item. If there is one, drop it and run the code, which ends in a jump."""
+        none = Label("no item")
         skipped: List[Item] = [self.op(dis.opname[opcode]) for opcode in SKIPPED_BY_FOR_ITER]
-        return [self.const(gate), self.op("FOR_ITER", shut), self.op("POP_TOP"), self.op("POP_TOP"), self.jump(reentry),
-                shut, *skipped]
+        return [self.const(iterator), self.op("FOR_ITER", none), self.op("POP_TOP"), self.op("POP_TOP"), *then, none,
+                *skipped]
 
 
 def cell_slot(assembler: Assembler, number: int) -> int:

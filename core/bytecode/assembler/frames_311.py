@@ -120,11 +120,13 @@ def frame_slots(code: CodeType, names: Sequence[str], slots: Sequence[int]) -> T
 
 def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
     """Code that makes an OSR check. Unless the answer is None, it returns the answer's result for the operands."""
-    on, move = Label("no move"), emit.assembler.local(MOVE)
+    move, stays, on = emit.assembler.local(MOVE), Label("no move"), Label("go on")
     cells = [emit.cell(number) for number in range(len(cfg.function.cellvars))]
-    return [*emit.call(make(0), cells), *emit.if_none(on), emit.op("STORE_FAST", move),
-            emit.op("BUILD_TUPLE", cfg.stack_depth[header]), *emit.put_back([move]), emit.op("SWAP", 2),
-            *emit.call_pair(), emit.op("RETURN_VALUE"), on, emit.op("POP_TOP")]
+    check = make(0)
+    return [*emit.if_item(check, [
+        *emit.call(check, cells), *emit.if_none(stays), emit.op("STORE_FAST", move),
+        emit.op("BUILD_TUPLE", cfg.stack_depth[header]), *emit.put_back([move]), emit.op("SWAP", 2), *emit.call_pair(),
+        emit.op("RETURN_VALUE"), stays, emit.op("POP_TOP"), emit.jump_over(on)]), on]
 
 
 def moved_in(emit: Emit, slots: Sequence[int]) -> List[Item]:

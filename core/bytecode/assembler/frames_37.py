@@ -192,10 +192,12 @@ class ExitStack:
 
 def moved_away(emit: Emit, cfg: CFG, header: int, make: Callable[[int], Any]) -> List[Item]:
     """Code that makes an OSR check and returns its answer unless that is None; see `osr`."""
-    stack, move, on = emit.assembler.local(STACK), emit.assembler.local(MOVE), Label("no move")
-    return [*emit.call(make(stack)), *emit.if_none(on), emit.op("STORE_FAST", move),
-            emit.op("BUILD_TUPLE", cfg.stack_depth[header]), emit.op("STORE_FAST", stack), emit.op("LOAD_FAST", move),
-            emit.op("RETURN_VALUE"), on, emit.op("POP_TOP")]
+    stack, move, stays, on = emit.assembler.local(STACK), emit.assembler.local(MOVE), Label("no move"), Label("go on")
+    check = make(stack)
+    return [*emit.if_item(check, [
+        *emit.call(check), *emit.if_none(stays), emit.op("STORE_FAST", move),
+        emit.op("BUILD_TUPLE", cfg.stack_depth[header]), emit.op("STORE_FAST", stack), emit.op("LOAD_FAST", move),
+        emit.op("RETURN_VALUE"), stays, emit.op("POP_TOP"), emit.jump_over(on)]), on]
 
 
 def to_go_on(linked: CodeType) -> Any:

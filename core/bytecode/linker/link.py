@@ -158,7 +158,7 @@ def link(cfg: CFG, sites: Sequence[Site], probes: Sequence[Probe],
     for key, site in (reentries or {}).items():
         writer = _Writer(cfg, assembler, site, reentry_labels, announced, announce, beginning)
         if site.gate is not None:
-            assembler.insert(site.index, writer.emit.gate(site.gate, reentry_labels[key]))
+            assembler.insert(site.index, writer.emit.if_item(site.gate, [writer.emit.jump(reentry_labels[key])]))
         written = writer.write()  # this appends to ``beginning``
         beginning += [reentry_labels[key]] + written + [writer.emit.jump(assembler.original(site.index))]
     if beginning:  # before all other code, because handler setups can only lead forwards

@@ -1,13 +1,14 @@
 /* On-stack replacement, bounded: moves a running call to newer linked code.
  *
- * At a loop's header, linked code that still observes types calls an *OSR check* with its own cells. It returns None, and
- * the loop continues; or a Move, if its `ask` has newer linked code. Then linked code calls the Move with its operand
+ * At a loop's header, linked code that still observes types asks an *OSR check* for an item, which is the cheapest call
+ * in bytecode. Most visits get none, and the loop continues. After an item, linked code calls the OSR check with its own
+ * cells. It returns None; or a Move, if its `ask` has newer linked code. Then linked code calls the Move with its operand
  * stack, a tuple, and returns the result. record_move resumes in the newer code, which begins with `arrive`. That
  * returns the locals of the original, UNBOUND for those without a value, then the cells, then the operand stack.
  *
  *   no hidden function, tracing, MAX_MOVES reached      ->  None, without a call of `ask`
  *   another reference to the frame object exists        ->  None: its owner would see another frame's locals afterwards
- *   most visits, see osr_pace_inl.h                     ->  None */
+ *   most visits, see osr_pace_inl.h                     ->  no item */
 #include "hidden/osr.h"
 #include "function/code_marks.h"
 #include "function/dispatch.h"
@@ -61,13 +62,6 @@ osr_check_dealloc(OsrCheck *self)
     Py_DECREF(self->ask);
     PyObject_Free(self);
 }
-
-PyTypeObject OsrCheck_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
-    .tp_basicsize = sizeof(OsrCheck),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_dealloc = (destructor)osr_check_dealloc,
-};
 
 /* The run that can move now, or NULL. */
 static Record *
@@ -233,13 +227,21 @@ osr_check_try(OsrCheck *self, Record *record, PyObject *const *cells, Py_ssize_t
     Py_RETURN_NONE;
 }
 
+/* A visit of the header: None, NEW, if it asks; otherwise NULL without an exception. */
 static PyObject *
-osr_check_visit(PyObject *object, PyObject *const *cells, Py_ssize_t ncells)
+osr_check_next(OsrCheck *self)
 {
-    OsrCheck *self = (OsrCheck *)object;
     if (!osr_pace_asks(&self->pace)) {
-        Py_RETURN_NONE;
+        return NULL;
     }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+osr_check_call(OsrCheck *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
+{
+    PyObject *const *cells = &PyTuple_GET_ITEM(args, 0); /* borrowed */
+    Py_ssize_t ncells = PyTuple_GET_SIZE(args);
     PyThreadState *tstate = PyThreadState_Get();
     Record *record = osr_check_run(tstate, ncells);
     if (record == NULL || !thread_has_room(tstate)) {
@@ -248,11 +250,14 @@ osr_check_visit(PyObject *object, PyObject *const *cells, Py_ssize_t ncells)
     return osr_check_try(self, record, cells, ncells);
 }
 
-static PyMethodDef osr_check_method = {
-    "visit",
-    (PyCFunction)(void (*)(void))osr_check_visit,
-    METH_FASTCALL,
-    "Answers a Move to newer linked code, or None.",
+PyTypeObject OsrCheck_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
+    .tp_basicsize = sizeof(OsrCheck),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = (destructor)osr_check_dealloc,
+    .tp_call = (ternaryfunc)osr_check_call,
+    .tp_iter = PyObject_SelfIter,
+    .tp_iternext = (iternextfunc)osr_check_next,
 };
 
 PyObject *
@@ -261,14 +266,12 @@ hook_osr_check(PyObject *Py_UNUSED(module), PyObject *ask)
     if (!PyCallable_Check(ask)) {
         return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
     }
-    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned */
+    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned, given away */
     if (osr_check == NULL) {
         return NULL;
     }
     Py_INCREF(ask);
     osr_check->ask = ask;
     osr_pace_init(&osr_check->pace);
-    PyObject *visit = PyCFunction_New(&osr_check_method, (PyObject *)osr_check); /* owned, given away */
-    Py_DECREF(osr_check);
-    return visit;
+    return (PyObject *)osr_check;
 }

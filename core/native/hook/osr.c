@@ -1,12 +1,13 @@
 /* On-stack replacement, bounded: moves a running call to newer linked code.
  *
- * At a loop's header, linked code that still observes types calls an *OSR check*. It returns None, and the loop continues;
- * or a Move, if its `ask` has newer linked code. Then linked code stores its operand stack in a local and returns the
- * Move. shadow_evaluate resumes in a frame of the newer code, which begins at that header.
+ * At a loop's header, linked code that still observes types asks an *OSR check* for an item, which is the cheapest call
+ * in bytecode. Most visits get none, and the loop continues. After an item, linked code calls the OSR check. It returns
+ * None; or a Move, if its `ask` has newer linked code. Then linked code stores its operand stack in a local and returns
+ * the Move. shadow_evaluate resumes in a frame of the newer code, which begins at that header.
  *
  *   no shadow frame, tracing, MAX_MOVES reached         ->  None, without a call of `ask`
  *   another reference to the frame object exists        ->  None: its owner would see a frame without locals
- *   most visits, see osr_pace_inl.h                     ->  None */
+ *   most visits, see osr_pace_inl.h                     ->  no item */
 #include "hook/osr.h"
 #include "function/code_marks.h"
 #include "function/dispatch.h"
@@ -42,13 +43,6 @@ osr_check_dealloc(OsrCheck *self)
     Py_DECREF(self->ask);
     PyObject_Del(self);
 }
-
-PyTypeObject OsrCheck_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
-    .tp_basicsize = sizeof(OsrCheck),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_dealloc = (destructor)osr_check_dealloc,
-};
 
 /* The run that can move now, or NULL. */
 static ShadowRun *
@@ -89,13 +83,20 @@ move_make(OsrCheck *self, ShadowRun *run, PyObject *answer)
     return (PyObject *)move;
 }
 
+/* A visit of the header: None, NEW, if it asks; otherwise NULL without an exception. */
 static PyObject *
-osr_check_visit(PyObject *object, PyObject *Py_UNUSED(args))
+osr_check_next(OsrCheck *self)
 {
-    OsrCheck *self = (OsrCheck *)object;
     if (!osr_pace_asks(&self->pace)) {
-        Py_RETURN_NONE;
+        return NULL;
     }
+    Py_RETURN_NONE;
+}
+
+/* A Move or None, NEW; NULL with an exception that `ask` has raised. */
+static PyObject *
+osr_check_call(OsrCheck *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
     PyThreadState *tstate = PyThreadState_Get();
     ShadowRun *run = osr_check_run(tstate);
     if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
@@ -132,11 +133,14 @@ osr_check_visit(PyObject *object, PyObject *Py_UNUSED(args))
     Py_RETURN_NONE;
 }
 
-static PyMethodDef osr_check_method = {
-    "visit",
-    osr_check_visit,
-    METH_NOARGS,
-    "Answers a Move to newer linked code, or None.",
+PyTypeObject OsrCheck_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
+    .tp_basicsize = sizeof(OsrCheck),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_dealloc = (destructor)osr_check_dealloc,
+    .tp_call = (ternaryfunc)osr_check_call,
+    .tp_iter = PyObject_SelfIter,
+    .tp_iternext = (iternextfunc)osr_check_next,
 };
 
 PyObject *
@@ -150,7 +154,7 @@ hook_osr_check(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyCallable_Check(ask)) {
         return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
     }
-    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned */
+    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned, given away */
     if (osr_check == NULL) {
         return NULL;
     }
@@ -158,7 +162,5 @@ hook_osr_check(PyObject *Py_UNUSED(module), PyObject *args)
     osr_check->ask = ask;
     osr_check->slot = slot;
     osr_pace_init(&osr_check->pace);
-    PyObject *visit = PyCFunction_New(&osr_check_method, (PyObject *)osr_check); /* owned, given away */
-    Py_DECREF(osr_check);
-    return visit;
+    return (PyObject *)osr_check;
 }
