@@ -21,22 +21,26 @@ from pijit.core.bytecode.instructions.scan import has_backward_jump
 from pijit.core.kernel.compile_permission import TooEarly
 from pijit.guards._evaluate import EntryCache, Program
 
-SHARE = 0.4
+SHARE = 0.3
 """Part of the program's running time that may be spent on compiling."""
 THRESHOLD = 0.05
 """Minimum of seconds that a function must have taken."""
 FACTOR = 1.0
 """Minimum of the time that a function must have taken, as a multiple of the expected compile time."""
-FIRST = 1.0
-"""Additional seconds of the first kernel, for importing the compiler."""
-PER_CHARACTER = 4e-5
-"""Estimated seconds of compiling per character of a kernel's source, until kernels were measured."""
-CAPTURE = 0.05
-"""Estimated seconds for capturing and linking a function."""
-IMPORTS = 0.8
-"""Estimated seconds for importing the capturer, once."""
-STARTUP = 0.2
-"""Additional seconds of a program's start because of pijit."""
+STARTUP = 0.1
+"""Seconds of a program's start because of pijit, if they were not measured."""
+SLOWEST_STARTUP = 1.0
+"""Maximum of seconds that count as a program's start; a process that has run for long has not just started."""
+IMPORTS = 2.5
+"""Estimated time for importing the capturer, once, as a multiple of the start's. Both read and run many modules."""
+FIRST = 1.5
+"""Estimated additional time of the first kernel, for importing the compiler, as a multiple of the start's."""
+CAPTURE = 0.3
+"""Estimated time for capturing and linking a function, as a multiple of the start's."""
+PER_CHARACTER = 2.5e-4
+"""Estimated time of compiling per character of a kernel's source, as a multiple of the start's, until measured."""
+USUAL_SOURCE = 2500
+"""Characters of a kernel's source, before there is one."""
 AGAIN = 0.02
 """Seconds until a function without budget asks again."""
 NS = 10 ** 9
@@ -50,27 +54,34 @@ class Budget:
         clock: returns processor seconds, so that other processes do not count.
         threshold: see `THRESHOLD`.
         share: see `SHARE`.
+        startup: processor seconds that the start of the program took. They measure the machine: other times are
+            estimated as multiples.
     """
 
     def __init__(self, clock: Callable[[], float] = time.process_time, threshold: float = THRESHOLD,
-                 share: float = SHARE) -> None:
+                 share: float = SHARE, startup: float = STARTUP) -> None:
         self.threshold = threshold
         self._share = share
         self._clock = clock
         self._began = clock()
-        self._spent = STARTUP
+        self._startup = min(startup, SLOWEST_STARTUP)
+        self._spent = self._startup
         self._compiled, self._characters = 0.0, 0
         self._since: Optional[float] = None
         self._permitted: Optional[Tuple[int, float]] = None
 
     def expected(self) -> float:
         """Estimated seconds of compiling a function about which nothing is known."""
-        return CAPTURE + (0.0 if "pijit.core.pipeline" in sys.modules else IMPORTS)
+        captured = "pijit.core.pipeline" in sys.modules
+        return self._startup * (CAPTURE + (0.0 if captured else IMPORTS)) + self._of_characters(USUAL_SOURCE)
 
     def of_source(self, source: str) -> float:
         """Estimated seconds of compiling a kernel."""
-        rate = self._compiled / self._characters if self._compiled else PER_CHARACTER
-        return rate * len(source) + (0.0 if "numba" in sys.modules else FIRST)
+        return self._of_characters(len(source))
+
+    def _of_characters(self, count: int) -> float:
+        rate = self._compiled / self._characters if self._compiled else PER_CHARACTER * self._startup
+        return rate * count + (0.0 if "numba" in sys.modules else FIRST * self._startup)
 
     def affords(self, seconds: float) -> bool:
         """Whether this many more seconds may be spent now."""

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 from pijit import logs, options
@@ -62,7 +63,7 @@ def _budget() -> Any:
         return None
     from pijit.core.warm_up import Budget  # needs an extension module
 
-    return Budget()
+    return Budget(startup=time.process_time())
 
 
 def _run(known: argparse.Namespace, afterwards: Callable[[Any, argparse.Namespace], None]) -> int:

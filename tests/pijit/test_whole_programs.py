@@ -1,6 +1,7 @@
 """Functions and loops of whole programs are compiled when they have earned it, within a budget."""
 
 import builtins
+import sys
 import textwrap
 
 import pytest
@@ -177,6 +178,15 @@ def test_budget_counts_what_was_spent():
 
     budget.spend(serve)
     assert not budget.affords(2.0) and budget.affords(1.5)
+
+
+def test_compile_times_are_multiples_of_the_start(monkeypatch):
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    monkeypatch.delitem(sys.modules, "pijit.core.pipeline", raising=False)
+    slow, fast = Budget(startup=0.5), Budget(startup=0.05)
+    assert slow.expected() == pytest.approx(10 * fast.expected())
+    assert slow.of_source("x" * 1000) == pytest.approx(10 * fast.of_source("x" * 1000))
+    assert Budget(startup=3600.0).expected() == pytest.approx(2 * slow.expected())
 
 
 def test_chill_wants_a_callable():
