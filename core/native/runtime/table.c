@@ -16,6 +16,7 @@
 #include "runtime/ufuncs/error_state.h"
 #include "runtime/ufuncs/iteration_order.h"
 #include "runtime/ufuncs/iteration_plan.h"
+#include "runtime/ufuncs/loops.h"
 #include "runtime/ufuncs/random.h"
 #include "runtime/ufuncs/symbols.h"
 
@@ -53,9 +54,9 @@ static const char entry_lines[] =
 int
 runtime_register(PyObject *module)
 {
-    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || results_probe() < 0 || deques_ready() < 0
-        || quiet_ends_init() < 0 || errors_find() < 0 || PyModule_AddFunctions(module, symbol_functions) < 0
-        || PyModule_AddFunctions(module, draw_functions) < 0
+    if (PyType_Ready(&block_type) < 0 || nest_probe() < 0 || iterator_probe() < 0 || loops_probe() < 0 || results_probe() < 0
+        || deques_ready() < 0 || quiet_ends_init() < 0 || errors_find() < 0
+        || PyModule_AddFunctions(module, symbol_functions) < 0 || PyModule_AddFunctions(module, draw_functions) < 0
         || PyModule_AddIntConstant(module, "RESULTS_COME_BACK", results_come_back()) < 0
         || PyModule_AddFunctions(module, product_functions) < 0) {
         return -1;

@@ -185,14 +185,16 @@ pool_run(PoolBody body, int64_t *arguments, int64_t count, int64_t align, int64_
 
 /* ---- number of threads ---- */
 
-/* The result of numba.get_num_threads, or NULL without an exception. breaker_hold hides pending requests to the
- * interpreter, because none may be handled while a kernel runs. An interrupt that arrives nevertheless is requested
- * again. */
+/* The result of numba.get_num_threads, or NULL without an exception. numba's threads must have been started.
+ *
+ * The public function is not called: it takes a lock that numba shares between processes. A child that is forked while
+ * another thread has this lock never gives it back. breaker_hold hides pending requests to the interpreter, because
+ * none may be handled while a kernel runs. An interrupt that arrives nevertheless is requested again. */
 static PyObject *
 numba_asked(PyObject *parallel)
 {
     breaker_hold();
-    PyObject *answer = PyObject_CallMethod(parallel, "get_num_threads", NULL); /* new: the result */
+    PyObject *answer = PyObject_CallMethod(parallel, "_get_num_threads", NULL); /* new: the result */
     breaker_restore();
     if (answer == NULL) {
         int interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);

@@ -183,6 +183,18 @@ def test_the_number_of_threads_is_numbas():
     assert _launcher.threads()[0] == before and shared_loops(lambda: f(x, y)) > 0
 
 
+def test_a_lock_of_numbas_is_not_waited_for():
+    parallel = pytest.importorskip("numba.np.ufunc.parallel")
+    x, y = numbers((20011,), np.float64, 1), numbers((20011,), np.float64, 2)
+    f, results = ready(chain, x, y), []
+    parallel.set_num_threads(parallel.get_num_threads())
+    with parallel._backend_init_process_lock:
+        thread = threading.Thread(target=lambda: results.append(f(x, y).tobytes()), daemon=True)
+        thread.start()
+        thread.join(20)
+        assert results == [chain(x, y).tobytes()]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_child_starts_threads_of_its_own():
     x, y = numbers((20011,), np.float64, 1), numbers((20011,), np.float64, 2)

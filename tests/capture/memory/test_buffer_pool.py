@@ -109,8 +109,8 @@ def chain(x, y):
 
 def handler_name(x):
     """Who has the memory of an array, in the words of NumPys that say so."""
-    names = getattr(np, "_core", getattr(np, "core", None)).multiarray
-    return names.get_handler_name(x) if hasattr(names, "get_handler_name") else None
+    core = np.core if int(np.__version__.split(".")[0]) < 2 else np._core
+    return core.multiarray.get_handler_name(x) if hasattr(core.multiarray, "get_handler_name") else None
 
 
 @fail_unless_captured()

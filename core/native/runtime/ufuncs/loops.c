@@ -15,6 +15,7 @@
 #include "runtime/thread_pool.h"
 #include "runtime/ufuncs/iteration_order.h"
 #include "runtime/ufuncs/iteration_order_inl.h"
+#include "runtime/ufuncs/loops.h"
 #include "runtime/ufuncs/pieces.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
@@ -100,6 +101,9 @@ exact_run(const UfuncRun *run, Nest *nest)
 
 /* ---- calls without an iterator ---- */
 
+/* True if operands of one element get stride 0, as before NumPy 1.21. Set by loops_probe. */
+static int single_stays;
+
 /* The stride of an operand in a call without NumPy's iterator. */
 static npy_intp
 plain_stride(const Operand *operand)
@@ -180,13 +184,38 @@ plain_run(const UfuncRun *run, npy_intp count)
     for (int op = 0; op < run->nargs; op++) {
         const Operand *operand = &run->operands[op];
         plain.pointers[op] = (char *)operand->desc[DESC_DATA];
-        plain.strides[op] = operand->ndim == 0 && op < unmoved ? 0 : plain_stride(operand);
+        int stays = (operand->ndim == 0 && op < unmoved) || (count == 1 && single_stays);
+        plain.strides[op] = stays ? 0 : plain_stride(operand);
     }
     if (run->least == 0 || !is_elementwise(run)) {
         plain_part(0, count, (int64_t *)&plain, NULL);
         return;
     }
     pool_run(plain_part, (int64_t *)&plain, count, SHARED_ALIGN, count * LOOP_UNITS, run->least);
+}
+
+/* The inner loop of the probe's ufunc: notes the output's stride. */
+static void
+probe_loop(char **pointers, const npy_intp *Py_UNUSED(count), const npy_intp *strides, void *Py_UNUSED(data))
+{
+    *(double *)pointers[1] = 0.0;
+    single_stays = strides[1] == 0;
+}
+
+int
+loops_probe(void)
+{
+    static PyUFuncGenericFunction functions[] = {(PyUFuncGenericFunction)probe_loop};
+    static void *data[] = {NULL};
+    static char types[] = {NPY_DOUBLE, NPY_DOUBLE};
+    npy_intp length = 1;
+    PyObject *ufunc = PyUFunc_FromFuncAndData(functions, data, types, 1, 1, 1, PyUFunc_None, "probe", "", 0);    /* owned */
+    PyObject *array = PyArray_ZEROS(1, &length, NPY_DOUBLE, 0);                                                  /* owned */
+    PyObject *result = ufunc != NULL && array != NULL ? PyObject_CallFunctionObjArgs(ufunc, array, NULL) : NULL; /* owned */
+    Py_XDECREF(ufunc);
+    Py_XDECREF(array);
+    Py_XDECREF(result);
+    return result != NULL ? 0 : -1;
 }
 
 /* ---- outputs that overlap inputs ---- */
