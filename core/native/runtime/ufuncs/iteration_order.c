@@ -11,22 +11,35 @@
 #include "runtime/ufuncs/iteration_order.h"
 #include "runtime/ufuncs/iteration_order_inl.h"
 #include "launcher/abi.h"
+#include "runtime/ufuncs/probe_ufunc.h"
 #include <string.h>
 
 /* True if new empty arrays have strides other than 0, as before NumPy 1.23. Set by nest_probe. */
 static int empty_strides;
 
+/* True if NumPy's iterator, which multiplies by lengths of 0, allocates the result of three operands without elements,
+ * as before NumPy 1.21. Set by nest_probe. */
+static int empty_iterates;
+
+static void
+probe_loop(char **Py_UNUSED(pointers), const npy_intp *Py_UNUSED(count), const npy_intp *Py_UNUSED(strides),
+           void *Py_UNUSED(data))
+{
+}
+
 int
 nest_probe(void)
 {
-    npy_intp length = 0;
-    PyObject *empty = PyArray_SimpleNew(1, &length, NPY_DOUBLE); /* owned */
-    if (empty == NULL) {
-        return -1;
+    npy_intp shape[] = {0, 0};
+    PyArrayObject *empty = (PyArrayObject *)PyArray_ZEROS(2, shape, NPY_DOUBLE, 0);                   /* owned */
+    PyArrayObject *result = empty != NULL ? probe_ufunc_call(probe_loop, PROBE_INPUTS, empty) : NULL; /* owned */
+    if (result != NULL) {
+        empty_strides = PyArray_STRIDE(empty, 1) != 0;
+        empty_iterates = PyArray_STRIDE(result, 0) != PyArray_STRIDE(empty, 0);
     }
-    empty_strides = PyArray_STRIDE((PyArrayObject *)empty, 0) != 0;
-    Py_DECREF(empty);
-    return 0;
+    Py_XDECREF(empty);
+    Py_XDECREF(result);
+    return result != NULL ? 0 : -1;
 }
 
 void
@@ -286,7 +299,7 @@ strides_fill(int64_t *desc, int ndim, npy_intp itemsize, int order)
 void
 strides_like(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops)
 {
-    int order = operands_order(operands, nops);
+    int order = nops > 2 && empty_iterates ? 0 : operands_order(operands, nops);
     for (int axis = 0; axis < ndim && !empty_strides; axis++) {
         if (desc[DESC_SHAPE + axis] == 0) {
             memset(desc + DESC_SHAPE + ndim, 0, ndim * sizeof(int64_t));

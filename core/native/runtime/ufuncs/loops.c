@@ -17,6 +17,7 @@
 #include "runtime/ufuncs/iteration_order_inl.h"
 #include "runtime/ufuncs/loops.h"
 #include "runtime/ufuncs/pieces.h"
+#include "runtime/ufuncs/probe_ufunc.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
 
@@ -205,14 +206,9 @@ probe_loop(char **pointers, const npy_intp *Py_UNUSED(count), const npy_intp *st
 int
 loops_probe(void)
 {
-    static PyUFuncGenericFunction functions[] = {(PyUFuncGenericFunction)probe_loop};
-    static void *data[] = {NULL};
-    static char types[] = {NPY_DOUBLE, NPY_DOUBLE};
     npy_intp length = 1;
-    PyObject *ufunc = PyUFunc_FromFuncAndData(functions, data, types, 1, 1, 1, PyUFunc_None, "probe", "", 0);    /* owned */
-    PyObject *array = PyArray_ZEROS(1, &length, NPY_DOUBLE, 0);                                                  /* owned */
-    PyObject *result = ufunc != NULL && array != NULL ? PyObject_CallFunctionObjArgs(ufunc, array, NULL) : NULL; /* owned */
-    Py_XDECREF(ufunc);
+    PyArrayObject *array = (PyArrayObject *)PyArray_ZEROS(1, &length, NPY_DOUBLE, 0);      /* owned */
+    PyArrayObject *result = array != NULL ? probe_ufunc_call(probe_loop, 1, array) : NULL; /* owned */
     Py_XDECREF(array);
     Py_XDECREF(result);
     return result != NULL ? 0 : -1;

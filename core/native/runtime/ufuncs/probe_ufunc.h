@@ -1,0 +1,14 @@
+/* A ufunc that is made to find out how the installed NumPy calls inner loops. */
+#ifndef PIJIT_RUNTIME_UFUNCS_PROBE_UFUNC_H
+#define PIJIT_RUNTIME_UFUNCS_PROBE_UFUNC_H
+
+#include "launcher/abi.h"
+#include <numpy/ufuncobject.h>
+
+#define PROBE_INPUTS 3 /* at most */
+
+/* Call a ufunc of doubles with this inner loop on an array, as each of its `nin` inputs. Returns the result, new, or NULL
+ * with an exception set. */
+PyArrayObject *probe_ufunc_call(PyUFuncGenericFunction loop, int nin, PyArrayObject *array);
+
+#endif
