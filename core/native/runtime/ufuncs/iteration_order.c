@@ -17,9 +17,9 @@
 /* True if new empty arrays have strides other than 0, as before NumPy 1.23. Set by nest_probe. */
 static int empty_strides;
 
-/* True if NumPy's iterator, which multiplies by lengths of 0, allocates the result of three operands without elements,
- * as before NumPy 1.21. Set by nest_probe. */
-static int empty_iterates;
+/* True if NumPy's iterator allocates the results of three operands in any case, as before NumPy 1.21. It multiplies
+ * strides by lengths of 0. Set by nest_probe. */
+static int three_iterate;
 
 static void
 probe_loop(char **Py_UNUSED(pointers), const npy_intp *Py_UNUSED(count), const npy_intp *Py_UNUSED(strides),
@@ -35,7 +35,7 @@ nest_probe(void)
     PyArrayObject *result = empty != NULL ? probe_ufunc_call(probe_loop, PROBE_INPUTS, empty) : NULL; /* owned */
     if (result != NULL) {
         empty_strides = PyArray_STRIDE(empty, 1) != 0;
-        empty_iterates = PyArray_STRIDE(result, 0) != PyArray_STRIDE(empty, 0);
+        three_iterate = PyArray_STRIDE(result, 0) != PyArray_STRIDE(empty, 0);
     }
     Py_XDECREF(empty);
     Py_XDECREF(result);
@@ -264,6 +264,9 @@ operands_order(const Operand *operands, int nops)
     const Operand *first = NULL;
     int orders = ORDER_C | ORDER_F;
 
+    if (nops > 2 && three_iterate) {
+        return 0;
+    }
     for (int op = 0; op < nops; op++) {
         const Operand *operand = &operands[op];
         if (operand->ndim == 0) {
@@ -299,7 +302,7 @@ strides_fill(int64_t *desc, int ndim, npy_intp itemsize, int order)
 void
 strides_like(int64_t *desc, int ndim, npy_intp itemsize, const Operand *operands, int nops)
 {
-    int order = nops > 2 && empty_iterates ? 0 : operands_order(operands, nops);
+    int order = operands_order(operands, nops);
     for (int axis = 0; axis < ndim && !empty_strides; axis++) {
         if (desc[DESC_SHAPE + axis] == 0) {
             memset(desc + DESC_SHAPE + ndim, 0, ndim * sizeof(int64_t));
