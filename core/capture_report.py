@@ -138,6 +138,11 @@ class CaptureRecord:
                          for name, stages in self._stages.items() if len(stages) > 1 for stage in stages)
 
     @property
+    def plan(self) -> str:
+        """The plan of each kernel: what was decided from the graph before the source was written."""
+        return "\n".join("plan of %s:\n%s" % (kernel.name, kernel.plan) for kernel in self.kernels if kernel.plan)
+
+    @property
     def source(self) -> str:
         return "\n".join(kernel.source for kernel in self.kernels)
 

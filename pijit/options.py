@@ -85,7 +85,7 @@ class Option(NamedTuple):
 _ROWS = (
     Option("print_after_all", False, _SWITCH,
            "Print, per capture: bytecode, blocks, graph, use and definition, segments and breaks, graph "
-           "passes, kernel source, linked bytecode, guards, times."),
+           "passes, kernel plan, kernel source, linked bytecode, guards, times."),
     Option("print_bytecode", False, _SWITCH, "Print the bytecode before capture and after linking."),
     Option("print_cfg", False, _SWITCH, "Print the basic blocks."),
     Option("print_graph", False, _SWITCH, "Print the captured graphs and how the function was split."),

@@ -23,6 +23,7 @@ from pijit.core.kernel.errors import CompileError, ForkedError, TooDeep
 from pijit.core.kernel.exit_causes import Cause
 from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.options import PLAIN, CompileOptions
+from pijit.core.kernel.plan.printer import format_plan
 from pijit.core.kernel.reference import emitter as python_backend
 
 __all__ = ["Kernel", "compile_graph", "CompileError", "ForkedError", "TooDeep"]
@@ -46,8 +47,17 @@ def set_watch(watch: Optional[Watch]) -> Optional[Watch]:
 
 
 class Written(NamedTuple):
-    """The source of a kernel, the words of its frame, a function that makes (kernel, owner), and the exit causes."""
+    """What was written for a kernel.
 
+    Attributes:
+        plan: the plan as text; "" for Python kernels, which have none.
+        source: the source.
+        words: the number of words of the kernel's frame.
+        make: returns (kernel, owner).
+        causes: the exit causes.
+    """
+
+    plan: str
     source: str
     words: int
     make: Callable[[], Tuple[Union[int, Any], Any]]
@@ -92,6 +102,14 @@ class Kernel:
             return self._text().source
         except CompileError as error:
             return "# %s\n" % error
+
+    @property
+    def plan(self) -> str:
+        """The plan that the source was written from, as text; "" if the graph cannot be compiled."""
+        try:
+            return self._text().plan
+        except CompileError:
+            return ""
 
     @property
     def causes(self) -> Tuple[Cause, ...]:
@@ -140,7 +158,8 @@ class Kernel:
         assert not numba or emitter.names.keys() - kernel_emitter.NAMES.keys() == emitter.symbols.keys(), "see symbols"
         make = (functools.partial(_machine_code, source, emitter.names, dict(emitter.symbols), self._on_disk) if numba
                 else functools.partial(_function, source, emitter.names, graph.name))
-        return Written(source, layout.words, make, emitter.causes.found)
+        plan = format_plan(emitter.plan) if numba else ""
+        return Written(plan, source, layout.words, make, emitter.causes.found)
 
 
 def compile_graph(graph: Graph, backend: str = "numba", later: bool = False, on_disk: bool = False,

@@ -31,6 +31,7 @@ PARTS = (
     Part("uses", "Use and definition", "print_graph", None),
     Part("segments", "Segments and breaks", "print_graph", "segments"),
     Part("passes", "Graph passes", None, None),
+    Part("plan", "Kernel plan", None, None),
     Part("source", "Kernel source", "print_source", "source"),
     Part("linked", "Bytecode after linking", "print_bytecode", "bytecode"),
     Part("guards", "Guards", "print_guards", "guards"),

@@ -11,6 +11,7 @@ from kernel_graphs import BACKENDS, Builder
 from pijit.core.graph.types import FLAG, FLOAT, WORD, Array, numpy_scalar
 from pijit.core.kernel.emit import exponent_bounds, inplace_store
 from pijit.core.kernel.llvm.nest import delayed_store
+from pijit.core.kernel.plan import store_plan
 from pijit.core.kernel.runtime_entries import ENTRIES
 
 MADE = {}
@@ -52,7 +53,7 @@ def of_one_buffer(code, into, ndim=1, reach=0):
             b.op("assign", None, target, value, exit=exit)
         b.leave(2)
         with mock.patch.object(delayed_store, "REACH", reach or 8), mock.patch.object(
-                inplace_store, "_can_delay", inplace_store._can_delay if reach else lambda store: False):
+                store_plan, "can_delay", store_plan.can_delay if reach else lambda *args: False):
             MADE[key] = b.run("numba")
         assert "nest_" in MADE[key].kernel.source and ("delays_stores=True" in MADE[key].kernel.source) == (reach > 0)
     return MADE[key]

@@ -23,23 +23,13 @@ from pijit.core.kernel.emit.array_values import BUFFER
 from pijit.core.kernel.emit.exponent_bounds import Proof, count_elements
 from pijit.core.kernel.emit.fused_nest import Block, compute, require_shapes
 from pijit.core.kernel.llvm.nest import delayed_store
-from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.llvm.nest.row_ends import NO_ENDS, Ends
 from pijit.core.kernel.llvm.nest.threads import units_of
 from pijit.core.kernel.options import gains_little
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.nests import asked, finds
-from pijit.core.kernel.plan.operands import (
-    NULL,
-    ArrayVariable,
-    Condition,
-    Name,
-    Operand,
-    are_one,
-    array_type,
-    integer,
-    scalar_type,
-)
+from pijit.core.kernel.plan.operands import NULL, ArrayVariable, Condition, Name, Operand, are_one, integer, scalar_type
+from pijit.core.kernel.plan.store_plan import NEW, StorePlan, Strategy, find_shared, plan_store
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -52,7 +42,7 @@ MOST = 1 << 16
 
 
 class _Store:
-    """A group that writes to ``target``, and the conditions under which it may.
+    """A group that writes to ``target``, its plan, and the conditions under which it may.
 
     ``flags`` is the condition under which the nest leaves at its end because of a flag, or "". ``raising`` says
     whether it leaves because of a flag or an index. ``flag_free`` is a variable that is 1 if no flag can be raised, or
@@ -79,6 +69,7 @@ class _Store:
         self.flag_free: Optional[Operand] = None
         self.proof: Optional[Proof] = None
         self._shared: Optional[Condition] = None
+        self.plan: StorePlan = NEW
         sources = dict(zip(wanted, self.scalars))
         if not self.raising:
             self.proof = emitter.exponent_bounds.known(group, sources)
@@ -86,6 +77,10 @@ class _Store:
             self.proof = emitter.exponent_bounds.write(group, self.target.shape, sources,
                                             sparse.ask if sparse is not None else None)
             self.flag_free = self.proof.flag_free if self.proof is not None else None
+        if not fresh:
+            self.plan = plan_store(group, self.values, emitter.arrays, emitter.facts, self.raising,
+                                   self.flag_free is not None)
+        emitter.plan.stores[last] = self.plan
         if self.flags or last.attrs.get("reports"):
             emitter.clear_flags(own=True)
             emitter.reports_own = True
@@ -108,23 +103,15 @@ class _Store:
     def root(self) -> Value:
         return self.emitter.facts.root_of(self.value)
 
-    def others(self) -> List[Value]:
-        """The operands other than the target's own elements."""
-        return [value for value, array in zip(self.values, self.arrays) if array is not self.target]
-
     def own(self) -> List[ArrayVariable]:
         """The operands that are other parts of the array that is written."""
-        return [self.emitter.arrays[value] for value in self.others() if self._is_own(value)]
+        return [self.emitter.arrays[value] for value in self.plan.own]
 
     def shared(self) -> Condition:
-        """The condition that the target may share memory with other arrays."""
+        """The condition that the target shares memory with other arrays; its test is written once."""
         if self._shared is None:
-            self._shared = shares_with(self.emitter, self.value,
-                                       [value for value in self.others() if not self._is_own(value)])
+            self._shared = write_shared(self.emitter, self.value, self.plan.tested)
         return self._shared
-
-    def _is_own(self, value: Value) -> bool:
-        return self.emitter.facts.root_of(value) is self.root
 
 
 class Sparse:
@@ -155,12 +142,12 @@ def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse
     overlap, depth = _overlap(store), emitter.depth
     if sparse is not None and overlap is not False:
         sparse.write(overlap)
-    if overlap is True and store.root not in [emitter.facts.root_of(value) for value in store.others()]:
+    if store.plan.strategy is Strategy.APART:
         _compute_apart(store, overlap)
-    elif overlap is True:
+    elif store.plan.strategy is Strategy.DELAYED:
         _compute_near(store)
     else:
-        _compute_apart(store, overlap)
+        _compute_blocks(store)
     if store.proof is not None:
         emitter.exponent_bounds.note(store.root, store.proof)
     else:
@@ -176,25 +163,24 @@ def _has_rows(store: _Store) -> bool:
 
 def _overlap(store: _Store) -> Condition:
     """The condition under which the nest must not write in place."""
-    emitter, root = store.emitter, store.root
-    if store.raising and not store.flag_free:
-        return True
-    if array_type(root).layout == "A" and array_type(root).ndim > 1 and root not in emitter.facts.made:
-        return True  # its elements may share memory with each other
-    shared = shares_with(emitter, store.value, store.others())
-    if not store.raising or shared is True:
+    if store.plan.buffered is not None:
+        return store.plan.buffered
+    shared = store.shared()
+    if not store.raising:
         return shared
     rough = "%s == 0" % store.flag_free
-    return emitter.let(rough if shared is False else "either(%s, %s)" % (shared, rough))
+    return store.emitter.let(rough if shared is False else "either(%s, %s)" % (shared, rough))
 
 
 def shares_with(emitter: KernelEmitter, target: Value, values: Sequence[Value]) -> Condition:
     """The condition that an array may share memory with others."""
-    root = emitter.facts.root_of(target)
-    others = list(dict.fromkeys(emitter.facts.root_of(value) for value in values))
-    if root in others:
-        return True
-    tests = [_shares_memory(emitter, target, other) for other in others if not emitter.facts.is_apart(root, other)]
+    tested = find_shared(emitter.facts, target, values)
+    return True if tested is None else write_shared(emitter, target, tested)
+
+
+def write_shared(emitter: KernelEmitter, target: Value, tested: Sequence[Value]) -> Condition:
+    """Write the test whether an array shares memory with others; returns its condition, False if there are none."""
+    tests = [_shares_memory(emitter, target, other) for other in tested]
     while len(tests) > 1:
         tests[:2] = [emitter.let("either(%s, %s)" % tuple(tests[:2]))]
     return tests[0] if tests else False
@@ -285,10 +271,8 @@ def _copy(emitter: KernelEmitter, source: ArrayVariable, target: ArrayVariable) 
 
 
 def _compute_near(store: _Store) -> None:
-    """Write rows with delayed stores, whose results wait in registers, or blocks where that is not possible."""
-    if not _can_delay(store):
-        _compute_blocks(store)
-        return
+    """Write rows with delayed stores, whose results wait in registers, or blocks where operands are far away."""
+    store.shared()  # both branches need the condition
     emitter, depth, near = store.emitter, store.emitter.depth, store.emitter.fresh()
     emitter.line("%s = 0" % near)
     for condition in _near_by(store):
@@ -304,18 +288,6 @@ def _compute_near(store: _Store) -> None:
     emitter.depth += 1
     _compute_blocks(store)
     emitter.depth = depth
-
-
-def _can_delay(store: _Store) -> bool:
-    """Whether stores can be delayed: vectors of floats compute each row, and bounds may exclude flags."""
-    code, ndim = store.target.type.dtype.char, len(store.target.shape)
-    if not store.flag_free or ndim > 2 or store.shared() is True or any(
-            array.strides != store.target.strides for array in store.own()):
-        return False
-    return all(
-        array.type.dtype.char == code and len(array.shape) == ndim for array in store.arrays) and all(
-        scalar_operation(op) in WIDE and set(op.attrs["types"]) <= set(code + "->")
-        for op in store.group if op.name != "assign")
 
 
 def _near_by(store: _Store) -> List[str]:
@@ -397,8 +369,7 @@ def _rows_of_block(store: _Store, packed: Operand) -> Name:
     size, depth, rows = target.shape[0], emitter.depth, emitter.fresh()
     emitter.line("%s = %s" % (rows, size))
     own = store.own()
-    unsure = store.raising and not store.flag_free  # nothing is written before all flags are known
-    if unsure or store.shared() is True or any(array.strides != target.strides for array in own):
+    if store.plan.is_whole:
         return rows
     conditions = ["%s == 1" % store.flag_free] if store.raising else []
     conditions += ["0 < %s" % packed] + ["0 < %s" % stride for stride in target.strides[1:]

@@ -27,14 +27,13 @@ from pijit.core.kernel.plan.operands import (
     ArrayVariable,
     Literal,
     Operand,
-    are_one,
     array_type,
     dtype_of,
     integer,
     result_of,
     scalar_type,
 )
-from pijit.core.kernel.plan.skewing import SkewingRun, stores
+from pijit.core.kernel.plan.skewing import SkewingRun, reads_other_parts, stores
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -114,10 +113,7 @@ class SkewedLoops:
             group = emitter.facts.group_of(op)
             leaves = find_leaves(group)[0]
             if stores(op):
-                root = emitter.facts.root_of(op.args[0])
-                target = emitter.arrays[op.args[0]]
-                if any(emitter.facts.root_of(value) is root and not are_one(emitter.arrays[value], target)
-                       for value in leaves):
+                if reads_other_parts(op, leaves, emitter.arrays, emitter.facts):
                     return False
             else:
                 shape = broadcast(emitter, run.first, [emitter.arrays[value].shape for value in leaves])

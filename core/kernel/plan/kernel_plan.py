@@ -17,6 +17,7 @@ from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
 from pijit.core.kernel.plan.ownership import Ownership
 from pijit.core.kernel.plan.skewing import SkewingRun, find_store_runs
+from pijit.core.kernel.plan.store_plan import StorePlan
 from pijit.core.kernel.plan.strips import Strip, find_strips
 from pijit.core.kernel.plan.tiling import TilingRun, find_runs
 
@@ -35,6 +36,8 @@ class Plan(NamedTuple):
         skewing: the runs of statements that are skewed, by the last operation of their first group.
         tiling: the runs of operations that are tiled, by their first operation.
         strips: the loops that are written as speculative strips.
+        stores: the stores into existing arrays, by the last operation of their group. Each is planned when the emitter
+            has described its operands; see `store_plan`.
     """
 
     facts: GraphFacts
@@ -47,6 +50,7 @@ class Plan(NamedTuple):
     skewing: Dict[Op, SkewingRun]
     tiling: Dict[Op, TilingRun]
     strips: Dict[LoopNode, Strip]
+    stores: Dict[Op, StorePlan]
 
 
 def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
@@ -60,4 +64,4 @@ def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
     tree = tree_of(flow)
     return Plan(facts, tree, likely_by_rows(graph), ownership, EscapeAnalysis(graph, facts), bounded,
                 find_fills(graph, facts), skewing, find_runs(graph, facts, options.least, bounded.all(), skewed),
-                find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {})
+                find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {}, {})

@@ -7,7 +7,7 @@ constant starts tell which rows are needed. emit/skewed_loops.py writes the runs
 
 from __future__ import annotations
 
-from typing import Collection, Dict, List, NamedTuple, Optional, Set, Tuple, Union, cast
+from typing import Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import MOVABLE, REPORTS_FLAGS, VIEWS
@@ -16,6 +16,7 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import can_look, find_leaves, float_arrays
+from pijit.core.kernel.plan.operands import ArrayVariable, are_one
 from pijit.core.kernel.plan.tiling import find_users
 
 MOST_PHASES = 4
@@ -66,6 +67,13 @@ class SkewingRun(NamedTuple):
 def stores(op: Op) -> bool:
     """Whether an operation writes to an existing array."""
     return op.name in _STORING
+
+
+def reads_other_parts(store: Op, leaves: Sequence[Value], arrays: Mapping[Value, ArrayVariable],
+                      facts: GraphFacts) -> bool:
+    """Whether a store may read other elements of its array than those that it writes."""
+    target, root = arrays[store.args[0]], facts.root_of(store.args[0])
+    return any(facts.root_of(value) is root and not are_one(arrays[value], target) for value in leaves)
 
 
 def find_store_runs(graph: Graph, facts: GraphFacts, least: int, made: Collection[Value]) -> Dict[Op, SkewingRun]:

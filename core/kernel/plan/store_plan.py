@@ -1,0 +1,103 @@
+"""Plans of stores into existing arrays: in place, through a buffer, with delayed stores, or by blocks.
+
+emit/inplace_store.py makes one plan for each group that stores, as soon as the operands are described and the group's
+bounds are known, and writes it. What only a kernel can know at run time is named here as values that it has to test.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.passes.fusion import scalar_operation
+from pijit.core.kernel.llvm.nest.elements import WIDE
+from pijit.core.kernel.plan.graph_facts import GraphFacts
+from pijit.core.kernel.plan.operands import ArrayVariable, are_one, array_type
+
+
+class Strategy(enum.Enum):
+    """How the nest of a store writes."""
+
+    NEW = "into new memory"
+    APART = "one nest"
+    BLOCKS = "by blocks"
+    DELAYED = "delayed stores, or by blocks"
+
+
+class StorePlan(NamedTuple):
+    """How a group stores into its target.
+
+    Attributes:
+        strategy: how the nest writes.
+        buffered: True if results always pass through a buffer, None if a test at run time decides, else False.
+        waits: whether flags may be raised that no bound excludes, so that nothing is written before all are known.
+        own: the operands that are other parts of the array that is written.
+        tested: the arrays that may share memory with the target, as a test at run time decides.
+        is_whole: whether all rows are one block.
+    """
+
+    strategy: Strategy
+    buffered: Optional[bool]
+    waits: bool = False
+    own: Tuple[Value, ...] = ()
+    tested: Tuple[Value, ...] = ()
+    is_whole: bool = False
+
+    def __str__(self) -> str:
+        through = {True: ", through a buffer", None: ", through a buffer if a test demands it", False: ""}
+        parts = [self.strategy.value + through[self.buffered]]
+        parts += ["waits for flags"] * self.waits + ["all rows at once"] * self.is_whole
+        for text, values in (("reads itself at", self.own), ("compares memory with", self.tested)):
+            parts += ["%s %s" % (text, ", ".join(map(repr, values)))] * bool(values)
+        return "; ".join(parts)
+
+
+NEW = StorePlan(Strategy.NEW, False)
+"""The plan of a store that writes the first contents of its target."""
+
+
+def find_shared(facts: GraphFacts, target: Value, values: Sequence[Value]) -> Optional[Tuple[Value, ...]]:
+    """The arrays among others that may share memory with a target; None if one is a part of the same array."""
+    root = facts.root_of(target)
+    others = list(dict.fromkeys(facts.root_of(value) for value in values))
+    if root in others:
+        return None
+    return tuple(other for other in others if not facts.is_apart(root, other))
+
+
+def plan_store(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Value, ArrayVariable], facts: GraphFacts,
+               raising: bool, is_bounded: bool) -> StorePlan:
+    """The plan of a group that stores into an array with contents.
+
+    Args:
+        group: the operations; the last one stores.
+        values: the arrays that the nest reads.
+        arrays: the operands that describe all arrays.
+        facts: facts about the graph.
+        raising: whether the nest may leave because of a flag or an index.
+        is_bounded: whether a variable of the kernel says that no flag can be raised.
+    """
+    written: Value = group[-1].args[0]
+    target, root = arrays[written], facts.root_of(written)
+    others = [value for value in values if not are_one(arrays[value], target)]
+    own = tuple(value for value in others if facts.root_of(value) is root)
+    tested = find_shared(facts, written, [value for value in others if value not in own]) or ()
+    waits = raising and not is_bounded
+    may_overlap_itself = array_type(root).layout == "A" and array_type(root).ndim > 1 and root not in facts.made
+    if not own:
+        always = waits or may_overlap_itself
+        return StorePlan(Strategy.APART, True if always else None if raising or tested else False, waits, own, tested)
+    is_whole = waits or any(arrays[value].strides != target.strides for value in own)
+    delayed = is_bounded and not is_whole and can_delay(group, values, arrays)
+    return StorePlan(Strategy.DELAYED if delayed else Strategy.BLOCKS, True, waits, own, tested, is_whole)
+
+
+def can_delay(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Value, ArrayVariable]) -> bool:
+    """Whether stores can be delayed: vectors of floats compute each row."""
+    target = arrays[group[-1].args[0]]
+    code, ndim = target.type.dtype.char, len(target.shape)
+    return ndim <= 2 and all(
+        arrays[value].type.dtype.char == code and len(arrays[value].shape) == ndim for value in values) and all(
+        scalar_operation(op) in WIDE and set(op.attrs["types"]) <= set(code + "->")
+        for op in group if op.name != "assign")

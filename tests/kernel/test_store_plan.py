@@ -1,0 +1,87 @@
+"""Plans of stores into existing arrays, as `print_after_all` and `pijit.dump` show them."""
+
+import numpy as np
+import pytest
+
+import pijit
+from tests.harness import check, jitted
+
+X, Y = np.linspace(0.5, 1.5, 600), np.linspace(1.0, 2.0, 600)
+I = np.arange(600)
+NUMBA = {"backend": "numba", "force_breaks": None}
+
+
+def new_memory(x, y):
+    z = np.empty_like(x)
+    z[:] = x * 2.0 + y
+    return z
+
+
+def other_array(x, y):
+    x[1:] = y[1:] * 2.0 + 1.0
+
+
+def own_elements(x, y):
+    x += y * 2.0 + 1.0
+
+
+def neighbours(x, y):
+    x[1:-1] = x[:-2] * 0.5 + x[2:] * 0.25
+
+
+def neighbours_of_integers(x, y):
+    x[1:-1] = x[:-2] * 3 + x[2:]
+
+
+def every_other(x, y):
+    x[:300] = x[::2] * 0.5 + y[:300]
+
+
+def division(x, y):
+    x[1:] = 1.0 / x[:-1] + y[1:]
+
+
+def plans(f, *args):
+    """The plans of a function's kernels, as `pijit.dump` has them."""
+    j = jitted(f, NUMBA)
+    for _ in range(3):
+        j(*[arg.copy() for arg in args])
+    return [line for entry in j.state.entries for line in entry.record.plan.splitlines()
+            if line.startswith("store into")]
+
+
+@pytest.mark.parametrize("f, x, strategy, rest", [
+    (new_memory, X, "into new memory", ()),
+    (other_array, X, "one nest, through a buffer if a test demands it", ("compares memory with",)),
+    (own_elements, X, "one nest, through a buffer if a test demands it", ("compares memory with",)),
+    (neighbours, X, "delayed stores, or by blocks, through a buffer", ("reads itself at",)),
+    (neighbours_of_integers, I, "by blocks, through a buffer", ("reads itself at",)),
+    (every_other, X, "by blocks, through a buffer", ("all rows at once", "reads itself at", "compares memory with")),
+    (division, X, "by blocks, through a buffer", ("waits for flags", "all rows at once", "reads itself at",
+                                                  "compares memory with")),
+], ids=lambda value: getattr(value, "__name__", ""))
+def test_strategies(f, x, strategy, rest):
+    pytest.importorskip("numba")
+    y = Y if x is X else I
+    found = plans(f, x, y)
+    assert found
+    head, *parts = found[0].partition(": ")[2].split("; ")
+    assert head == strategy
+    assert [part.rpartition(" %")[0].partition(" %")[0] or part for part in parts] == list(rest)
+    check(f, x, y, config=NUMBA, others=[(x[::-1], y), (x[::2], y[:300]), (x, x)])
+
+
+def test_plans_are_printed(capsys):
+    pytest.importorskip("numba")
+    j = jitted(neighbours, dict(NUMBA, print_after_all=True))
+    j(X.copy(), Y)
+    printed = capsys.readouterr().out
+    assert "*** Kernel plan: neighbours ***\nplan of neighbours" in printed
+    assert "\nstore into %" in printed and "\none nest: %" in printed
+
+
+def test_plans_are_dumped(tmp_path):
+    pytest.importorskip("numba")
+    pijit.dump(neighbours, tmp_path, X.copy(), Y)
+    text = "".join(path.read_text() for path in tmp_path.rglob("plan.txt"))
+    assert "reads itself at %" in text
