@@ -3,9 +3,9 @@
 #define PIJIT_FUNCTION_CALLEES_INL_H
 
 #include "function/callees.h"
-#include "function/code_extra.h"
+#include "function/marks/code_extra.h"
 #include "function/dispatch.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 
 /* Whether a call through the site may run linked code. */
 static inline int

@@ -10,10 +10,10 @@
 #include "hidden/call_site.h"
 #include "function/callees.h"
 #include "function/callees_inl.h"
-#include "function/code_extra_inl.h"
+#include "function/marks/code_extra_inl.h"
 #include "function/dispatch.h"
 #include "function/entry_timing_inl.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 #include "hidden/hidden.h"
 #include "hidden/served_inl.h"
 #include <stddef.h>

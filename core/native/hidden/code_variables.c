@@ -4,8 +4,8 @@
  * shape is read once per code object. */
 #include "hidden/code_variables.h"
 #include "hidden/code_variables_inl.h"
-#include "function/code_extra.h"
-#include "function/code_marks.h"
+#include "function/marks/code_extra.h"
+#include "function/marks/code_marks.h"
 #include "function/dispatch.h"
 #include "hidden/hidden.h"
 

@@ -10,9 +10,9 @@
  *   another reference to the frame object exists        ->  None: its owner would see another frame's locals afterwards
  *   most visits, see osr_pace_inl.h                     ->  no item */
 #include "hidden/osr.h"
-#include "function/code_marks.h"
+#include "function/marks/code_marks.h"
 #include "function/dispatch.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 #include "function/osr_pace_inl.h"
 #include "hidden/hidden.h"
 #include "hidden/run_records.h"

@@ -4,7 +4,7 @@
  * order. */
 #include "hidden/run_records.h"
 #include "function/dispatch.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 #include "hidden/hidden.h"
 #include "hidden/hidden_functions.h"
 #include "hidden/make_function_inl.h"

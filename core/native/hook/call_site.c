@@ -8,10 +8,10 @@
 #include "hook/call_site.h"
 #include "function/callees.h"
 #include "function/callees_inl.h"
-#include "function/code_extra.h"
-#include "function/code_extra_inl.h"
+#include "function/marks/code_extra.h"
+#include "function/marks/code_extra_inl.h"
 #include "function/dispatch.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 #include "hook/install.h"
 #include <stddef.h>
 

@@ -9,9 +9,9 @@
  *   another reference to the frame object exists        ->  None: its owner would see a frame without locals
  *   most visits, see osr_pace_inl.h                     ->  no item */
 #include "hook/osr.h"
-#include "function/code_marks.h"
+#include "function/marks/code_marks.h"
 #include "function/dispatch.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 #include "function/osr_pace_inl.h"
 #include "hook/select_code.h"
 #include "hook/shadow_frame.h"

@@ -11,8 +11,8 @@
 #include "hook/shadow_frame.h"
 #include "hook/shadow_frame_inl.h"
 #include "cpython/frame_inl.h"
-#include "function/code_marks.h"
-#include "function/code_marks_inl.h"
+#include "function/marks/code_marks.h"
+#include "function/marks/code_marks_inl.h"
 #include "function/dispatch.h"
 #include "hook/osr.h"
 

@@ -5,7 +5,7 @@
 #ifndef PIJIT_LAUNCHER_GENERATORS_INL_H
 #define PIJIT_LAUNCHER_GENERATORS_INL_H
 
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 
 #if PY_VERSION_HEX < 0x030B0000
 #include "cpython/generators_37_310_inl.h"

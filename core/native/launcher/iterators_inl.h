@@ -5,7 +5,7 @@
 #ifndef PIJIT_LAUNCHER_ITERATORS_INL_H
 #define PIJIT_LAUNCHER_ITERATORS_INL_H
 
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 #include "cpython/dict_iterator_inl.h"
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #include "launcher/abi.h"
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 #include "launcher/launcher.h"
 #include "launcher/marshal_inl.h"
 #include "runtime/thread_pool.h"

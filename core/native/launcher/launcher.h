@@ -2,7 +2,7 @@
 #ifndef PIJIT_LAUNCHER_OBJECT_H
 #define PIJIT_LAUNCHER_OBJECT_H
 
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 #include "evaluate.h"
 #include "launcher/reentry_gate_inl.h"
 #include "launcher/launch_api.h"

@@ -5,7 +5,7 @@
 #define PIJIT_LAUNCHER_MARSHAL_INL_H
 
 #include "launcher/abi.h"
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 #include "launcher/generators_inl.h"
 #include "launcher/iterators_inl.h"
 #include "runtime/objects/instances.h"

@@ -7,7 +7,7 @@
 #include "runtime/arrays/large_results.h"
 #include "runtime/entries.h"
 #include "runtime/runtime_inl.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 #include <string.h>
 
 void

@@ -3,7 +3,7 @@
 #define PIJIT_RUNTIME_ARRAYS_ALLOCATE_H
 
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 
 void words_to_dims(npy_intp *dims, const int64_t *words, int64_t count);
 

@@ -6,8 +6,8 @@
 #include "runtime/entries.h"
 #include "runtime/runtime_inl.h"
 #include "runtime/thread_pool.h"
-#include "runtime/ufuncs/iteration_order.h"
-#include "runtime/ufuncs/pieces.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/pieces.h"
 #include <string.h>
 
 typedef struct {

@@ -4,7 +4,7 @@
  * else refers to. The other operand must be a number or have the same shape. */
 #include "runtime/arrays/elision.h"
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 #include <string.h>
 
 #if PY_VERSION_HEX >= 0x030E0000

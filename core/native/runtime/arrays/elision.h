@@ -3,7 +3,7 @@
 #define PIJIT_RUNTIME_ARRAYS_ELISION_H
 
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 
 #define INTO_SHIFT 8 /* bit position of `into` in the word of an operand's item size */
 

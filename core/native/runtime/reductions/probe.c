@@ -5,8 +5,8 @@
 #include "launcher/abi.h"
 #include "runtime/reductions/pairwise_sum.h"
 #include "runtime/reductions/reduce.h"
-#include "runtime/ufuncs/iteration_order.h"
-#include "runtime/ufuncs/iteration_plan.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_plan.h"
 #include <numpy/ufuncobject.h>
 
 int

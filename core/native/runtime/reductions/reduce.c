@@ -22,10 +22,10 @@
 #include "runtime/reductions/short_rows_inl.h"
 #include "runtime/runtime_inl.h"
 #include "runtime/thread_pool.h"
-#include "runtime/ufuncs/iteration_order.h"
-#include "runtime/ufuncs/iteration_order_inl.h"
-#include "runtime/ufuncs/iteration_plan.h"
-#include "runtime/ufuncs/pieces.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_order_inl.h"
+#include "runtime/iteration/iteration_plan.h"
+#include "runtime/iteration/pieces.h"
 #include <string.h>
 #include <numpy/ufuncobject.h>
 

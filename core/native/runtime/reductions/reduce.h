@@ -3,7 +3,7 @@
 #define PIJIT_RUNTIME_REDUCTIONS_REDUCE_H
 
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 #include <numpy/ufuncobject.h>
 
 #define PROBE_SIZE (3 * BUFFER_SIZE)

@@ -13,11 +13,11 @@
 #include "runtime/gil.h"
 #include "runtime/gil_inl.h"
 #include "runtime/thread_pool.h"
-#include "runtime/ufuncs/iteration_order.h"
-#include "runtime/ufuncs/iteration_order_inl.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_order_inl.h"
 #include "runtime/ufuncs/loops.h"
-#include "runtime/ufuncs/pieces.h"
-#include "runtime/ufuncs/probe_ufunc.h"
+#include "runtime/iteration/pieces.h"
+#include "runtime/iteration/probe_ufunc.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "runtime/reductions/probe.h"
 #include "runtime/reductions/reduce.h"
 #include "runtime/ufuncs/deferred_report.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 #include "runtime/ufuncs/power.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Iteration plan: how NumPy's iterator cuts a loop nest into pieces, from NumPy 2.3 on. */
-#ifndef PIJIT_RUNTIME_UFUNCS_ITERATION_PLAN_H
-#define PIJIT_RUNTIME_UFUNCS_ITERATION_PLAN_H
+#ifndef PIJIT_RUNTIME_ITERATION_ITERATION_PLAN_H
+#define PIJIT_RUNTIME_ITERATION_ITERATION_PLAN_H
 
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 
 /* True if the installed NumPy plans this way, and not as pieces.h describes for older versions. Set by
  * iterator_probe. */

@@ -8,10 +8,10 @@
  *
  * The result of a reduction has stride 0 on some axes and moves on others. The axis where it starts or stops moving may
  * be the outer axis of a piece, but not part of a core. In that case the loop is called on one core at a time. */
-#include "runtime/ufuncs/iteration_plan.h"
+#include "runtime/iteration/iteration_plan.h"
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
-#include "runtime/ufuncs/iteration_order_inl.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_order_inl.h"
 
 int iterator_plans;
 

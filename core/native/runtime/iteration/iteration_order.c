@@ -8,10 +8,10 @@
  *   - merging of axes that one stride describes.
  * Operands that agree in shape and contiguity never reach NumPy's iterator and get plain C or Fortran order.
  * operands_order recognises these. */
-#include "runtime/ufuncs/iteration_order.h"
-#include "runtime/ufuncs/iteration_order_inl.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_order_inl.h"
 #include "launcher/abi.h"
-#include "runtime/ufuncs/probe_ufunc.h"
+#include "runtime/iteration/probe_ufunc.h"
 #include <string.h>
 
 /* True if new empty arrays have strides other than 0, as before NumPy 1.23. Set by nest_probe. */

@@ -1,6 +1,6 @@
 /* Python's interface to code_marks.h, on all versions. */
-#ifndef PIJIT_FUNCTION_CODE_MARKS_MODULE_H
-#define PIJIT_FUNCTION_CODE_MARKS_MODULE_H
+#ifndef PIJIT_FUNCTION_MARKS_CODE_MARKS_MODULE_H
+#define PIJIT_FUNCTION_MARKS_CODE_MARKS_MODULE_H
 
 #include "function/dispatch.h"
 

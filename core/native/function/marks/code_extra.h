@@ -1,6 +1,6 @@
 /* CodeExtra: the data that pijit attaches to a code object, in its slot of the code extras. */
-#ifndef PIJIT_FUNCTION_CODE_EXTRA_H
-#define PIJIT_FUNCTION_CODE_EXTRA_H
+#ifndef PIJIT_FUNCTION_MARKS_CODE_EXTRA_H
+#define PIJIT_FUNCTION_MARKS_CODE_EXTRA_H
 
 #include "function/dispatch.h"
 

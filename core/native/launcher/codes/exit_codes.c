@@ -1,8 +1,8 @@
 /* Parser of a launcher's exits and their outputs; also visits and frees them. */
-#include "launcher/exit_codes.h"
+#include "launcher/codes/exit_codes.h"
 #include "launcher/abi.h"
-#include "launcher/code_tables.h"
-#include "launcher/codes.h"
+#include "launcher/codes/code_tables.h"
+#include "launcher/codes/codes.h"
 #include "launcher/generator_plans.h"
 
 static void

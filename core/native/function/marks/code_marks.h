@@ -1,6 +1,6 @@
 /* Marks of code objects, on all versions: the cache and on_miss of a code object, and whether a thread uses them. */
-#ifndef PIJIT_FUNCTION_CODE_MARKS_H
-#define PIJIT_FUNCTION_CODE_MARKS_H
+#ifndef PIJIT_FUNCTION_MARKS_CODE_MARKS_H
+#define PIJIT_FUNCTION_MARKS_CODE_MARKS_H
 
 #include "function/dispatch.h"
 

@@ -1,6 +1,6 @@
 /* Input and output codes of a launcher, as flat structs. */
-#ifndef PIJIT_LAUNCHER_CODES_H
-#define PIJIT_LAUNCHER_CODES_H
+#ifndef PIJIT_LAUNCHER_CODES_CODES_H
+#define PIJIT_LAUNCHER_CODES_CODES_H
 
 #include "launcher/abi.h"
 

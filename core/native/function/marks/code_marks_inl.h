@@ -1,6 +1,6 @@
 /* Marks of code objects, on all versions; inlined functions. */
-#ifndef PIJIT_FUNCTION_CODE_MARKS_INL_H
-#define PIJIT_FUNCTION_CODE_MARKS_INL_H
+#ifndef PIJIT_FUNCTION_MARKS_CODE_MARKS_INL_H
+#define PIJIT_FUNCTION_MARKS_CODE_MARKS_INL_H
 
 #include "function/dispatch.h"
 

@@ -1,9 +1,9 @@
 /* Parser of a launcher's inputs; also frees them. */
-#ifndef PIJIT_LAUNCHER_INPUT_CODES_H
-#define PIJIT_LAUNCHER_INPUT_CODES_H
+#ifndef PIJIT_LAUNCHER_CODES_INPUT_CODES_H
+#define PIJIT_LAUNCHER_CODES_INPUT_CODES_H
 
 #include "launcher/abi.h"
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 
 void inputs_free(Input *items, Py_ssize_t count);
 

@@ -1,6 +1,6 @@
 /* A ufunc that is made to find out how the installed NumPy calls inner loops. */
-#ifndef PIJIT_RUNTIME_UFUNCS_PROBE_UFUNC_H
-#define PIJIT_RUNTIME_UFUNCS_PROBE_UFUNC_H
+#ifndef PIJIT_RUNTIME_ITERATION_PROBE_UFUNC_H
+#define PIJIT_RUNTIME_ITERATION_PROBE_UFUNC_H
 
 #include "launcher/abi.h"
 #include <numpy/ufuncobject.h>

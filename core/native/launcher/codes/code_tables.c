@@ -1,7 +1,7 @@
 /* Tables of input and output codes, and lookup of a code tuple in them. */
-#include "launcher/code_tables.h"
+#include "launcher/codes/code_tables.h"
 #include "launcher/abi.h"
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 
 const CodeRow input_rows[] = {
     {"skip", IN_SKIP, 1, 0},

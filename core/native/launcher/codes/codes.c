@@ -4,7 +4,7 @@
  * words (native kernels) or from the next object of the kernel's answer (Python kernels). input_codes.h and
  * exit_codes.h parse them once, from tuples, and check every index and word. So marshal_inl.h, which runs them, does not
  * check again. */
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 #include "launcher/abi.h"
 
 Py_ssize_t

@@ -1,5 +1,5 @@
 /* A ufunc that is made to find out how the installed NumPy calls inner loops. */
-#include "runtime/ufuncs/probe_ufunc.h"
+#include "runtime/iteration/probe_ufunc.h"
 
 PyArrayObject *
 probe_ufunc_call(PyUFuncGenericFunction loop, int nin, PyArrayObject *array)

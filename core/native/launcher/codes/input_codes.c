@@ -1,8 +1,8 @@
 /* Parser of a launcher's inputs; also frees them. */
-#include "launcher/input_codes.h"
+#include "launcher/codes/input_codes.h"
 #include "launcher/abi.h"
-#include "launcher/code_tables.h"
-#include "launcher/codes.h"
+#include "launcher/codes/code_tables.h"
+#include "launcher/codes/codes.h"
 
 static int input_parse(Input *input, PyObject *code);
 

@@ -1,6 +1,6 @@
 /* Loop nests over strided operands, with axes in the order of NumPy's iterator. */
-#ifndef PIJIT_RUNTIME_UFUNCS_ITERATION_ORDER_H
-#define PIJIT_RUNTIME_UFUNCS_ITERATION_ORDER_H
+#ifndef PIJIT_RUNTIME_ITERATION_ITERATION_ORDER_H
+#define PIJIT_RUNTIME_ITERATION_ITERATION_ORDER_H
 
 #include "launcher/abi.h"
 

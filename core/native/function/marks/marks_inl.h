@@ -1,8 +1,8 @@
 /* The state of all marks, and of threads that do not use them.
  *
  * All state belongs to the process and is guarded by the GIL, except `paused`, which belongs to the thread. */
-#ifndef PIJIT_FUNCTION_MARKS_INL_H
-#define PIJIT_FUNCTION_MARKS_INL_H
+#ifndef PIJIT_FUNCTION_MARKS_MARKS_INL_H
+#define PIJIT_FUNCTION_MARKS_MARKS_INL_H
 
 #include "evaluate.h"
 #include "function/dispatch.h"

@@ -1,14 +1,14 @@
 /* Python's interface to code_marks.h, on all versions.
  *
  * core/_hook.pyi has signatures and meanings. */
-#include "function/code_marks_module.h"
-#include "function/code_extra.h"
-#include "function/code_extra_inl.h"
-#include "function/code_marks.h"
-#include "function/code_marks_inl.h"
+#include "function/marks/code_marks_module.h"
+#include "function/marks/code_extra.h"
+#include "function/marks/code_extra_inl.h"
+#include "function/marks/code_marks.h"
+#include "function/marks/code_marks_inl.h"
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 
 static PyObject *
 unbound_repr(PyObject *Py_UNUSED(self))

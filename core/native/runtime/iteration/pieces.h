@@ -1,9 +1,9 @@
 /* Calls of a ufunc's inner loop on the pieces that NumPy's iterator makes. */
-#ifndef PIJIT_RUNTIME_UFUNCS_PIECES_H
-#define PIJIT_RUNTIME_UFUNCS_PIECES_H
+#ifndef PIJIT_RUNTIME_ITERATION_PIECES_H
+#define PIJIT_RUNTIME_ITERATION_PIECES_H
 
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 #include <numpy/ufuncobject.h>
 
 #define UFUNC_FRESH 1     /* the outputs were allocated for these inputs; otherwise they are out= operands */

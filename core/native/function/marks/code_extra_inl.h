@@ -1,10 +1,10 @@
 /* CodeExtra: the data that pijit attaches to a code object, in its slot of the code extras; inlined functions. */
-#ifndef PIJIT_FUNCTION_CODE_EXTRA_INL_H
-#define PIJIT_FUNCTION_CODE_EXTRA_INL_H
+#ifndef PIJIT_FUNCTION_MARKS_CODE_EXTRA_INL_H
+#define PIJIT_FUNCTION_MARKS_CODE_EXTRA_INL_H
 
-#include "function/code_extra.h"
+#include "function/marks/code_extra.h"
 #include "function/dispatch.h"
-#include "function/marks_inl.h"
+#include "function/marks/marks_inl.h"
 
 /* The extra of a code object, or NULL without an exception. */
 static inline CodeExtra *

@@ -4,11 +4,11 @@
  * elements, or more where one row has more and nothing is copied. An operand that one stride describes is passed as it
  * is. Other operands are passed as they are if one row contains the whole piece. Otherwise they are copied through
  * contiguous buffers. */
-#include "runtime/ufuncs/pieces.h"
+#include "runtime/iteration/pieces.h"
 #include "launcher/abi.h"
 #include "runtime/gil.h"
-#include "runtime/ufuncs/iteration_order.h"
-#include "runtime/ufuncs/iteration_plan.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_plan.h"
 #include <string.h>
 #include <numpy/ufuncobject.h>
 

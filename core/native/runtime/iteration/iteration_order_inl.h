@@ -1,9 +1,9 @@
 /* Loop nests over strided operands, with axes in the order of NumPy's iterator; inlined functions. */
-#ifndef PIJIT_RUNTIME_UFUNCS_ITERATION_ORDER_INL_H
-#define PIJIT_RUNTIME_UFUNCS_ITERATION_ORDER_INL_H
+#ifndef PIJIT_RUNTIME_ITERATION_ITERATION_ORDER_INL_H
+#define PIJIT_RUNTIME_ITERATION_ITERATION_ORDER_INL_H
 
 #include "launcher/abi.h"
-#include "runtime/ufuncs/iteration_order.h"
+#include "runtime/iteration/iteration_order.h"
 
 static inline npy_intp
 intp_abs(npy_intp value)

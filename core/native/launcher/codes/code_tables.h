@@ -1,6 +1,6 @@
 /* Tables of input and output codes, and lookup of a code tuple in them. */
-#ifndef PIJIT_LAUNCHER_CODE_TABLES_H
-#define PIJIT_LAUNCHER_CODE_TABLES_H
+#ifndef PIJIT_LAUNCHER_CODES_CODE_TABLES_H
+#define PIJIT_LAUNCHER_CODES_CODE_TABLES_H
 
 #include "launcher/abi.h"
 

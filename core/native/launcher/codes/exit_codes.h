@@ -1,9 +1,9 @@
 /* Parser of a launcher's exits and their outputs; also visits and frees them. */
-#ifndef PIJIT_LAUNCHER_EXIT_CODES_H
-#define PIJIT_LAUNCHER_EXIT_CODES_H
+#ifndef PIJIT_LAUNCHER_CODES_EXIT_CODES_H
+#define PIJIT_LAUNCHER_CODES_EXIT_CODES_H
 
 #include "launcher/abi.h"
-#include "launcher/codes.h"
+#include "launcher/codes/codes.h"
 
 /* The ranges that output codes of a launcher are checked against. */
 typedef struct {
