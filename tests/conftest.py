@@ -36,8 +36,7 @@ if sys.version_info >= (3, 11):  # tests of bytecode that these versions do not 
                       if name.startswith("test_") and not name.endswith(("_311.py", "_314.py")) and name not in both]
     # Shadow frames are the hook's; tests/bytecode/test_identity_311.py has what test_identity.py has.
     collect_ignore += ["conformance/test_identity.py", "conformance/test_identity_frame.py"]
-    # Frames, hooks of others and the next frame as a callee: native/test_hidden_functions.py and test_hidden_arrivals.py have
-    # what takes their place.
+    # Frames, hooks of others and the next frame as a callee: native/test_hidden_*.py have what takes their place.
     collect_ignore += ["native/test_{}.py".format(name) for name in (
         "call_sites", "hook", "hook_coexistence", "hook_frames", "rest")]
 if not COMPILES:  # gradients and pijit.ms need no compiler

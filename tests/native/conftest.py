@@ -1,5 +1,7 @@
 """For tests of the C code."""
 
+import sys
+
 import pytest
 
 
@@ -11,3 +13,15 @@ def table():
     yield runtime_table
     runtime_table.release_all()
     runtime_table.forget_kept()
+
+
+@pytest.fixture(params=[False, True], ids=["code", "entrance"])
+def entrance(request):
+    return request.param
+
+
+@pytest.fixture
+def recursion_limit():
+    before = sys.getrecursionlimit()
+    yield sys.setrecursionlimit
+    sys.setrecursionlimit(before)
