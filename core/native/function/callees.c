@@ -10,10 +10,10 @@
  * It names its code object by serial and has no reference to it. So it may be a constant of the code that it calls. */
 #include "function/callees.h"
 #include "function/callees_inl.h"
+#include "function/dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_marks.h"
 #include "function/marks/code_marks_inl.h"
-#include "function/dispatch.h"
 #include "function/marks/marks_inl.h"
 
 #define OPEN_LIMIT 4 /* the number of functions that an open site asks about */

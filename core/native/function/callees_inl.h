@@ -3,8 +3,8 @@
 #define PIJIT_FUNCTION_CALLEES_INL_H
 
 #include "function/callees.h"
-#include "function/marks/code_extra.h"
 #include "function/dispatch.h"
+#include "function/marks/code_extra.h"
 #include "function/marks/marks_inl.h"
 
 /* Whether a call through the site may run linked code. */

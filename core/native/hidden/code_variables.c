@@ -3,10 +3,10 @@
  * From 3.11 on CPython keeps all variables in one numbering, and its public functions make new tuples of names. So a
  * shape is read once per code object. */
 #include "hidden/code_variables.h"
-#include "hidden/code_variables_inl.h"
+#include "function/dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_marks.h"
-#include "function/dispatch.h"
+#include "hidden/code_variables_inl.h"
 #include "hidden/hidden.h"
 
 /* The index of the argument that lives in the cell `name`; -1: none. */

@@ -2,8 +2,8 @@
 #ifndef PIJIT_HIDDEN_CODE_VARIABLES_INL_H
 #define PIJIT_HIDDEN_CODE_VARIABLES_INL_H
 
-#include "function/marks/code_extra.h"
 #include "function/dispatch.h"
+#include "function/marks/code_extra.h"
 #include "hidden/code_variables.h"
 #include "hidden/hidden.h"
 

@@ -3,8 +3,8 @@
  * core/_hook.pyi has signatures and meanings. */
 #include "capsule_inl.h"
 #include "function/callees.h"
-#include "function/marks/code_marks_module.h"
 #include "function/dispatch.h"
+#include "function/marks/code_marks_module.h"
 #include "function/marks/marks_inl.h"
 #include "hidden/call_site.h"
 #include "hidden/continuation.h"

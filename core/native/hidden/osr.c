@@ -8,21 +8,14 @@
  *
  *   no hidden function, tracing, MAX_MOVES reached      ->  None, without a call of `ask`
  *   another reference to the frame object exists        ->  None: its owner would see another frame's locals afterwards
- *   most visits, see osr_pace_inl.h                     ->  no item */
+ *   most visits, see osr_check.h                        ->  no item */
 #include "hidden/osr.h"
-#include "function/marks/code_marks.h"
 #include "function/dispatch.h"
+#include "function/marks/code_marks.h"
 #include "function/marks/marks_inl.h"
-#include "function/osr_pace_inl.h"
 #include "hidden/hidden.h"
 #include "hidden/run_records.h"
 #include "hidden/thread_runs.h"
-
-typedef struct {
-    PyObject_HEAD
-    PyObject *ask; /* owned */
-    OsrPace pace;
-} OsrCheck;
 
 static void
 move_dealloc(Move *self)
@@ -55,13 +48,6 @@ PyTypeObject Move_Type = {
     .tp_dealloc = (destructor)move_dealloc,
     .tp_call = (ternaryfunc)move_call,
 };
-
-static void
-osr_check_dealloc(OsrCheck *self)
-{
-    Py_DECREF(self->ask);
-    PyObject_Free(self);
-}
 
 /* The run that can move now, or NULL. */
 static Record *
@@ -153,9 +139,9 @@ osr_check_payload(const Shape *shape, PyObject *const *cells)
 static PyObject *
 osr_check_ask(OsrCheck *self, Record *record, const Shape *shape, PyObject *payload)
 {
-    PyObject *slots = PyList_New(shape->nslots);              /* owned */
-    PyObject *visits = PyLong_FromSsize_t(self->pace.visits); /* owned */
-    PyObject *answer = NULL;                                  /* owned, given away */
+    PyObject *slots = PyList_New(shape->nslots);         /* owned */
+    PyObject *visits = PyLong_FromSsize_t(self->visits); /* owned */
+    PyObject *answer = NULL;                             /* owned, given away */
     if (slots != NULL && visits != NULL) {
         Py_ssize_t own = shape->nlocals + shape->ncells;
         for (Py_ssize_t i = 0; i < shape->nslots; i++) {
@@ -227,17 +213,7 @@ osr_check_try(OsrCheck *self, Record *record, PyObject *const *cells, Py_ssize_t
     Py_RETURN_NONE;
 }
 
-/* A visit of the header: None, NEW, if it asks; otherwise NULL without an exception. */
-static PyObject *
-osr_check_next(OsrCheck *self)
-{
-    if (!osr_pace_asks(&self->pace)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *
+PyObject *
 osr_check_call(OsrCheck *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     PyObject *const *cells = &PyTuple_GET_ITEM(args, 0); /* borrowed */
@@ -250,28 +226,8 @@ osr_check_call(OsrCheck *self, PyObject *args, PyObject *Py_UNUSED(kwargs))
     return osr_check_try(self, record, cells, ncells);
 }
 
-PyTypeObject OsrCheck_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
-    .tp_basicsize = sizeof(OsrCheck),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_dealloc = (destructor)osr_check_dealloc,
-    .tp_call = (ternaryfunc)osr_check_call,
-    .tp_iter = PyObject_SelfIter,
-    .tp_iternext = (iternextfunc)osr_check_next,
-};
-
 PyObject *
 hook_osr_check(PyObject *Py_UNUSED(module), PyObject *ask)
 {
-    if (!PyCallable_Check(ask)) {
-        return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
-    }
-    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned, given away */
-    if (osr_check == NULL) {
-        return NULL;
-    }
-    Py_INCREF(ask);
-    osr_check->ask = ask;
-    osr_pace_init(&osr_check->pace);
-    return (PyObject *)osr_check;
+    return osr_check_new(ask, 0);
 }

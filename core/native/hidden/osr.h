@@ -3,9 +3,9 @@
 #define PIJIT_HIDDEN_OSR_H
 
 #include "function/dispatch.h"
+#include "function/osr_check.h"
 
 extern PyTypeObject Move_Type;
-extern PyTypeObject OsrCheck_Type;
 
 PyObject *hook_osr_check(PyObject *Py_UNUSED(module), PyObject *ask);
 

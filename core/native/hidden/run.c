@@ -16,9 +16,9 @@
  *
  * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. */
 #define _GNU_SOURCE /* pthread_getattr_np */
+#include "function/dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
-#include "function/dispatch.h"
 #include "function/marks/marks_inl.h"
 #include "hidden/code_variables.h"
 #include "hidden/code_variables_inl.h"

@@ -8,9 +8,9 @@
 #include "hook/call_site.h"
 #include "function/callees.h"
 #include "function/callees_inl.h"
+#include "function/dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
-#include "function/dispatch.h"
 #include "function/marks/marks_inl.h"
 #include "hook/install.h"
 #include <stddef.h>

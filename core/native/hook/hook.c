@@ -18,10 +18,10 @@
  * All state belongs to the process and is guarded by the GIL, except `here`, which belongs to the thread. Marks and
  * entries are the same from CPython 3.11 on (code_marks.h). */
 #include "function/callees.h"
-#include "function/marks/code_extra.h"
-#include "function/marks/code_extra_inl.h"
 #include "function/dispatch.h"
 #include "function/entry_timing_inl.h"
+#include "function/marks/code_extra.h"
+#include "function/marks/code_extra_inl.h"
 #include "function/marks/marks_inl.h"
 #include "hook/call_site.h"
 #include "hook/family_extra.h"

@@ -7,21 +7,13 @@
  *
  *   no shadow frame, tracing, MAX_MOVES reached         ->  None, without a call of `ask`
  *   another reference to the frame object exists        ->  None: its owner would see a frame without locals
- *   most visits, see osr_pace_inl.h                     ->  no item */
+ *   most visits, see osr_check.h                        ->  no item */
 #include "hook/osr.h"
-#include "function/marks/code_marks.h"
 #include "function/dispatch.h"
+#include "function/marks/code_marks.h"
 #include "function/marks/marks_inl.h"
-#include "function/osr_pace_inl.h"
 #include "hook/select_code.h"
 #include "hook/shadow_frame.h"
-
-typedef struct {
-    PyObject_HEAD
-    PyObject *ask;   /* owned */
-    Py_ssize_t slot; /* the local that takes the operand stack */
-    OsrPace pace;
-} OsrCheck;
 
 static void
 move_dealloc(Move *self)
@@ -36,13 +28,6 @@ PyTypeObject Move_Type = {
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_dealloc = (destructor)move_dealloc,
 };
-
-static void
-osr_check_dealloc(OsrCheck *self)
-{
-    Py_DECREF(self->ask);
-    PyObject_Del(self);
-}
 
 /* The run that can move now, or NULL. */
 static ShadowRun *
@@ -83,18 +68,7 @@ move_make(OsrCheck *self, ShadowRun *run, PyObject *answer)
     return (PyObject *)move;
 }
 
-/* A visit of the header: None, NEW, if it asks; otherwise NULL without an exception. */
-static PyObject *
-osr_check_next(OsrCheck *self)
-{
-    if (!osr_pace_asks(&self->pace)) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
-/* A Move or None, NEW; NULL with an exception that `ask` has raised. */
-static PyObject *
+PyObject *
 osr_check_call(OsrCheck *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
     PyThreadState *tstate = PyThreadState_Get();
@@ -102,10 +76,10 @@ osr_check_call(OsrCheck *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kw
     if (run == NULL || tstate->recursion_depth > Py_GetRecursionLimit() - CAPTURE_DEPTH) {
         Py_RETURN_NONE;
     }
-    PyFrameObject *frame = run->frame;                                               /* borrowed: it runs */
-    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame));      /* owned */
-    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->pace.visits) : NULL; /* owned */
-    PyObject *answer = NULL;                                                         /* owned */
+    PyFrameObject *frame = run->frame;                                          /* borrowed: it runs */
+    PyObject *slots = slots_list(frame->f_localsplus, frame_slot_count(frame)); /* owned */
+    PyObject *visits = slots != NULL ? PyLong_FromSsize_t(self->visits) : NULL; /* owned */
+    PyObject *answer = NULL;                                                    /* owned */
     if (visits != NULL) {
         pause_begin();
         answer = PyObject_CallFunctionObjArgs(self->ask, (PyObject *)run->code, slots, frame->f_globals, frame->f_builtins,
@@ -133,16 +107,6 @@ osr_check_call(OsrCheck *self, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kw
     Py_RETURN_NONE;
 }
 
-PyTypeObject OsrCheck_Type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "pijit.core._hook.OsrCheck",
-    .tp_basicsize = sizeof(OsrCheck),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_dealloc = (destructor)osr_check_dealloc,
-    .tp_call = (ternaryfunc)osr_check_call,
-    .tp_iter = PyObject_SelfIter,
-    .tp_iternext = (iternextfunc)osr_check_next,
-};
-
 PyObject *
 hook_osr_check(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -151,16 +115,5 @@ hook_osr_check(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "On:osr_check", &ask, &slot)) {
         return NULL;
     }
-    if (!PyCallable_Check(ask)) {
-        return PyErr_Format(PyExc_TypeError, "ask must be callable, not %.200s", Py_TYPE(ask)->tp_name);
-    }
-    OsrCheck *osr_check = PyObject_New(OsrCheck, &OsrCheck_Type); /* owned, given away */
-    if (osr_check == NULL) {
-        return NULL;
-    }
-    Py_INCREF(ask);
-    osr_check->ask = ask;
-    osr_check->slot = slot;
-    osr_pace_init(&osr_check->pace);
-    return (PyObject *)osr_check;
+    return osr_check_new(ask, slot);
 }

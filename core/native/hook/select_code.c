@@ -1,11 +1,11 @@
 /* Selection of the code that runs in a frame: the payload from a cache, on_miss or the code filter. */
 #include "hook/select_code.h"
 #include "function/callees.h"
+#include "function/dispatch.h"
+#include "function/entry_timing_inl.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/code_marks.h"
-#include "function/dispatch.h"
-#include "function/entry_timing_inl.h"
 #include "function/marks/marks_inl.h"
 #include "hook/install.h"
 

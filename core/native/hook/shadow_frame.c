@@ -9,12 +9,12 @@
  * CPython has moved an argument that is a cell into its cell when it made the frame. Its local slot is NULL. The cell
  * object itself is handed on, so closures made earlier or later share it. */
 #include "hook/shadow_frame.h"
-#include "hook/shadow_frame_inl.h"
 #include "cpython/frame_inl.h"
+#include "function/dispatch.h"
 #include "function/marks/code_marks.h"
 #include "function/marks/code_marks_inl.h"
-#include "function/dispatch.h"
 #include "hook/osr.h"
+#include "hook/shadow_frame_inl.h"
 
 /* The reason why a payload cannot run on the locals of a code object's frame, or NULL if it can. */
 const char *

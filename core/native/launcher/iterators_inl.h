@@ -5,8 +5,8 @@
 #ifndef PIJIT_LAUNCHER_ITERATORS_INL_H
 #define PIJIT_LAUNCHER_ITERATORS_INL_H
 
-#include "launcher/codes/codes.h"
 #include "cpython/dict_iterator_inl.h"
+#include "launcher/codes/codes.h"
 #include <stddef.h>
 
 #if PY_VERSION_HEX >= 0x030E0000

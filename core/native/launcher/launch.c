@@ -1,9 +1,9 @@
 /* One call of a Launcher: guard program, frame words, kernel, answer. launcher.c describes launchers.
  *
  * Calls come from linked code, or from a JitFunction whose function has no frame yet (launch_api.h). */
-#include "launcher/abi.h"
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/abi.h"
 #include "launcher/codes/codes.h"
 #include "launcher/launcher.h"
 #include "launcher/marshal_inl.h"

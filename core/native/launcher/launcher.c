@@ -14,11 +14,11 @@
  * stack unless the frame is large, so calls may nest and recurse. The frame words after the inputs are zero when the
  * kernel starts. abi.h defines the protocol with kernels. */
 #define NUMPY_API_MAIN
-#include "capsule_inl.h"
 #include "launcher/launcher.h"
-#include "launcher/abi.h"
+#include "capsule_inl.h"
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/abi.h"
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
 #include "launcher/codes/input_codes.h"

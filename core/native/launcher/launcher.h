@@ -2,11 +2,11 @@
 #ifndef PIJIT_LAUNCHER_OBJECT_H
 #define PIJIT_LAUNCHER_OBJECT_H
 
-#include "launcher/codes/codes.h"
 #include "evaluate.h"
-#include "launcher/reentry_gate_inl.h"
+#include "launcher/codes/codes.h"
 #include "launcher/launch_api.h"
 #include "launcher/loop_timing.h"
+#include "launcher/reentry_gate_inl.h"
 
 typedef struct {
     PyObject_HEAD

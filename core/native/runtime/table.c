@@ -3,19 +3,19 @@
  * entries.inc documents every entry. All take and return int64_t, so that generated code needs one kind of call. The
  * first argument of most is the frame, whose word 1 points to the references that this call owns. NumPy makes NumPy
  * objects, by its allocator, its rules for bases and its assignment. */
-#include "launcher/abi.h"
 #include "cpython/eval_breaker/eval_breaker.h"
+#include "launcher/abi.h"
 #include "runtime/arrays/buffer_pool.h"
 #include "runtime/arrays/large_results.h"
 #include "runtime/entries.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_plan.h"
 #include "runtime/linalg/small_matmul.h"
 #include "runtime/objects/deques.h"
 #include "runtime/objects/stores.h"
 #include "runtime/runtime_inl.h"
 #include "runtime/thread_pool.h"
 #include "runtime/ufuncs/error_state.h"
-#include "runtime/iteration/iteration_order.h"
-#include "runtime/iteration/iteration_plan.h"
 #include "runtime/ufuncs/loops.h"
 #include "runtime/ufuncs/random.h"
 #include "runtime/ufuncs/symbols.h"

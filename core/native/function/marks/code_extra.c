@@ -1,7 +1,7 @@
 /* CodeExtra: the data that pijit attaches to a code object, in its slot of the code extras. */
 #include "function/marks/code_extra.h"
-#include "function/marks/code_extra_inl.h"
 #include "function/dispatch.h"
+#include "function/marks/code_extra_inl.h"
 #include "function/marks/marks_inl.h"
 
 void

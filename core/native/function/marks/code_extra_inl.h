@@ -2,8 +2,8 @@
 #ifndef PIJIT_FUNCTION_MARKS_CODE_EXTRA_INL_H
 #define PIJIT_FUNCTION_MARKS_CODE_EXTRA_INL_H
 
-#include "function/marks/code_extra.h"
 #include "function/dispatch.h"
+#include "function/marks/code_extra.h"
 #include "function/marks/marks_inl.h"
 
 /* The extra of a code object, or NULL without an exception. */

@@ -5,13 +5,13 @@
  * A CodeExtra owns its cache and on_miss, and the garbage collector does not see code objects. So neither may keep
  * the marked code alive, or it is never freed. */
 #include "function/marks/code_marks.h"
-#include "function/marks/code_marks_inl.h"
 #include "capsule_inl.h"
 #include "evaluate.h"
-#include "function/marks/code_extra.h"
-#include "function/marks/code_marks_module.h"
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
+#include "function/marks/code_extra.h"
+#include "function/marks/code_marks_inl.h"
+#include "function/marks/code_marks_module.h"
 #include "function/marks/marks_inl.h"
 
 Marks marks;

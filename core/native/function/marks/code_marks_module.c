@@ -2,12 +2,12 @@
  *
  * core/_hook.pyi has signatures and meanings. */
 #include "function/marks/code_marks_module.h"
+#include "function/dispatch.h"
+#include "function/entry_timing.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/code_marks.h"
 #include "function/marks/code_marks_inl.h"
-#include "function/dispatch.h"
-#include "function/entry_timing.h"
 #include "function/marks/marks_inl.h"
 
 static PyObject *

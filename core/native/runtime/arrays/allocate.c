@@ -6,8 +6,8 @@
 #include "runtime/arrays/free_lists_inl.h"
 #include "runtime/arrays/large_results.h"
 #include "runtime/entries.h"
-#include "runtime/runtime_inl.h"
 #include "runtime/iteration/iteration_order.h"
+#include "runtime/runtime_inl.h"
 #include <string.h>
 
 void

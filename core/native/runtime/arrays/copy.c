@@ -4,10 +4,10 @@
 #include "launcher/abi.h"
 #include "runtime/arrays/views.h"
 #include "runtime/entries.h"
-#include "runtime/runtime_inl.h"
-#include "runtime/thread_pool.h"
 #include "runtime/iteration/iteration_order.h"
 #include "runtime/iteration/pieces.h"
+#include "runtime/runtime_inl.h"
+#include "runtime/thread_pool.h"
 #include <string.h>
 
 typedef struct {

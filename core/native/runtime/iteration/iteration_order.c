@@ -9,8 +9,8 @@
  * Operands that agree in shape and contiguity never reach NumPy's iterator and get plain C or Fortran order.
  * operands_order recognises these. */
 #include "runtime/iteration/iteration_order.h"
-#include "runtime/iteration/iteration_order_inl.h"
 #include "launcher/abi.h"
+#include "runtime/iteration/iteration_order_inl.h"
 #include "runtime/iteration/probe_ufunc.h"
 #include <string.h>
 

@@ -3,10 +3,10 @@
  * It compares sums of numbers that round differently if the runs differ. */
 #include "runtime/reductions/probe.h"
 #include "launcher/abi.h"
-#include "runtime/reductions/pairwise_sum.h"
-#include "runtime/reductions/reduce.h"
 #include "runtime/iteration/iteration_order.h"
 #include "runtime/iteration/iteration_plan.h"
+#include "runtime/reductions/pairwise_sum.h"
+#include "runtime/reductions/reduce.h"
 #include <numpy/ufuncobject.h>
 
 int

@@ -16,16 +16,16 @@
 #include "runtime/entries.h"
 #include "runtime/gil.h"
 #include "runtime/gil_inl.h"
+#include "runtime/iteration/iteration_order.h"
+#include "runtime/iteration/iteration_order_inl.h"
+#include "runtime/iteration/iteration_plan.h"
+#include "runtime/iteration/pieces.h"
 #include "runtime/reductions/outer_axis.h"
 #include "runtime/reductions/pairwise_sum.h"
 #include "runtime/reductions/probe.h"
 #include "runtime/reductions/short_rows_inl.h"
 #include "runtime/runtime_inl.h"
 #include "runtime/thread_pool.h"
-#include "runtime/iteration/iteration_order.h"
-#include "runtime/iteration/iteration_order_inl.h"
-#include "runtime/iteration/iteration_plan.h"
-#include "runtime/iteration/pieces.h"
 #include <string.h>
 #include <numpy/ufuncobject.h>
 

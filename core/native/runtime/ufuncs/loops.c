@@ -6,18 +6,18 @@
  *   - otherwise in the pieces of NumPy's iterator (pieces.h), which reverses axes unless it allocates the output.
  * Loops whose bits do not depend on strides are called along axis 0, without buffers. Large calls of these, and large
  * calls for all elements, are split among threads. */
+#include "runtime/ufuncs/loops.h"
 #include "launcher/abi.h"
 #include "runtime/arrays/allocate.h"
 #include "runtime/arrays/views.h"
 #include "runtime/entries.h"
 #include "runtime/gil.h"
 #include "runtime/gil_inl.h"
-#include "runtime/thread_pool.h"
 #include "runtime/iteration/iteration_order.h"
 #include "runtime/iteration/iteration_order_inl.h"
-#include "runtime/ufuncs/loops.h"
 #include "runtime/iteration/pieces.h"
 #include "runtime/iteration/probe_ufunc.h"
+#include "runtime/thread_pool.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
 

@@ -2,14 +2,14 @@
  *
  * The module offers these next to the launcher. */
 #include "runtime/ufuncs/symbols.h"
-#include "launcher/abi.h"
 #include "cpython/caller.h"
+#include "launcher/abi.h"
 #include "runtime/arrays/buffer_pool.h"
+#include "runtime/iteration/iteration_order.h"
 #include "runtime/reductions/pairwise_sum.h"
 #include "runtime/reductions/probe.h"
 #include "runtime/reductions/reduce.h"
 #include "runtime/ufuncs/deferred_report.h"
-#include "runtime/iteration/iteration_order.h"
 #include "runtime/ufuncs/power.h"
 #include <numpy/ufuncobject.h>
 #include <string.h>
