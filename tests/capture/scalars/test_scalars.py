@@ -87,8 +87,8 @@ def agree(f, j, arguments):
 
 
 def impossible(symbol, a, b):
-    """Whether the answer would fill the memory, or NumPy dies of it: np.int64(-2**63) % -1 before 1.22."""
-    if symbol in "//%" and np.lib.NumpyVersion(np.__version__) < "1.22.0":
+    """Whether the answer would fill the memory, or NumPy dies of it: np.int64(-2**63) % -1 before 1.23."""
+    if symbol in "//%" and np.lib.NumpyVersion(np.__version__) < "1.23.0":
         return isinstance(a, (int, np.integer)) and a in (-2 ** 31, -2 ** 63) and b == -1
     return symbol in ("**", "<<") and type(a) in (int, bool) and type(b) in (int, bool) and b > 1000
 
