@@ -153,7 +153,7 @@ def require_fit(emitter: KernelEmitter, leaving: Op, op: Op, shapes: Sequence[Se
 
 # ---- ufuncs ----
 
-_FRESH, _EXACT, _LEAST = 1, 2, 256  # flags of the runtime's ufunc
+_FRESH, _EXACT, _PART, _LEAST = 1, 2, 4, 256  # flags of the runtime's ufunc
 
 
 def _may_share(op: Op) -> bool:
@@ -247,7 +247,8 @@ def _run_loop(emitter: KernelEmitter, op: Op, operands: List[_Operand], out: _Op
     """
     ufunc, index = op.attrs["ufunc"], op.attrs["loop"]
     table = emitter.let("%s()" % emitter.loop_table(ufunc, index))
-    flags |= (_EXACT if is_exact(op) else 0) + _LEAST * (emitter.flavour.least if _may_share(op) else 0)
+    flags |= (_EXACT if is_exact(op) else 0) + (_PART if emitter.writes_blocks() else 0)
+    flags += _LEAST * (emitter.flavour.least if _may_share(op) else 0)
     dtypes, result = loop_dtypes(op.attrs["types"])
     described = [[str(operand.ndim), operand.address, str(operand.itemsize or -dtype.itemsize)]
                  for operand, dtype in zip(operands + [out], dtypes + [result])]

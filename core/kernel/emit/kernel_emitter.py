@@ -72,6 +72,10 @@ class KernelEmitter(ArrayWriter):
         mark = [FAST] if self.flavour.fast else []
         return "\n".join(mark + ["def %s(frame):" % name] + head + self.lines) + "\n"
 
+    def writes_blocks(self) -> bool:
+        """Whether the operations that are being written compute a block of their operands."""
+        return self.blocking.run is not None or self.skewing.run is not None
+
     # ---- inputs ----
 
     def _input(self, value: Value, code: Tuple[Any, ...], word: int) -> None:

@@ -31,8 +31,8 @@ int
 nest_probe(void)
 {
     npy_intp shape[] = {0, 0};
-    PyArrayObject *empty = (PyArrayObject *)PyArray_ZEROS(2, shape, NPY_DOUBLE, 0);                   /* owned */
-    PyArrayObject *result = empty != NULL ? probe_ufunc_call(probe_loop, PROBE_INPUTS, empty) : NULL; /* owned */
+    PyArrayObject *empty = (PyArrayObject *)PyArray_ZEROS(2, shape, NPY_DOUBLE, 0);                         /* owned */
+    PyArrayObject *result = empty != NULL ? probe_ufunc_call(probe_loop, PROBE_INPUTS, empty, NULL) : NULL; /* owned */
     if (result != NULL) {
         empty_strides = PyArray_STRIDE(empty, 1) != 0;
         three_iterate = PyArray_STRIDE(result, 0) != PyArray_STRIDE(empty, 0);

@@ -8,6 +8,7 @@
 
 #define UFUNC_FRESH 1     /* the outputs were allocated for these inputs; otherwise they are out= operands */
 #define UFUNC_EXACT 2     /* bits do not depend on strides */
+#define UFUNC_PART 4      /* the operands are parts of those of the operation */
 #define UFUNC_LEAST 256   /* factor of `least` in the word that also holds the flags */
 #define SHARED_ALIGN 1024 /* elements; vector code needs no remainder loop for a multiple */
 

@@ -2,15 +2,19 @@
 #include "runtime/iteration/probe_ufunc.h"
 
 PyArrayObject *
-probe_ufunc_call(PyUFuncGenericFunction loop, int nin, PyArrayObject *array)
+probe_ufunc_call(PyUFuncGenericFunction loop, int nin, PyArrayObject *array, PyArrayObject *output)
 {
     static char types[] = {NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
     void *data[] = {NULL};
-    PyObject *arguments = PyTuple_New(nin); /* owned */
-    PyObject *ufunc = NULL, *result = NULL; /* owned; owned, given away */
+    PyObject *arguments = PyTuple_New(nin + (output != NULL)); /* owned */
+    PyObject *ufunc = NULL, *result = NULL;                    /* owned; owned, given away */
     for (int i = 0; i < nin && arguments != NULL; i++) {
         Py_INCREF(array);
         PyTuple_SET_ITEM(arguments, i, (PyObject *)array);
+    }
+    if (arguments != NULL && output != NULL) {
+        Py_INCREF(output);
+        PyTuple_SET_ITEM(arguments, nin, (PyObject *)output);
     }
     if (arguments != NULL) {
         ufunc = PyUFunc_FromFuncAndData(&loop, data, types, 1, nin, 1, PyUFunc_None, "probe", "", 0);

@@ -23,8 +23,7 @@
 
 #define TILE 512 /* elements of a row that are done before those of the next rows */
 
-#define LOOP_UNITS 16         /* work per element of transcendental functions (thread_pool.h) */
-#define NUMPY_1_21 0x0000000e /* C API version; up to it, a 0-d out= operand gets stride 0 */
+#define LOOP_UNITS 16 /* work per element of transcendental functions (thread_pool.h) */
 
 /* ---- loops whose bits do not depend on strides ---- */
 
@@ -102,8 +101,11 @@ exact_run(const UfuncRun *run, Nest *nest)
 
 /* ---- calls without an iterator ---- */
 
-/* True if operands of one element get stride 0, as before NumPy 1.21. Set by loops_probe. */
+/* True if whole operands of one element get stride 0, as before NumPy 1.21. Set by loops_probe. */
 static int single_stays;
+
+/* True if a 0-d out= operand gets stride 0, as before NumPy 1.23. Set by loops_probe. */
+static int output_stays;
 
 /* The stride of an operand in a call without NumPy's iterator. */
 static npy_intp
@@ -180,12 +182,11 @@ static void
 plain_run(const UfuncRun *run, npy_intp count)
 {
     Plain plain = {run, {NULL}, {0}};
-    int moves_output = run->flags & UFUNC_FRESH || PyArray_GetNDArrayCFeatureVersion() > NUMPY_1_21;
-    int unmoved = moves_output ? run->nin : run->nargs;
+    int unmoved = run->flags & UFUNC_FRESH || !output_stays ? run->nin : run->nargs;
     for (int op = 0; op < run->nargs; op++) {
         const Operand *operand = &run->operands[op];
         plain.pointers[op] = (char *)operand->desc[DESC_DATA];
-        int stays = (operand->ndim == 0 && op < unmoved) || (count == 1 && single_stays);
+        int stays = (operand->ndim == 0 && op < unmoved) || (count == 1 && single_stays && !(run->flags & UFUNC_PART));
         plain.strides[op] = stays ? 0 : plain_stride(operand);
     }
     if (run->least == 0 || !is_elementwise(run)) {
@@ -195,23 +196,38 @@ plain_run(const UfuncRun *run, npy_intp count)
     pool_run(plain_part, (int64_t *)&plain, count, SHARED_ALIGN, count * LOOP_UNITS, run->least);
 }
 
-/* The inner loop of the probe's ufunc: notes the output's stride. */
+/* The stride of the output in the last call of the probe's ufunc. */
+static npy_intp probed_stride;
+
 static void
 probe_loop(char **pointers, const npy_intp *Py_UNUSED(count), const npy_intp *strides, void *Py_UNUSED(data))
 {
     *(double *)pointers[1] = 0.0;
-    single_stays = strides[1] == 0;
+    probed_stride = strides[1];
+}
+
+/* Call the probe's ufunc on arrays of one element, with an output if `writes`. Returns whether the output has stride 0, or
+ * -1 with an exception set. */
+static int
+stride_asked(int ndim, int writes)
+{
+    npy_intp shape[] = {1};
+    PyArrayObject *array = (PyArrayObject *)PyArray_ZEROS(ndim, shape, NPY_DOUBLE, 0);                  /* owned */
+    PyArrayObject *output = writes ? (PyArrayObject *)PyArray_ZEROS(ndim, shape, NPY_DOUBLE, 0) : NULL; /* owned */
+    int failed = array == NULL || (writes && output == NULL);
+    PyArrayObject *result = failed ? NULL : probe_ufunc_call(probe_loop, 1, array, output); /* owned */
+    Py_XDECREF(array);
+    Py_XDECREF(output);
+    Py_XDECREF(result);
+    return result != NULL ? probed_stride == 0 : -1;
 }
 
 int
 loops_probe(void)
 {
-    npy_intp length = 1;
-    PyArrayObject *array = (PyArrayObject *)PyArray_ZEROS(1, &length, NPY_DOUBLE, 0);      /* owned */
-    PyArrayObject *result = array != NULL ? probe_ufunc_call(probe_loop, 1, array) : NULL; /* owned */
-    Py_XDECREF(array);
-    Py_XDECREF(result);
-    return result != NULL ? 0 : -1;
+    single_stays = stride_asked(1, 0);
+    output_stays = stride_asked(0, 1);
+    return single_stays < 0 || output_stays < 0 ? -1 : 0;
 }
 
 /* ---- outputs that overlap inputs ---- */
