@@ -46,8 +46,13 @@ def result_types(path: str, questions: Tuple[Any, ...], keywords: Tuple[str, ...
     answers = [(edge, kind) for edge, kind in found if kind is not WARNS]
     if {edge for edge, _ in found if edge > 1} - {edge for edge, _ in answers} or not answers:
         raise Break("PJ203", operands=_described(questions))
-    return _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
+    made = _together(answers, any(kind.layout == "A" and kind.ndim > 1 for kind in _arrays(questions)), questions)
+    return Array(made.dtype, made.ndim, "A", made.writeable) if path in REPEATING and isinstance(made, Array) else made
 
+
+REPEATING = frozenset(["broadcast_to"])
+"""Functions whose result has any strides, because it repeats elements of arrays that are shorter than those of samples.
+"""
 
 LEAST_EDGE = {"cov": 2, "corrcoef": 2, "cross": 3}
 """The minimum axis length of functions whose result has another type, or none, for shorter axes."""

@@ -8,9 +8,10 @@ import types
 LIBRARIES = frozenset(["numpy", "scipy", "numba", "llvmlite", "pijit"])
 """Packages whose functions have handlers of their own or are compiled already; none is inlined by default."""
 
-COMPUTING = ("pijit.ms.arrays", "pijit.ms.cell", "pijit.ms.dtype", "pijit.ms.nn", "pijit.ms.numpy", "pijit.ms.ops",
-             "pijit.ms.parameter", "pijit.ms.tensor")
-"""Prefixes of the modules of `pijit.ms` whose functions compute with arrays. They are inlined like the user's code."""
+COMPUTING = ("pijit.core.graph.derivatives", "pijit.ms.arrays", "pijit.ms.cell", "pijit.ms.dtype", "pijit.ms.nn",
+             "pijit.ms.numpy", "pijit.ms.ops", "pijit.ms.parameter", "pijit.ms.tensor")
+"""Prefixes of the modules whose functions compute with arrays: rules of derivatives, and parts of `pijit.ms`. They are
+inlined like the user's code."""
 
 SWITCHES = "pijit.control"
 """The module of the functions that `pijit.disable` and `pijit.stance` make. They are never inlined, under any option.
@@ -31,8 +32,7 @@ def module_of(function: types.FunctionType) -> str:
 
 
 def in_library(function: types.FunctionType) -> bool:
-    """Whether a function belongs to one of ``LIBRARIES``. The array functions of `pijit.ms` do not: they are NumPy
-    code."""
+    """Whether a function belongs to one of ``LIBRARIES``. Those in ``COMPUTING`` do not: they are NumPy code."""
     module = module_of(function)
     return module.split(".")[0] in LIBRARIES and not module.startswith(COMPUTING)
 

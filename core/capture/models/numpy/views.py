@@ -40,6 +40,15 @@ def _attribute(name: str) -> Handler:
     return call
 
 
+@model_factory
+def _tells_complex(answer: bool) -> Handler:
+    """``np.iscomplexobj(x)`` and ``np.isrealobj(x)`` of arrays and numbers, which their types tell."""
+    def call(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+        only(arguments, keywords, "iscomplexobj", 1)
+        return Const((operand_of(arguments[0]).type.dtype.kind == "c") is answer)
+    return call
+
+
 @models(np.copyto)
 def call_copyto(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
     """``np.copyto(x, y)``: ``x[...] = y`` where NumPy's rule for casting allows it; NumPy handles ``where``."""
@@ -266,6 +275,8 @@ def _as(path: str) -> Handler:
 
 for _name in ("shape", "size", "ndim"):
     models(getattr(np, _name))(_attribute(_name))
+for _name, _answer in (("iscomplexobj", True), ("isrealobj", False)):
+    models(getattr(np, _name))(_tells_complex(_answer))
 for _name, _position in (("fill_diagonal", 1), ("put_along_axis", 2)):
     models(getattr(np, _name))(_writing(_name, _position))
 for _name in ("sort", "partition"):
