@@ -89,7 +89,7 @@ class _EntryBuilder:
             for profile in self.seen.profiles:
                 self.results.append(capture(CaptureRequest(
                     analysed, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
-                    self.state.specialisation, _inliner(config),
+                    self.state.specialisation, inliner_of(config),
                     config.max_loop_unrolling if config.loop_unrolling else 0,
                     start.arrived if start is not None else None, self.state.hints)))
                 enlist_head(self.results[-1])
@@ -264,7 +264,7 @@ def _finder(state: State, index: int) -> Any:
 
     def find(code: types.CodeType, globals: Dict[str, Any]) -> Optional[_hook.Callee]:
         alive = weak()
-        if alive is None or not _inliner(alive.config).compiles_alone(stand_in(code, code.co_name, globals)):
+        if alive is None or not inliner_of(alive.config).compiles_alone(stand_in(code, code.co_name, globals)):
             return None
         callee = alive.callee_of(code, code.co_name)
         if callee is not None:
@@ -274,7 +274,7 @@ def _finder(state: State, index: int) -> Any:
     return find
 
 
-def _inliner(config: Any) -> Inliner:
+def inliner_of(config: Any) -> Inliner:
     return Inliner(config.max_inline_depth, config.allowed_inline_modules)
 
 

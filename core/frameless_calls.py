@@ -53,7 +53,7 @@ def enlist_head(result: Capture) -> None:
         return
     head = enlisted[0][1]
     gain = cost_model.gain_as_head(head)
-    if gain < 0 or _inputs(head, cfg.function) is None:
+    if gain < 0 or entry_inputs(head, cfg.function) is None:
         return
     if all(candidate.error is not None for candidate in result.candidates):
         gains = [(one, cost_model.gain_after_head(one[1], cfg)) for one in small if one[1] is not head]
@@ -71,14 +71,14 @@ def head_of(function: Function, made: Iterable[Tuple[Any, Captured, Kernel]]) ->
     """
     heads = []
     for launcher, captured, kernel in made:
-        inputs = _inputs(captured, function) if captured.start == 0 else None
+        inputs = entry_inputs(captured, function) if captured.start == 0 else None
         if inputs is not None:
             heads.append((bool(returning_exits(captured, kernel, function)), FramelessStart(launcher, inputs)))
     return sorted(heads, key=lambda one: one[0])[-1][1] if heads else None
 
 
-def _inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, ...]]:
-    """The positions of a segment's inputs in a call; None if an entry's guards cannot include all of the segment's."""
+def entry_inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, ...]]:
+    """The paths of a segment's inputs from function entry; None if an entry cannot have all guards of the segment."""
     position: Dict[Root, int] = {}
     for root in launch_arguments(captured):
         slot = _slot(root, function)

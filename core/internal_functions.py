@@ -43,16 +43,36 @@ def bound_locals(function: types.FunctionType, args: Tuple[Any, ...], kwargs: Di
     Raises:
         TypeError: the arguments do not fit the function.
     """
-    decoded = decode(function.__code__)
-    names = decoded.varnames[:decoded.argument_count]
-    cells = frozenset(decoded.cellvars)
-    twin = types.FunctionType(returning_arguments(decoded), function.__globals__, function.__name__,
-                              function.__defaults__, function.__closure__)
-    twin.__kwdefaults__ = function.__kwdefaults__
-    values = dict(zip(names, twin(*args, **kwargs)))
-    fast = [values[name] if name in values and name not in cells else _hook.UNBOUND for name in decoded.varnames]
-    own = [cell(values.get(name, _hook.UNBOUND)) for name in decoded.cellvars]
-    return fast + own + list(function.__closure__ or ())
+    return Binder(function).bind(args, kwargs)
+
+
+class Binder:
+    """Binds the arguments of calls of one function, as `bound_locals` does.
+
+    Args:
+        function: the function. Its defaults are read at each call.
+    """
+
+    def __init__(self, function: types.FunctionType) -> None:
+        decoded = decode(function.__code__)
+        self._function = function
+        self._names = decoded.varnames[:decoded.argument_count]
+        self._cells = decoded.cellvars
+        self._fast = [name if name not in frozenset(decoded.cellvars) else "" for name in decoded.varnames]
+        self._twin = types.FunctionType(returning_arguments(decoded), function.__globals__, function.__name__,
+                                        None, function.__closure__)
+
+    def bind(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
+        """The locals, cells and free variables that the frame of a call starts with.
+
+        Raises:
+            TypeError: the arguments do not fit the function.
+        """
+        twin, function = self._twin, self._function
+        twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        values = dict(zip(self._names, twin(*args, **kwargs)))
+        return [values.get(name, _hook.UNBOUND) for name in self._fast] + [
+            cell(values.get(name, _hook.UNBOUND)) for name in self._cells] + list(function.__closure__ or ())
 
 
 def cell(value: Any) -> Any:

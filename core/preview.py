@@ -7,18 +7,26 @@ from __future__ import annotations
 
 import builtins as builtins_module
 import types
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
+from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import raise_asynchronous
+from pijit.core.capture.build.guards import entry_program
+from pijit.core.capture.driver import Capture, CaptureRequest, capture
 from pijit.core.capture.profile.type_feedback import ObservedKinds, Pending
 from pijit.core.capture_records import Entry
-from pijit.core.entries import make_entry
+from pijit.core.entries import inliner_of, make_entry
 from pijit.core.errors import report_internal
+from pijit.core.frameless_calls import entry_inputs
+from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes import recorded
 from pijit.core.graph_mode import one_graph
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.internal_functions import bound_locals
 from pijit.core.pipeline import State
+from pijit.core.reasons import reason
+from pijit.guards.program import GuardProgram
+from pijit.guards.source import Local
 
 
 def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[List[Entry], List[str]]:
@@ -40,6 +48,56 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
         raise_asynchronous(error)
         state.fail("PJ901", error)
         return [], state.failures
+
+
+class WholeGraph(NamedTuple):
+    """A function that is one graph.
+
+    Attributes:
+        graph: the graph.
+        program: the guards of the capture; they fetch the graph's inputs.
+        arguments: the name of the argument that each input is, or None.
+    """
+
+    graph: Graph
+    program: GuardProgram
+    arguments: Tuple[Optional[str], ...]
+
+
+def whole_graph(state: State, roots: Tuple[Any, ...]) -> Union[WholeGraph, str]:
+    """The graph of a whole function for one call, or the reason why it is not one graph. Nothing is compiled.
+
+    Args:
+        state: the state of the jitted function.
+        roots: the locals and cells of the call, the globals and the builtins.
+    """
+    function = state.py_func
+    analysed = state.analysed(function.__code__)
+    profile = ObservedKinds().profiles[0]
+    result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
+                                    state.specialisation, inliner_of(state.config), 0, None, state.hints))
+    try:
+        return _whole(result)
+    finally:
+        result.release()
+
+
+def _whole(result: Capture) -> Union[WholeGraph, str]:
+    breaks = result.breaks()
+    if breaks:
+        return reason(breaks[0][1].reason_id, **breaks[0][1].facts)
+    found = [one.captured for one in result.candidates if one.captured is not None]
+    if len(found) != 1 or found[0].start != 0:
+        return "it is not one segment"
+    if len(found[0].returning(result.cfg.function)) != 1:
+        return "it returns at several places"
+    inputs = entry_inputs(found[0], result.cfg.function)
+    if inputs is None:
+        return "its guards need its frame"
+    names = result.cfg.function.varnames[:result.cfg.function.argument_count]
+    program = entry_program(found, result.causes(), None, inputs)
+    return WholeGraph(found[0].graph, program, tuple(
+        names[one.index] if type(one) is Local and one.index < len(names) else None for one in inputs))
 
 
 def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:

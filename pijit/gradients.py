@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 
-from pijit.core.pythons import why_no_gradients
+from pijit.core.pythons import why_no_gradients, why_not_python
 from pijit.core.reasons import reason
 from pijit.core.tape import differentiate
 from pijit.core.tape.errors import GradientError
@@ -89,15 +89,28 @@ class GradFunction:
             raise ValueError("grad: argnums must name at least one argument")
         _check_limit(tape_limit)
         self._has_aux, self._strict, self._with_value, self._tape_limit = has_aux, strict, with_value, tape_limit
+        self._kernels: Any = None
         functools.update_wrapper(self, f, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient; with the value or the auxiliary result if requested."""
-        found = self._run(args, kwargs)
+        found: Any = self._by_kernel(args, kwargs)
+        if found is None:
+            found = self._run(args, kwargs)
         gradients = found.gradients[0] if self._single else tuple(found.gradients)
         if self._with_value:
             return ((found.value, found.aux) if self._has_aux else found.value), gradients
         return (gradients, found.aux) if self._has_aux else gradients
+
+    def _by_kernel(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], **options: Any) -> Any:
+        """Value and gradients of a call that needs no tape, or None."""
+        if self._has_aux or STATE.tapes or why_not_python() is not None:
+            return None
+        if self._kernels is None:
+            from pijit.gradient_kernels import GradientKernels
+
+            self._kernels = GradientKernels(self.__wrapped__, self._keys)  # type: ignore[attr-defined]
+        return self._kernels.call(args, kwargs, **options)
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         return differentiate.value_and_gradients(
@@ -111,8 +124,12 @@ class GradFunction:
         return "<gradient of {}>".format(getattr(self, "__qualname__", repr(self.__wrapped__)))  # type: ignore
 
     def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
-        """Run once, and report the recorded lines and the operations at which derivatives are cut."""
-        return GradientReport(self.__wrapped__, self._run(args, kwargs).tape)  # type: ignore[attr-defined]
+        """Run once on the tape, and report the recorded lines, the operations at which derivatives are cut, and whether
+        later calls use a kernel."""
+        found = self._by_kernel(args, kwargs, warm=0)
+        why = self._kernels.why if self._kernels is not None else ""
+        return GradientReport(self.__wrapped__, self._run(args, kwargs).tape,  # type: ignore[attr-defined]
+                              why if found is None else "later calls are one kernel")
 
 
 def _check_limit(tape_limit: Any) -> None:

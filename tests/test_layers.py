@@ -44,6 +44,7 @@ pijit.core.bytecode.flow
 pijit.core.bytecode.instructions
 pijit.core.hinting
 pijit.core.graph.passes
+pijit.core.graph.reverse
 pijit.core.graph.derivatives
 pijit.core.graph
 pijit.guards

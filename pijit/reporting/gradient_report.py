@@ -13,9 +13,11 @@ class GradientReport:
     Attributes:
         recorded: (file, line) to the number of operations recorded there.
         cuts: (file, line) to the names of operations whose derivative is zero.
+        how: a sentence about kernels for later calls, or "".
     """
 
-    def __init__(self, function: Callable[..., Any], tape: Any) -> None:
+    def __init__(self, function: Callable[..., Any], tape: Any, how: str = "") -> None:
+        self.how = how
         self._function = getattr(function, "py_func", function)
         self.recorded: Dict[Any, int] = dict(tape.lines)
         self.cuts: Dict[Any, List[str]] = collections.OrderedDict()
@@ -29,7 +31,7 @@ class GradientReport:
         title = "gradient of {}: {} operations recorded, {} cut".format(
             getattr(function, "__qualname__", repr(function)), sum(self.recorded.values()),
             sum(map(len, self.cuts.values())))
-        return "\n".join([title, ""] + self._source(function))
+        return "\n".join([title + ("; " + self.how if self.how else ""), ""] + self._source(function))
 
     __repr__ = __str__
 

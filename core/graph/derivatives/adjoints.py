@@ -47,6 +47,11 @@ def strong_zero(g: Any, contribution: Any) -> Any:
     return np.where((g == 0) & ~np.isfinite(contribution), np.zeros_like(contribution), contribution)
 
 
+def strong_zero_number(g: Any, contribution: Any) -> Any:
+    """`strong_zero` of numbers, for code that is compiled."""
+    return contribution if g != 0 or contribution - contribution == 0 else 0.0
+
+
 def expanded(g: Any, ndim: int, axis: Axis, keepdims: bool) -> Any:
     """The adjoint or result of a reduction, with the reduced axes put back as axes of length 1."""
     if keepdims or ndim == 0:

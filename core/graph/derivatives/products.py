@@ -12,18 +12,23 @@ from pijit.core.graph.derivatives.table import derivative
 Adjoints = Tuple[Any, ...]
 
 
+def _unstacked(g: Any, x: Any) -> Any:
+    """An adjoint summed over the stacks that broadcasting adds to an operand; matrices have none."""
+    return g if np.ndim(g) == np.ndim(x) <= 2 else sum_to(g, np.shape(x))
+
+
 @derivative(np.matmul, operands=2)
 def _matmul(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Adjoints:
     if np.ndim(a) == 1 and np.ndim(b) == 1:
         return g * conjugated(b), g * conjugated(a)
     if np.ndim(a) == 1:
         to_a = np.matmul(conjugated(b), np.asarray(g)[..., None])[..., 0]
-        return sum_to(to_a, np.shape(a)), sum_to(conjugated(a)[:, None] * np.asarray(g)[..., None, :], np.shape(b))
+        return _unstacked(to_a, a), _unstacked(conjugated(a)[:, None] * np.asarray(g)[..., None, :], b)
     if np.ndim(b) == 1:
         to_b = np.matmul(adjoint_matrix(a), np.asarray(g)[..., None])[..., 0]
-        return sum_to(np.asarray(g)[..., None] * conjugated(b), np.shape(a)), sum_to(to_b, np.shape(b))
+        return _unstacked(np.asarray(g)[..., None] * conjugated(b), a), _unstacked(to_b, b)
     to_a, to_b = np.matmul(g, adjoint_matrix(b)), np.matmul(adjoint_matrix(a), g)
-    return sum_to(to_a, np.shape(a)), sum_to(to_b, np.shape(b))
+    return _unstacked(to_a, a), _unstacked(to_b, b)
 
 
 @derivative(np.dot, operands=2, method="dot")

@@ -6,6 +6,7 @@ returns the adjoints of the operands. The tape, the documentation page and the t
 
 from __future__ import annotations
 
+import functools
 import inspect
 from types import BuiltinFunctionType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar
@@ -117,6 +118,19 @@ def attribute(path: str) -> Any:
     for name in path.split("."):
         found = getattr(found, name, None)
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def sizes_needed(partial: Callable[..., Any], operands: int) -> Tuple[bool, ...]:
+    """For the result and each operand, whether a partial's result is as large as that value.
+
+    A trial call shows it, in which each of these values has an axis of its own.
+    """
+    count = 1 + operands
+    values = [np.full(tuple(2 if axis == number else 1 for axis in range(count)), 0.5) for number in range(count)]
+    with np.errstate(all="ignore"):
+        shape = np.shape(partial(np.full((1,) * count, 0.5), *values))
+    return tuple(size == 2 for size in shape) if len(shape) == count else (False,) * count
 
 
 def rows() -> List[Tuple[str, str]]:

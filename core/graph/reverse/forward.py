@@ -1,0 +1,153 @@
+"""Operations of a graph as NumPy code, for the forward part of joint functions.
+
+Each writer returns an expression with the bits and the type of the operation's result. Where the operation would leave
+its kernel, the expression raises, or NumPy reports a floating-point error; callers run joint functions under an error
+state that raises these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Dict
+
+import numpy as np
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import SYMBOLS
+from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.types import Scalar
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # CPython 3.7 has none
+
+REDUCTIONS: Dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+"""The function of NumPy whose rule and bits a reduction of a ufunc has."""
+
+PRODUCTS: Dict[str, Any] = {"matmul": np.matmul, "dot": np.dot, "ndarray.dot": np.dot}
+"""Products, by the name of the library function."""
+
+UFUNC_ATTRS = frozenset(["ufunc", "types", "loop", "into", "ordered"])
+
+
+class Names(Protocol):
+    """What writers need: the names of values and objects in the joint function."""
+
+    def name(self, value: Value) -> str:
+        """The variable of a value."""
+
+    def object(self, value: Any, hint: str) -> str:
+        """The variable of an object that the joint function refers to."""
+
+    def constant(self, value: Value) -> Any:
+        """The number of a value that is a constant. Raises Irreversible for others."""
+
+
+Writer = Callable[[Names, Op], str]
+
+
+def _const(names: Names, op: Op) -> str:
+    value = op.attrs["value"]
+    finite = type(value) is float and value - value == 0.0
+    return repr(value) if finite or type(value) in (int, bool) else names.object(value, "constant")
+
+
+def _converted(names: Names, op: Op) -> str:
+    kind, source = op.result.type, names.name(op.args[0])  # type: ignore[union-attr]
+    if not isinstance(kind, Scalar):
+        raise Irreversible("the operation %s of an array" % op.name)
+    if kind.family == "raw":
+        return source
+    made: Any = kind.dtype.type if kind.family == "np" else {"f": float, "i": int, "b": bool}.get(kind.dtype.kind)
+    if made is None:
+        raise Irreversible("a conversion to %r" % kind)
+    return "%s(%s)" % (names.object(made, made.__name__), source)
+
+
+def _infix(names: Names, op: Op) -> str:
+    return "%s %s %s" % (names.name(op.args[0]), SYMBOLS[op.name], names.name(op.args[1]))
+
+
+def _compare(names: Names, op: Op) -> str:
+    return "%s %s %s" % (names.name(op.args[0]), op.attrs["operator"], names.name(op.args[1]))
+
+
+def _negative(names: Names, op: Op) -> str:
+    return "-" + names.name(op.args[0])
+
+
+def _dim(names: Names, op: Op) -> str:
+    return "%s.shape[%d]" % (names.name(op.args[0]), op.attrs["axis"])
+
+
+def _ufunc(names: Names, op: Op) -> str:
+    if not UFUNC_ATTRS.issuperset(op.attrs):
+        raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
+    ufunc = op.attrs["ufunc"]
+    return "%s(%s)" % (names.object(ufunc, ufunc.__name__), ", ".join(map(names.name, op.args)))
+
+
+def _reduce(names: Names, op: Op) -> str:
+    function = REDUCTIONS.get(op.attrs["ufunc"])
+    if function is None:
+        raise Irreversible("a reduction by %s" % op.attrs["ufunc"].__name__)
+    return "%s(%s, axis=%r, keepdims=%r)" % (names.object(function, function.__name__), names.name(op.args[0]),
+                                             op.attrs["axis"], op.attrs["keepdims"])
+
+
+def _product(names: Names, op: Op) -> str:
+    function = PRODUCTS.get(op.attrs["function"])
+    if function is None or op.attrs["keywords"]:
+        raise Irreversible("the function %s" % op.attrs["function"])
+    return "%s(%s, %s)" % (names.object(function, function.__name__), names.name(op.args[0]), names.name(op.args[1]))
+
+
+def index_of(op: Op, text: Callable[[Value], str]) -> str:
+    """The index of a view as Python code; ``text`` gives the code of its numbers."""
+    values = [text(value) for value in op.args[1:]]
+    items = []
+    for item in op.attrs["index"]:
+        if item in "ne":
+            items.append("None" if item == "n" else ":")
+        elif item == "i":
+            items.append(values.pop(0))
+        else:
+            start, stop, step = (values.pop(0) if part == "v" else "" for part in item[1:])
+            items.append("%s:%s%s" % (start, stop, ":" + step if step else ""))
+    return ", ".join(items)
+
+
+def _view(names: Names, op: Op) -> str:
+    return "%s[%s]" % (names.name(op.args[0]), index_of(op, names.name))
+
+
+def _elements(names: Names, op: Op) -> str:
+    kind = op.result.type  # type: ignore[union-attr]
+    return "%s([%s], %s).reshape(%r)" % (
+        names.object(np.array, "array"), ", ".join(map(names.name, op.args)),
+        names.object(kind.dtype, kind.dtype.name), tuple(op.attrs["shape"]))  # type: ignore[union-attr]
+
+
+def _transpose(names: Names, op: Op) -> str:
+    return "%s.transpose(%r)" % (names.name(op.args[0]), tuple(op.attrs["axes"]))
+
+
+FORWARD: Dict[str, Writer] = {
+    "const": _const, "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
+    "truediv": _infix, "neg": _negative, "compare": _compare, "dim": _dim, "ufunc": _ufunc, "reduce": _reduce,
+    "gufunc": _product, "product": _product, "dot": _product, "view": _view, "transpose": _transpose,
+    "elements": _elements}
+"""The writer of each operation that can be reversed, or that only serves others."""
+
+
+def expression(names: Names, op: Op) -> str:
+    """An operation as an expression.
+
+    Raises:
+        Irreversible: the operation has no writer.
+    """
+    writer = FORWARD.get(op.name)
+    if writer is None or op.result is None:
+        raise Irreversible("the operation %s%s" % (op.name, " (%s)" % op.attrs["function"] if "function" in op.attrs
+                                                   else ""))
+    return writer(names, op)

@@ -1,0 +1,195 @@
+"""Gradients of whole functions by kernels: calls of `grad` and `value_and_grad` that need no tape.
+
+A function that is one straight-line graph gets a joint function (`core/graph/reverse`), which computes value and
+gradients, and which is jitted. Guards decide for which calls it holds. All other calls use the tape, which defines what
+a gradient is; joint functions give its bits.
+
+A joint function has no effects. So if it raises, the tape runs the call again, and raises or warns as the program does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from pijit.core.errors import report_internal
+from pijit.core.reasons import reason
+from pijit.core.stance import current
+
+LIMIT = 8
+"""The most joint functions, with their guards, of one gradient function."""
+ATTEMPTS = 2
+"""How often a function that is not one graph is tried."""
+WARM = 2
+"""Calls that use the tape before the first joint function is made."""
+
+
+class Found(NamedTuple):
+    """The value and the gradients of one call."""
+
+    value: Any
+    gradients: List[Any]
+
+
+class JointEntry(NamedTuple):
+    """What calls do for which the guards hold.
+
+    Attributes:
+        program: the guards; they fetch the inputs.
+        function: the jitted joint function, or None: the tape runs these calls.
+        wanted: the positions of the active inputs.
+        source: the source of the joint function, or "".
+        why: the reason for the tape, or "".
+    """
+
+    program: Any
+    function: Any
+    wanted: Tuple[int, ...] = ()
+    source: str = ""
+    why: str = ""
+
+
+class GradientKernels:
+    """The joint functions of one gradient function.
+
+    Args:
+        function: a Python function, or a jitted one.
+        keys: positions or names of the differentiated arguments.
+
+    Attributes:
+        entries: the joint functions and refusals, with their guards.
+        why: why the last call used the tape (PJ510); "" if it did not.
+    """
+
+    def __init__(self, function: Any, keys: Sequence[Any]) -> None:
+        self.entries: List[JointEntry] = []
+        self.why = ""
+        self._function: Any = getattr(function, "py_func", function)
+        self._given, self._keys = function, tuple(keys)
+        self._state: Any = None
+        self._binder: Any = None
+        self._calls = self._attempts = 0
+        self._refusal = ""
+
+    def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM) -> Optional[Found]:
+        """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones."""
+        self.why = self._why_not(kwargs)
+        if self.why:
+            return None
+        self._calls += 1
+        if self._calls <= warm:
+            self.why = reason("PJ510", because="the first calls use the tape")
+            return None
+        try:
+            return self._call(args)
+        except Exception as error:
+            report_internal("PJ901", self._function.__qualname__, error)
+            return None
+
+    def _why_not(self, kwargs: Dict[str, Any]) -> str:
+        """Why no call like this one is tried."""
+        if type(self._function) is not types.FunctionType:
+            return reason("PJ510", because="it is not a Python function")
+        if kwargs:
+            return reason("PJ510", because="the call has keywords")
+        if sys.gettrace() is not None or sys.getprofile() is not None or current() != "default":
+            return reason("PJ510", because="it is traced, or the stance is not the default")
+        return ""
+
+    def _call(self, args: Tuple[Any, ...]) -> Optional[Found]:
+        if self._state is None:
+            self._start()
+        try:
+            roots = self._binder.bind(args, {}), self._function.__globals__, vars(builtins)
+        except TypeError:
+            return None  # the tape raises what the call raises
+        for entry in self.entries:
+            inputs = entry.program.check(*roots)
+            if inputs is not None:
+                break
+        else:
+            made = self._make(roots, args)
+            if made is None:
+                return None
+            entry, inputs = made, made.program.check(*roots)
+        self.why = entry.why
+        if entry.function is None or inputs is None:
+            return None
+        return _run(entry, inputs)
+
+    def _start(self) -> None:
+        from pijit.core.internal_functions import Binder
+        from pijit.decorator import jit
+
+        given: Any = self._given if hasattr(self._given, "state") else jit(self._function)
+        self._state, self._binder = given.state, Binder(self._function)
+
+    def _make(self, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> Optional[JointEntry]:
+        """An entry for calls like this one, or None: there is no room, or the function is not one graph."""
+        from pijit.core.preview import whole_graph
+
+        if len(self.entries) >= LIMIT or self._attempts >= ATTEMPTS:
+            self.why = self._refusal or reason("PJ510", because="other calls have used its limit of kernels")
+            return None
+        whole = whole_graph(self._state, roots)
+        if isinstance(whole, str):
+            self._attempts += 1
+            self.why = self._refusal = reason("PJ510", because=whole)
+            return None
+        made = self._joined(whole, roots, args)
+        self.entries.append(made)
+        return made
+
+    def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> JointEntry:
+        """The entry of a function that is one graph."""
+        from pijit.core.graph.reverse.errors import Irreversible
+        from pijit.core.graph.reverse.joint import make_joint
+        from pijit.decorator import jit
+
+        inputs = whole.program.check(*roots) or []
+        try:
+            wanted = tuple(self._position(key, whole.arguments) for key in self._keys)
+            for position in wanted:
+                if not _is_plain(inputs[position]):
+                    raise Irreversible("an argument that is no float and no float array in C order")
+            shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
+            joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes)
+        except Irreversible as error:
+            return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
+        return JointEntry(whole.program, jit(joint.function), wanted, joint.source)
+
+    def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
+        """The position of a differentiated argument among the inputs of a graph."""
+        from pijit.core.graph.reverse.errors import Irreversible
+
+        code = self._function.__code__
+        name = key if isinstance(key, str) else code.co_varnames[key] if 0 <= key < code.co_argcount else None
+        if name not in arguments:
+            raise Irreversible("a differentiated argument that the graph does not read as a whole")
+        return arguments.index(name)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether joint functions differentiate an argument: a float, or a float array in C order."""
+    if type(value) is np.ndarray:
+        return value.dtype.kind == "f" and value.dtype.isnative and value.flags.c_contiguous
+    return type(value) is float or isinstance(value, np.floating)
+
+
+def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
+    """The result of the joint function, or None if it raised. The caller's error state decides what NumPy reports."""
+    for position in entry.wanted:
+        if not _is_plain(inputs[position]):
+            return None
+    state = {kind: "ignore" if what == "ignore" else "raise" for kind, what in np.geterr().items()}
+    try:
+        with np.errstate(**state):  # type: ignore[arg-type]
+            value, *gradients = entry.function(*inputs)
+    except Exception:
+        return None
+    return Found(value, [g if type(inputs[position]) is np.ndarray else type(inputs[position])(g)
+                         for position, g in zip(entry.wanted, gradients)])

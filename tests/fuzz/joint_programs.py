@@ -1,0 +1,126 @@
+"""Generated straight-line programs over arrays, whose gradients by kernels are compared with the tape's, bit for bit.
+
+`python -m tests.fuzz.joint_programs --count 500 --seed 1` runs as many programs as wanted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from typing import Any, Dict, List, Tuple
+
+import numpy as np
+
+from pijit import value_and_grad
+from pijit.gradient_kernels import GradientKernels
+from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
+
+UNARY = ("np.sin({})", "np.tanh({})", "np.exp({})", "np.sqrt({})", "-{}", "abs({})", "{} ** 2", "{} ** 3", "np.log({})",
+         "np.arctan({})", "np.square({})", "np.log1p({})", "np.cosh({})", "2.0 * {}", "{} / 3.0", "1.0 - {}", "0.5 / {}")
+BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / {}", "np.maximum({}, {})", "np.minimum({}, {})", "np.hypot({}, {})",
+          "np.arctan2({}, {})", "np.power({}, {})")
+SHORTER = ("{}.sum(axis=0)", "{}.sum(axis=1)", "{}.max(axis=1)", "{}.mean(axis=0)", "{}[0]", "{}[:, 1]")
+SAME = ("{}[::-1]", "{}[:, ::-1]", "{0} - {0}.max(axis=1, keepdims=True)", "{0} / {0}.sum(axis=0, keepdims=True)",
+        "{}[1:] + {}[:-1]", "{} @ w")
+NUMBERS = ("{}.sum()", "{}.mean()", "{}.max()", "np.dot({0}[1], {0}[0])", "({0} * {0}).sum()")
+SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e300, 5e-324)
+
+
+class Program:
+    """A function of two matrices and a number, of one type of float, that returns one number."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._matrices, self._rows, self._numbers = ["x", "y"], ["x[2]"], ["a"]
+        lines = ["def f(x, y, a):", "    w = np.array([[0.5, -1.0, 0.0], [1.5, 0.25, 1.0], [-0.5, 2.0, 1.0]], x.dtype)"]
+        for number in range(self._random.randint(2, 7)):
+            lines.append("    " + self._statement("v%d" % number))
+        sums = ["%s.sum()" % name for name in self._matrices[2:] + self._rows[1:]]
+        lines.append("    return %s" % " + ".join(["(x * y).sum() * a"] + sums + self._numbers))
+        self.source = "\n".join(lines) + "\n"
+
+    def _statement(self, name: str) -> str:
+        kind, pick = self._random.random(), self._random.choice
+        if kind < 0.6:
+            text, group = self._matrix(3), self._matrices
+        elif kind < 0.8:
+            text, group = pick(SHORTER).format(pick(self._matrices)), self._rows
+            text = text if "axis=1" not in text and ", 1]" not in text else "%s[:3]" % text
+        else:
+            text, group = pick(NUMBERS).format(pick(self._matrices)), self._numbers
+        group.append(name)
+        return "%s = %s" % (name, text)
+
+    def _matrix(self, depth: int) -> str:
+        kind, pick = self._random.random(), self._random.choice
+        if depth == 0 or kind < 0.15:
+            return pick(self._matrices + self._matrices + self._rows + self._numbers)
+        if kind < 0.45:
+            return "(%s)" % pick(UNARY).format(self._matrix(depth - 1))
+        if kind < 0.85:
+            one, other = self._matrix(depth - 1), pick(self._matrices)
+            return "(%s)" % pick(BINARY).format(*((one, other) if self._random.random() < 0.5 else (other, one)))
+        form = pick(SAME)
+        return "(%s)" % form.format(*[pick(self._matrices)] * 2) if "[1:]" not in form else pick(self._matrices)
+
+    def function(self) -> Any:
+        namespace: Dict[str, Any] = {"np": np}
+        exec(self.source, namespace)
+        return namespace["f"]
+
+
+def arguments(seed: int, special: bool) -> Tuple[Any, ...]:
+    """Two matrices of 4 rows and 3 columns, and a number."""
+    random_state = np.random.RandomState(seed)
+    dtype = random_state.choice(["d", "f"])
+    x, y = (random_state.uniform(-1.0, 2.0, (4, 3)).astype(dtype) for _ in range(2))
+    if special:
+        for one in (x, y):
+            one.flat[random_state.choice(12, 3)] = random_state.choice(SPECIAL, 3)
+    return x, y, np.dtype(dtype).type(random_state.uniform(0.1, 2.0))
+
+
+def bits(value: Any, gradients: List[Any]) -> List[Any]:
+    """What must be the same; a NaN has any bits."""
+    return [(type(one), np.asarray(one).dtype, np.shape(one), np.where(np.isnan(one), np.nan, one).tobytes())
+            for one in [value, *gradients]]
+
+
+def compare(seed: int) -> str:
+    """Compare both ways for one program: "" if all calls were the same by a kernel, else what happened."""
+    program = Program(seed)
+    f = program.function()
+    gradient, kernels = value_and_grad(f, (0, 1, 2)), GradientKernels(f, (0, 1, 2))
+    served = 0
+    with np.errstate(all="ignore"):
+        for call in range(6):
+            args = arguments(seed * 10 + call // 2, call % 2 == 1)
+            found = kernels.call(args, {}, warm=0)
+            if found is None:
+                continue
+            served += 1
+            wanted = gradient._run(args, {})
+            if bits(found.value, found.gradients) != bits(wanted.value, wanted.gradients):
+                return "seed %d, call %d: other bits\n%s" % (seed, call, program.source)
+    return "" if served else kernels.why
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    known = parser.parse_args()
+    wrong, refused = 0, 0
+    for seed in range(known.seed * 100000, known.seed * 100000 + known.count):
+        found = compare(seed)
+        wrong += found.startswith("seed")
+        refused += bool(found) and not found.startswith("seed")
+        if found:
+            sys.stdout.write(found.rstrip("\n") + "\n")
+    sys.stdout.write("%d programs, %d wrong, %d on the tape\n" % (known.count, wrong, refused))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
