@@ -98,7 +98,8 @@ def bits(found):
     if isinstance(found, tuple):
         return tuple(map(bits, found))
     if isinstance(found, np.ndarray):
-        return found.dtype, found.shape, found.strides, found.flags.writeable, without_payloads(found)
+        strides = found.strides if found.size else ()
+        return found.dtype, found.shape, strides, found.flags.writeable, without_payloads(found)
     return type(found), without_payloads(np.asarray(found))
 
 

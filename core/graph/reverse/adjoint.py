@@ -16,7 +16,7 @@ from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS, REDUCTIONS
 
 OPERATORS: Dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
-                             "neg": np.negative}
+                             "neg": np.negative, "power": np.power}
 """The ufunc whose rule an operator of scalars has."""
 
 IDENTITIES = frozenset(["same", "cast"])

@@ -76,6 +76,19 @@ def _negative(names: Names, op: Op) -> str:
     return "-" + names.name(op.args[0])
 
 
+def _truth(names: Names, op: Op) -> str:
+    return names.name(op.args[0]) + " != 0"
+
+
+def _not(names: Names, op: Op) -> str:
+    return "not " + names.name(op.args[0])
+
+
+def _select(names: Names, op: Op) -> str:
+    condition, one, other = map(names.name, op.args)
+    return "%s if %s else %s" % (one, condition, other)
+
+
 def _dim(names: Names, op: Op) -> str:
     return "%s.shape[%d]" % (names.name(op.args[0]), op.attrs["axis"])
 
@@ -134,7 +147,8 @@ def _transpose(names: Names, op: Op) -> str:
 
 FORWARD: Dict[str, Writer] = {
     "const": _const, "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
-    "truediv": _infix, "neg": _negative, "compare": _compare, "dim": _dim, "ufunc": _ufunc, "reduce": _reduce,
+    "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
+    "truth": _truth, "not": _not, "select": _select, "neg": _negative, "compare": _compare, "dim": _dim, "ufunc": _ufunc, "reduce": _reduce,
     "gufunc": _product, "product": _product, "dot": _product, "view": _view, "transpose": _transpose,
     "elements": _elements}
 """The writer of each operation that can be reversed, or that only serves others."""
