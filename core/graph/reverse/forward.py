@@ -148,9 +148,9 @@ def _transpose(names: Names, op: Op) -> str:
 FORWARD: Dict[str, Writer] = {
     "const": _const, "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
-    "truth": _truth, "not": _not, "select": _select, "neg": _negative, "compare": _compare, "dim": _dim, "ufunc": _ufunc, "reduce": _reduce,
-    "gufunc": _product, "product": _product, "dot": _product, "view": _view, "transpose": _transpose,
-    "elements": _elements}
+    "truth": _truth, "not": _not, "select": _select, "neg": _negative, "compare": _compare, "dim": _dim,
+    "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product, "dot": _product, "view": _view,
+    "transpose": _transpose, "elements": _elements}
 """The writer of each operation that can be reversed, or that only serves others."""
 
 

@@ -131,6 +131,8 @@ class _Writer:
             if op.result in self.active and op.name not in VIEWS:
                 self._backward(op)
         for value in self.wanted:
+            if self.root(value) not in self._shapes:
+                raise Irreversible("nothing flows to an argument")
             self._fill(value)
         self.depth -= 1
         results = [self.name(self.result)] + [self.adjoint(value) for value in self.wanted]
