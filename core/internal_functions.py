@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -61,6 +62,10 @@ class Binder:
         self._fast = [name if name not in frozenset(decoded.cellvars) else "" for name in decoded.varnames]
         self._twin = types.FunctionType(returning_arguments(decoded), function.__globals__, function.__name__,
                                         None, function.__closure__)
+        code = function.__code__
+        stars = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        self._positional = code.co_argcount if not (stars or code.co_kwonlyargcount or decoded.cellvars) else -1
+        self._rest = [_hook.UNBOUND] * (len(decoded.varnames) - code.co_argcount) + list(function.__closure__ or ())
 
     def bind(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
         """The locals, cells and free variables that the frame of a call starts with.
@@ -68,6 +73,8 @@ class Binder:
         Raises:
             TypeError: the arguments do not fit the function.
         """
+        if len(args) == self._positional and not kwargs:
+            return [*args, *self._rest]
         twin, function = self._twin, self._function
         twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         values = dict(zip(self._names, twin(*args, **kwargs)))

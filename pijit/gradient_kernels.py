@@ -10,6 +10,7 @@ A joint function has no effects. So if it raises, the tape runs the call again, 
 from __future__ import annotations
 
 import builtins
+import linecache
 import sys
 import types
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -87,6 +88,9 @@ class GradientKernels:
         try:
             return self._call(args)
         except Exception as error:
+            from pijit.core.asynchronous_exceptions import raise_asynchronous
+
+            raise_asynchronous(error)
             report_internal("PJ901", self._function.__qualname__, error)
             return None
 
@@ -101,8 +105,11 @@ class GradientKernels:
         return ""
 
     def _call(self, args: Tuple[Any, ...]) -> Optional[Found]:
-        if self._state is None:
+        if self._binder is None:
             self._start()
+        if self._state is None:
+            self.why = reason("PJ510", because="jit leaves the function as it is")
+            return None
         try:
             roots = self._binder.bind(args, {}), self._function.__globals__, vars(builtins)
         except TypeError:
@@ -126,16 +133,18 @@ class GradientKernels:
         from pijit.decorator import jit
 
         given: Any = self._given if hasattr(self._given, "state") else jit(self._function)
-        self._state, self._binder = given.state, Binder(self._function)
+        self._state, self._binder = getattr(given, "state", None), Binder(self._function)
 
     def _make(self, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> Optional[JointEntry]:
         """An entry for calls like this one, or None: there is no room, or the function is not one graph."""
+        from pijit.core.asynchronous_exceptions import signals_deferred
         from pijit.core.preview import whole_graph
 
         if len(self.entries) >= LIMIT or self._attempts >= ATTEMPTS:
             self.why = self._refusal or reason("PJ510", because="other calls have used its limit of kernels")
             return None
-        whole = whole_graph(self._state, roots)
+        with signals_deferred():
+            whole = whole_graph(self._state, roots)
         if isinstance(whole, str):
             self._attempts += 1
             self.why = self._refusal = reason("PJ510", because=whole)
@@ -160,7 +169,7 @@ class GradientKernels:
             joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
-        return JointEntry(whole.program, jit(joint.function), wanted, joint.source)
+        return JointEntry(whole.program, jit(_function_of(joint)), wanted, joint.source)
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
         """The position of a differentiated argument among the inputs of a graph."""
@@ -171,6 +180,16 @@ class GradientKernels:
         if name not in arguments:
             raise Irreversible("a differentiated argument that the graph does not read as a whole")
         return arguments.index(name)
+
+
+def _function_of(joint: Any) -> types.FunctionType:
+    """A joint function as a Python function; tracebacks and dumps find its source."""
+    filename = "<pijit gradient {}>".format(joint.name)
+    namespace: Dict[str, Any] = dict(joint.objects)
+    exec(compile(joint.source, filename, "exec"), namespace)
+    linecache.cache[filename] = len(joint.source), None, joint.source.splitlines(True), filename
+    function: types.FunctionType = namespace[joint.name]
+    return function
 
 
 def _is_plain(value: Any) -> bool:

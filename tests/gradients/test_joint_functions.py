@@ -318,6 +318,14 @@ def test_methods_and_globals():
         assert value == 0.0 and g.tolist() == [4.0, 4.0]
 
 
+def test_a_process_without_jit(monkeypatch):
+    monkeypatch.setenv("PIJIT_DISABLE", "1")
+    gradient = Gradient(chain, 0).warm(X, Y)
+    for _ in range(3):
+        assert not gradient.compare(X, Y)
+    assert "jit leaves" in gradient.why
+
+
 FACTOR = 4.0
 
 

@@ -11,9 +11,6 @@ from typing import Collection, List, Set
 from pijit.core.graph.ir import Graph, Jump, Leave, Op, Value
 from pijit.core.graph.types import Array, Scalar
 
-CUTTING = frozenset(["compare", "dim", "require"])
-"""Operations whose results carry no adjoint."""
-
 
 def straight_line(graph: Graph) -> List[Op]:
     """The operations of a graph in order; [] if its blocks do not follow each other."""
@@ -43,10 +40,10 @@ def active_values(ops: List[Op], wanted: Collection[Value], result: Value) -> Se
     """
     varied = set(wanted)
     for op in ops:
-        if op.result is not None and op.name not in CUTTING and is_float(op.result) and not varied.isdisjoint(op.args):
+        if op.result is not None and is_float(op.result) and not varied.isdisjoint(op.args):
             varied.add(op.result)
     useful = {result}
     for op in reversed(ops):
-        if op.result in useful and op.name not in CUTTING:
+        if op.result in useful:
             useful.update(arg for arg in op.args if is_float(arg))
     return varied & useful

@@ -5,7 +5,7 @@ The rules are those of the tape (`graph/derivatives`), called with the same valu
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Tuple, cast
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple, cast
 
 import numpy as np
 
@@ -14,13 +14,6 @@ from pijit.core.graph.derivatives.table import sizes_needed
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS, REDUCTIONS
-
-OPERATORS: Dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide,
-                             "neg": np.negative, "power": np.power}
-"""The ufunc whose rule an operator of scalars has."""
-
-IDENTITIES = frozenset(["same", "cast"])
-VIEWS = frozenset(["view", "transpose"])
 
 
 class Contribution(NamedTuple):
@@ -33,6 +26,7 @@ class Contribution(NamedTuple):
         keywords: the keywords of a rule of a function over arrays.
         item: the position in the tuple that such a rule returns, or None.
         sizes: the values as large as which the contribution is, apart from the adjoint of the result.
+        spreads: whether it is the adjoint of a sum, which broadcasting repeats.
     """
 
     operand: Value
@@ -41,11 +35,52 @@ class Contribution(NamedTuple):
     keywords: Tuple[Tuple[str, Any], ...] = ()
     item: Any = None
     sizes: Tuple[Value, ...] = ()
+    spreads: bool = False
 
 
 def _sizes(op: Op, partial: Any) -> Tuple[Value, ...]:
     values = [cast(Value, op.result), *op.args]
     return tuple(value for value, needed in zip(values, sizes_needed(partial, len(op.args))) if needed)
+
+
+def _identity(op: Op) -> List[Contribution]:
+    return [Contribution(op.args[0], None)]
+
+
+def _by_rule(op: Op, ufunc: Any) -> List[Contribution]:
+    rule = ELEMENTWISE.get(ufunc)
+    if rule is None:
+        raise Irreversible("no rule for %s" % ufunc.__name__)
+    return [Contribution(operand, partial, rule.singular, sizes=_sizes(op, partial))
+            for operand, partial in zip(op.args, rule.partials)]
+
+
+def _elementwise(op: Op) -> List[Contribution]:
+    return _by_rule(op, op.attrs["ufunc"])
+
+
+def _operator(ufunc: Any) -> Callable[[Op], List[Contribution]]:
+    return lambda op: _by_rule(op, ufunc)
+
+
+def _reduction(op: Op) -> List[Contribution]:
+    if op.attrs["ufunc"] is np.add:
+        return [Contribution(op.args[0], None, spreads=True)]
+    keywords = ("axis", op.attrs["axis"]), ("keepdims", op.attrs["keepdims"])
+    return [Contribution(op.args[0], FUNCTIONS[REDUCTIONS[op.attrs["ufunc"]]].vjp, False, keywords, 0)]
+
+
+def _product(op: Op) -> List[Contribution]:
+    vjp = FUNCTIONS[PRODUCTS[op.attrs["function"]]].vjp
+    return [Contribution(operand, vjp, False, (), number) for number, operand in enumerate(op.args)]
+
+
+ADJOINTS: Dict[str, Callable[[Op], List[Contribution]]] = {
+    "same": _identity, "cast": _identity, "ufunc": _elementwise, "reduce": _reduction, "gufunc": _product,
+    "product": _product, "dot": _product, "add": _operator(np.add), "sub": _operator(np.subtract),
+    "mul": _operator(np.multiply), "truediv": _operator(np.divide), "neg": _operator(np.negative),
+    "power": _operator(np.power)}
+"""The contributions of each operation that has a rule. Operators of numbers have those of the ufunc."""
 
 
 def contributions(op: Op) -> List[Contribution]:
@@ -54,20 +89,6 @@ def contributions(op: Op) -> List[Contribution]:
     Raises:
         Irreversible: the operation has no rule.
     """
-    if op.name in IDENTITIES:
-        return [Contribution(op.args[0], None)]
-    if op.name == "ufunc" or op.name in OPERATORS:
-        ufunc = op.attrs["ufunc"] if op.name == "ufunc" else OPERATORS[op.name]
-        rule = ELEMENTWISE.get(ufunc)
-        if rule is None:
-            raise Irreversible("no rule for %s" % ufunc.__name__)
-        return [Contribution(operand, partial, rule.singular, sizes=_sizes(op, partial))
-                for operand, partial in zip(op.args, rule.partials)]
-    if op.name == "reduce":
-        function = REDUCTIONS[op.attrs["ufunc"]]
-        keywords = ("axis", op.attrs["axis"]), ("keepdims", op.attrs["keepdims"])
-        return [Contribution(op.args[0], FUNCTIONS[function].vjp, False, keywords, 0)]
-    if op.name in ("gufunc", "product", "dot"):
-        rule_of_product = FUNCTIONS[PRODUCTS[op.attrs["function"]]]
-        return [Contribution(operand, rule_of_product.vjp, False, (), number) for number, operand in enumerate(op.args)]
-    raise Irreversible("no rule for the operation %s" % op.name)
+    if op.name not in ADJOINTS:
+        raise Irreversible("no rule for the operation %s" % op.name)
+    return ADJOINTS[op.name](op)

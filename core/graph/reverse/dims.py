@@ -6,7 +6,7 @@ that meet in an operation are equal, or one of them is 1.
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple, Union, cast
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple, Union, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.errors import Irreversible
@@ -78,6 +78,10 @@ class Dims:
         self.checks.append(Check(one, other))
         self._same[one] = other
 
+    def part(self, dim: Dim, piece: Tuple[object, ...], new: Size) -> Size:
+        """The size of a slice of an axis: the one that an equal slice has, or else ``new``."""
+        return self._parts.setdefault((dim, piece), new)
+
     def broadcast(self, shapes: Sequence[Tuple[Dim, ...]]) -> Tuple[Dim, ...]:
         """The sizes of an elementwise result."""
         dims: List[Dim] = []
@@ -92,45 +96,13 @@ class Dims:
         return len(shape) == len(self.of.get(value, ())) and all(
             self.found(a) == self.found(b) for a, b in zip(shape, self.of.get(value, ())))
 
-    def known(self, result: Value, shape: Tuple[int, ...]) -> None:
-        """Set the sizes of an array whose shape is known."""
-        self.of[result] = tuple(shape)
-
-    def view(self, op: Op, index: Tuple[str, ...], constants: Tuple[object, ...]) -> None:
-        """Set the sizes of a basic slice; equal slices of equal sizes have one size."""
-        source, result = list(self.of[op.args[0]]), cast(Value, op.result)
-        used, dims = 0, []
-        for item in index:
-            if item == "n":
-                dims.append(cast(Dim, 1))
-                continue
-            dim = self.found(source.pop(0))
-            values = constants[used:used + item.count("v") + (item == "i")]
-            used += len(values)
-            if item == "e":
-                dims.append(dim)
-            elif item != "i":
-                key = dim, (item,) + values
-                dims.append(self._parts.setdefault(key, Size(result, len(dims))))
-        self.of[result] = tuple(dims + source)
-
-    def reduced(self, result: Value, operand: Value, axis: object, keepdims: bool) -> None:
-        """Set the sizes of a reduction over one axis, or over all (None)."""
-        dims = self.of[operand]
-        if not isinstance(result.type, Array):
-            return
-        gone = set(range(len(dims))) if axis is None else {cast(int, axis) % len(dims)}
-        self.of[result] = tuple(1 if number in gone else dim for number, dim in enumerate(dims)
-                                if keepdims or number not in gone)
-
-    def matmul(self, result: Value, a: Value, b: Value) -> None:
-        """Set the sizes of a product of vectors and matrices."""
-        left, right = self.of[a], self.of[b]
-        if len(left) > 2 or len(right) > 2:
-            raise Irreversible("a product of stacks of matrices")
-        self.unify(left[-1], right[0]) if left[-1] != right[0] else None
-        if isinstance(result.type, Array):
-            self.of[result] = left[:-1] + right[1:]
+    def measure(self, op: Op, constant: Callable[[Value], Any]) -> None:
+        """Set the sizes of an operation's result; ``constant`` gives the number of a constant."""
+        known = MEASURES.get(op.name)
+        if known is not None:
+            known(self, op, constant)
+        elif isinstance(cast(Value, op.result).type, Array):
+            self.of[cast(Value, op.result)] = self.broadcast([self.of.get(arg, ()) for arg in op.args])
 
     def summed(self, operand: Value, result: Value) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
         """The axes of a result over which the adjoint of an operand is summed: those that the operand lacks, and then
@@ -139,3 +111,53 @@ class Dims:
         extra = len(whole) - len(mine)
         ones = tuple(number for number, (a, b) in enumerate(zip(mine, whole[extra:])) if a == 1 and b != 1)
         return tuple(range(extra)), ones
+
+
+def _view(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+    """A basic slice; equal slices of equal sizes have one size."""
+    source, result = list(dims.of[op.args[0]]), cast(Value, op.result)
+    constants, made = list(map(constant, op.args[1:])), []
+    for item in op.attrs["index"]:
+        if item == "n":
+            made.append(cast(Dim, 1))
+            continue
+        dim, used = dims.found(source.pop(0)), item.count("v") + (item == "i")
+        values, constants = constants[:used], constants[used:]
+        if item == "e":
+            made.append(dim)
+        elif item != "i":
+            made.append(dims.part(dim, (item, *values), Size(result, len(made))))
+    dims.of[result] = tuple(made + source)
+
+
+def _transpose(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+    dims.of[cast(Value, op.result)] = tuple(dims.of[op.args[0]][axis] for axis in op.attrs["axes"])
+
+
+def _elements(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+    dims.of[cast(Value, op.result)] = tuple(op.attrs["shape"])
+
+
+def _reduce(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+    """A reduction over one axis, or over all (None)."""
+    result, axis, operand = cast(Value, op.result), op.attrs["axis"], dims.of[op.args[0]]
+    gone = set(range(len(operand))) if axis is None else {axis % len(operand)}
+    if isinstance(result.type, Array):
+        dims.of[result] = tuple(1 if number in gone else dim for number, dim in enumerate(operand)
+                                if op.attrs["keepdims"] or number not in gone)
+
+
+def _product(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+    """A product of vectors and matrices."""
+    result, (left, right) = cast(Value, op.result), (dims.of[arg] for arg in op.args)
+    if len(left) > 2 or len(right) > 2:
+        raise Irreversible("a product of stacks of matrices")
+    dims.unify(left[-1], right[0])
+    if isinstance(result.type, Array):
+        dims.of[result] = left[:-1] + right[1:]
+
+
+MEASURES: Dict[str, Callable[[Dims, Op, Callable[[Value], Any]], None]] = {
+    "view": _view, "transpose": _transpose, "elements": _elements, "reduce": _reduce, "gufunc": _product,
+    "product": _product, "dot": _product}
+"""How the sizes of results follow from those of operands, for operations that do not broadcast."""

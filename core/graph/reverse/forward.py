@@ -115,8 +115,10 @@ def _product(names: Names, op: Op) -> str:
     return "%s(%s, %s)" % (names.object(function, function.__name__), names.name(op.args[0]), names.name(op.args[1]))
 
 
-def index_of(op: Op, text: Callable[[Value], str]) -> str:
-    """The index of a view as Python code; ``text`` gives the code of its numbers."""
+def view_of(op: Op, text: Callable[[Value], str]) -> str:
+    """The code that follows an array to make a view of it; ``text`` gives the code of the index's numbers."""
+    if "axes" in op.attrs:
+        return ".transpose(%r)" % (tuple(op.attrs["axes"]),)
     values = [text(value) for value in op.args[1:]]
     items = []
     for item in op.attrs["index"]:
@@ -127,11 +129,11 @@ def index_of(op: Op, text: Callable[[Value], str]) -> str:
         else:
             start, stop, step = (values.pop(0) if part == "v" else "" for part in item[1:])
             items.append("%s:%s%s" % (start, stop, ":" + step if step else ""))
-    return ", ".join(items)
+    return "[%s]" % ", ".join(items)
 
 
 def _view(names: Names, op: Op) -> str:
-    return "%s[%s]" % (names.name(op.args[0]), index_of(op, names.name))
+    return names.name(op.args[0]) + view_of(op, names.name)
 
 
 def _elements(names: Names, op: Op) -> str:
@@ -141,16 +143,12 @@ def _elements(names: Names, op: Op) -> str:
         names.object(kind.dtype, kind.dtype.name), tuple(op.attrs["shape"]))  # type: ignore[union-attr]
 
 
-def _transpose(names: Names, op: Op) -> str:
-    return "%s.transpose(%r)" % (names.name(op.args[0]), tuple(op.attrs["axes"]))
-
-
 FORWARD: Dict[str, Writer] = {
     "const": _const, "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
     "truth": _truth, "not": _not, "select": _select, "neg": _negative, "compare": _compare, "dim": _dim,
     "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product, "dot": _product, "view": _view,
-    "transpose": _transpose, "elements": _elements}
+    "transpose": _view, "elements": _elements}
 """The writer of each operation that can be reversed, or that only serves others."""
 
 

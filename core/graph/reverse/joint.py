@@ -6,20 +6,18 @@ in the tape's order and by the tape's rules, so that gradients have the tape's b
 
 from __future__ import annotations
 
-import linecache
-import types
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple, cast
 
 import numpy as np
 
 from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero, strong_zero_number
 from pijit.core.graph.ir import Graph, Leave, Op, Value
-from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.reverse.activity import active_values, is_float, straight_line
-from pijit.core.graph.reverse.adjoint import VIEWS, Contribution, contributions
+from pijit.core.graph.reverse.adjoint import Contribution, contributions
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.forward import expression, index_of
+from pijit.core.graph.reverse.forward import expression, view_of
 from pijit.core.graph.types import Array, Scalar
 
 FLOAT64 = np.dtype(np.float64)
@@ -30,15 +28,17 @@ class OtherShapes(Exception):
 
 
 class Joint(NamedTuple):
-    """A joint function.
+    """A joint function: takes the graph's inputs, returns a tuple: the value, then the gradient of each active input.
 
     Attributes:
-        function: takes the graph's inputs, returns a tuple: the value, then the gradient of each active input.
+        name: its name.
         source: its source.
+        objects: the objects that it refers to, by their names.
     """
 
-    function: types.FunctionType
+    name: str
     source: str
+    objects: Dict[str, Any]
 
 
 def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]]) -> Joint:
@@ -61,7 +61,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
     if len(outputs) != 1 or outputs[0].kind != "value" or not _is_number(outputs[0].value):
         raise Irreversible("a result that is not one number that the function computes")
     for op in ops:
-        if op.name in EFFECTS and op.name != "require":
+        if op.name in EFFECTS:
             raise Irreversible("a store (%s)" % op.name)
     return _Writer(graph, ops, wanted, shapes, outputs[0].value).joint()
 
@@ -128,7 +128,7 @@ class _Writer:
         self.line("%s = %s" % (self.adjoint(self.result), self._seed()))
         self._shapes[self.result] = ()
         for op in reversed(self.ops):
-            if op.result in self.active and op.name not in VIEWS:
+            if op.result in self.active and op.result not in self._view:
                 self._backward(op)
         for value in self.wanted:
             if self.root(value) not in self._shapes:
@@ -139,14 +139,7 @@ class _Writer:
         self.line("return %s" % ", ".join(results))
         name = "joint_%s" % self.graph.name
         head = "def %s(%s):" % (name, ", ".join(map(self.name, self.graph.inputs)))
-        return self._made(name, "\n".join([head] + self._checks() + self.lines) + "\n")
-
-    def _made(self, name: str, source: str) -> Joint:
-        filename = "<pijit gradient %s>" % name
-        namespace = dict(self._objects)
-        exec(compile(source, filename, "exec"), namespace)
-        linecache.cache[filename] = len(source), None, source.splitlines(True), filename
-        return Joint(namespace[name], source)
+        return Joint(name, "\n".join([head] + self._checks() + self.lines) + "\n", self._objects)
 
     def _seed(self) -> str:
         dtype = cast(Scalar, self.result.type).dtype
@@ -155,28 +148,12 @@ class _Writer:
     # ---- forward ----
 
     def _forward(self, op: Op) -> None:
-        if op.name == "require":
+        if op.result is None:  # an exit unless the condition holds
             self.line("if not %s:" % self.name(op.args[0]))
             self.line("    raise %s" % self.object(OtherShapes, "OtherShapes"))
             return
-        self.line("%s = %s" % (self.name(cast(Value, op.result)), expression(self, op)))
-        self._measure(op)
-
-    def _measure(self, op: Op) -> None:
-        """Note the sizes of an operation's result."""
-        result = cast(Value, op.result)
-        if op.name == "view":
-            self.dims.view(op, op.attrs["index"], tuple(map(self.constant, op.args[1:])))
-        elif op.name == "elements":
-            self.dims.known(result, op.attrs["shape"])
-        elif op.name == "transpose":
-            self.dims.of[result] = tuple(self.dims.of[op.args[0]][axis] for axis in op.attrs["axes"])
-        elif op.name == "reduce":
-            self.dims.reduced(result, op.args[0], op.attrs["axis"], op.attrs["keepdims"])
-        elif op.name in ("gufunc", "product", "dot"):
-            self.dims.matmul(result, *op.args)
-        elif isinstance(result.type, Array):
-            self.dims.of[result] = self.dims.broadcast([self.dims.of.get(arg, ()) for arg in op.args])
+        self.line("%s = %s" % (self.name(op.result), expression(self, op)))
+        self.dims.measure(op, self.constant)
 
     def _checks(self) -> List[str]:
         """Tests of the sizes of inputs and of their views, at the beginning of the function."""
@@ -201,8 +178,7 @@ class _Writer:
         path = ""
         while value in self._view:
             op = self._view[value]
-            path = ("[%s]" % index_of(op, text) if op.name == "view"
-                    else ".transpose(%r)" % (tuple(op.attrs["axes"]),)) + path
+            path = view_of(op, text) + path
             value = op.args[0]
         return value, path
 
@@ -211,9 +187,6 @@ class _Writer:
     def _backward(self, op: Op) -> None:
         result = cast(Value, op.result)
         if self.root(result) not in self._shapes:
-            return
-        if op.name == "reduce" and op.attrs["ufunc"] is np.add:
-            self._spread(op)
             return
         parts = [part for part in contributions(op) if part.operand in self.active]
         if parts and parts[0].item is not None:
@@ -225,6 +198,9 @@ class _Writer:
     def _add_part(self, op: Op, part: Contribution) -> None:
         """Add a contribution, summed over the axes that broadcasting repeats."""
         result, operand, text = cast(Value, op.result), part.operand, self._part(op, part)
+        if part.spreads:
+            self._spread(op)
+            return
         if part.item is not None:
             self._add(operand, text, self.dims.of.get(operand, ()))
             return
