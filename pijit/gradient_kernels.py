@@ -126,7 +126,10 @@ class GradientKernels:
         self.why = entry.why
         if entry.function is None or inputs is None:
             return None
-        return _run(entry, inputs)
+        found = _run(entry, inputs)
+        if found is None:
+            self.why = reason("PJ510", because="the kernel left this call to the program")
+        return found
 
     def _start(self) -> None:
         from pijit.core.internal_functions import Binder
@@ -208,7 +211,10 @@ def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
     try:
         with np.errstate(**state):  # type: ignore[arg-type]
             value, *gradients = entry.function(*inputs)
-    except Exception:
+    except Exception as error:
+        from pijit.core.asynchronous_exceptions import raise_asynchronous
+
+        raise_asynchronous(error)
         return None
     return Found(value, [g if type(inputs[position]) is np.ndarray else type(inputs[position])(g)
                          for position, g in zip(entry.wanted, gradients)])

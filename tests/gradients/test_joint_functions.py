@@ -1,5 +1,6 @@
 """Gradients by kernels: joint functions have the tape's bits, and calls that they do not serve use the tape."""
 
+import signal
 import sys
 import warnings
 
@@ -265,8 +266,7 @@ def test_other_functions_use_the_tape(f, text):
             wanted, before = gradient.tape(x.copy()), len(LOG)
             assert bits(gradient.f(x)) == bits(wanted)
         assert len(LOG) - before == (f is with_effect)
-    if gradient.why:
-        assert "PJ510" in gradient.why and text in gradient.why
+    assert "PJ510" in gradient.why and text in gradient.why
 
 
 def test_calls_that_the_tape_must_see():
@@ -316,6 +316,24 @@ def test_methods_and_globals():
     for _ in range(3):
         value, g = gradient(np.array([1.0, -1.0]))
         assert value == 0.0 and g.tolist() == [4.0, 4.0]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="there is no SIGALRM")
+def test_exceptions_of_signal_handlers_are_the_programs():
+    def handler(number, frame):
+        raise TimeoutError("late")
+
+    gradient = Gradient(chain, 0).warm(X, Y)
+    assert gradient.compare(X, Y)
+    kernels = gradient.f._kernels
+    kernels.entries[0] = kernels.entries[0]._replace(function=lambda *inputs: signal.raise_signal(signal.SIGALRM)
+                                                     if hasattr(signal, "raise_signal") else handler(0, None))
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(TimeoutError):
+            gradient.f(X, Y)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_process_without_jit(monkeypatch):
