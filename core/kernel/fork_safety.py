@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Collection, Iterator, List, Optional, Set
+from typing import Any, Callable, Collection, Iterator, List, Optional
 
 from pijit.core.kernel.errors import ForkedError
 
@@ -60,7 +60,6 @@ _here = _Here()
 _owners: "weakref.WeakSet[Any]" = weakref.WeakSet()
 _children: "weakref.WeakSet[Any]" = weakref.WeakSet()
 _kept: List[Any] = []
-_ending: Set[str] = set()
 
 
 class Turn:
@@ -135,22 +134,6 @@ def ensure_usable() -> None:
     raise ForkedError(_Status.refusal)
 
 
-def ending() -> None:
-    """Make forks wait until the operating system's thread that calls this has ended.
-
-    CPython 3.7 and 3.8 end a thread by unwinding its stack. That takes a lock of the C library, after the thread
-    counts as joined. A child that is forked meanwhile waits for that lock when LLVM registers machine code.
-    """
-    with contextlib.suppress(OSError):  # systems other than Linux
-        _ending.add(os.readlink("/proc/thread-self"))
-
-
-def _wait_for_ending(end: float) -> None:
-    while _ending and time.monotonic() < end:
-        _ending.intersection_update([task for task in list(_ending) if os.path.exists("/proc/" + task)])
-        time.sleep(0)
-
-
 def _wait_for_imports(end: float) -> None:
     """Wait until no other thread imports a module of pijit or of its compiler.
 
@@ -178,7 +161,6 @@ def _before() -> None:
         if not lock.acquire(timeout=max(end - time.monotonic(), 0)):
             return
         _here.taken.append(lock)
-    _wait_for_ending(end)
     _wait_for_imports(end)
     _here.missing = False
 
@@ -200,7 +182,6 @@ def _after_in_child() -> None:
     _release()
     _loading, writing, remembering = (lock if id(lock) in held else threading.RLock()
                                       for lock in (_loading, writing, remembering))
-    _ending.clear()
     for one in list(_children):
         one.forked()
 

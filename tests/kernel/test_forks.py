@@ -197,6 +197,22 @@ def test_a_signal_handler_forks_while_the_main_thread_waits_for_its_compiler():
     assert printed == ["True [0]"]
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have other object files")
+def test_kernels_have_no_unwind_tables():
+    """LLVM registers tables under a lock that each thread takes while it unwinds, as threads of 3.7 and 3.8 do to end."""
+    printed, _ = run("""
+        from pijit.core.kernel.llvm import codegen
+        object_code, codes = codegen.object_code, []
+        codegen.object_code = lambda *args: codes.append(object_code(*args)) or codes[-1]
+        f = pijit.jit(lambda x, y: (np.exp(x[:, None] * y) * 3 + x.sum(), x[3], y @ x), jit_config=CONFIG)
+        x = np.arange(5000.0)
+        f(x[:200], x[:200]), f(x[:200], x[:200])
+        print(right(8, 1), len(codes), any(b'eh_frame' in code for code in codes))
+    """)
+    answer, count, found = printed[0].split()
+    assert answer == "True" and int(count) > 1 and found == "False"
+
+
 @needs_fork
 def test_a_function_that_another_thread_captured_is_captured_in_the_child():
     printed, _ = run("""

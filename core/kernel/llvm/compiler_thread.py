@@ -11,7 +11,7 @@ import threading
 from typing import Any, Callable, List
 
 from pijit.core import _hook
-from pijit.core.kernel.fork_safety import ending, importing, in_child
+from pijit.core.kernel.fork_safety import importing, in_child
 
 MOMENT = 0.05
 """Seconds after which a child that a signal handler forked notices that it has no worker."""
@@ -40,7 +40,6 @@ class _Worker(threading.Thread):
         except BaseException as error:
             self.outcome = [error, True]
         finally:
-            ending()
             self.forked()
 
     def forked(self) -> None:

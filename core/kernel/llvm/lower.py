@@ -52,7 +52,19 @@ def lower(source: str, names: Dict[str, Any], symbol: str, module: Any) -> Any:
     _Lowering(function, names, source.splitlines(), definition).write(definition.body)
     if source.startswith(FAST):
         _relax(module)
+    _omit_unwind_tables(module)
     return function
+
+
+def _omit_unwind_tables(module: Any) -> None:
+    """Mark the defined functions ``nounwind``, so that object files have no unwind tables.
+
+    Kernels raise no C++ exceptions. LLVM registers tables under a lock of the C library, which each thread takes while
+    it unwinds its stack. A child that was forked meanwhile would wait for that lock for ever.
+    """
+    for function in module.functions:
+        if not function.is_declaration:
+            function.attributes.add("nounwind")
 
 
 def _relax(module: Any) -> None:
