@@ -29,16 +29,17 @@ from pijit.core.pythons import why_not_python  # noqa: E402
 
 COMPILES = why_not_python() is None
 HERE = os.path.dirname(__file__)
-collect_ignore = ["native/test_hidden_functions.py"]  # which has syntax that 3.7 does not have
+collect_ignore = ["native/hidden/test_hidden_functions.py"]  # which has syntax that 3.7 does not have
 if sys.version_info >= (3, 11):  # tests of bytecode that these versions do not have, and of the frame hook
     both = ("test_opcodes.py", "test_methods.py")  # of the normal form; the rest has its like in files of 3.11 and later
     collect_ignore = ["bytecode/" + name for name in os.listdir(os.path.join(HERE, "bytecode"))
                       if name.startswith("test_") and not name.endswith(("_311.py", "_314.py")) and name not in both]
     # Shadow frames are the hook's; tests/bytecode/test_identity_311.py has what test_identity.py has.
     collect_ignore += ["conformance/test_identity.py", "conformance/test_identity_frame.py"]
-    # Frames, hooks of others and the next frame as a callee: native/test_hidden_*.py have what takes their place.
-    collect_ignore += ["native/test_{}.py".format(name) for name in (
-        "call_sites", "hook", "hook_coexistence", "hook_frames", "rest")]
+    # Frames, hooks of others and the next frame as a callee: native/hidden has what takes their place.
+    collect_ignore += ["native/function/test_call_sites.py"]
+    collect_ignore += ["native/hook/test_{}.py".format(name) for name in (
+        "hook", "hook_coexistence", "hook_frames", "rest")]
 if not COMPILES:  # gradients and pijit.ms need no compiler
     collect_ignore = [name for name in os.listdir(HERE) if name not in ("gradients", "ms", "conftest.py")]
 

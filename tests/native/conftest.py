@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def table():
-    from native_kernels import Runtime  # it needs numba
+    from tests.native.launcher.native_kernels import Runtime  # it needs numba
 
     runtime_table = Runtime()
     yield runtime_table

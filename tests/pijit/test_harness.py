@@ -33,7 +33,7 @@ class Fake:
 
 def test_no_two_test_files_share_a_name():
     """Folders of tests are no packages, so pytest could not import both in one run."""
-    names = collections.Counter(path.name for path in pathlib.Path(harness.__file__).parent.glob("*/test_*.py"))
+    names = collections.Counter(path.name for path in pathlib.Path(harness.__file__).parent.rglob("test_*.py"))
     assert [name for name, count in names.items() if count > 1] == []
 
 
