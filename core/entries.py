@@ -91,7 +91,8 @@ class _EntryBuilder:
                     analysed, localsplus, _hook.UNBOUND, globals, builtins, profile, config.force_breaks,
                     self.state.specialisation, inliner_of(config),
                     config.max_loop_unrolling if config.loop_unrolling else 0,
-                    start.arrived if start is not None else None, self.state.hints)))
+                    start.arrived if start is not None else None, self.state.hints,
+                    ignored_flags=self.state.ignored_flags)))
                 enlist_head(self.results[-1])
                 numbering.add(self.results[-1])
         self.result = self.results[0]

@@ -75,7 +75,7 @@ def whole_graph(state: State, roots: Tuple[Any, ...]) -> Union[WholeGraph, str]:
     analysed = state.analysed(function.__code__)
     profile = ObservedKinds().profiles[0]
     result = capture(CaptureRequest(analysed, roots[0], _hook.UNBOUND, roots[1], roots[2], profile, None,
-                                    state.specialisation, inliner_of(state.config), 0, None, state.hints))
+                                    state.specialisation, inliner_of(state.config), 0, None, state.hints, False))
     try:
         return _whole(result)
     finally:

@@ -25,6 +25,8 @@ LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
 ATTEMPTS = 2
 """How often a function that is not one graph is tried."""
+ALL_FLAGS = 15
+"""All floating-point flags, as NumPy's bits."""
 WARM = 2
 """Calls that use the tape before the first joint function is made."""
 
@@ -42,6 +44,7 @@ class JointEntry(NamedTuple):
     Attributes:
         program: the guards; they fetch the inputs.
         function: the jitted joint function, or None: the tape runs these calls.
+        backward: its second function, or None.
         wanted: the positions of the active inputs.
         source: the source of the joint function, or "".
         why: the reason for the tape, or "".
@@ -49,6 +52,7 @@ class JointEntry(NamedTuple):
 
     program: Any
     function: Any
+    backward: Any = None
     wanted: Tuple[int, ...] = ()
     source: str = ""
     why: str = ""
@@ -60,17 +64,18 @@ class GradientKernels:
     Args:
         function: a Python function, or a jitted one.
         keys: positions or names of the differentiated arguments.
+        limit: the most bytes that may be kept for the backward part; None: as for a tape.
 
     Attributes:
         entries: the joint functions and refusals, with their guards.
         why: why the last call used the tape (PJ510); "" if it did not.
     """
 
-    def __init__(self, function: Any, keys: Sequence[Any]) -> None:
+    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None) -> None:
         self.entries: List[JointEntry] = []
         self.why = ""
         self._function: Any = getattr(function, "py_func", function)
-        self._given, self._keys = function, tuple(keys)
+        self._given, self._keys, self._limit = function, tuple(keys), limit
         self._state: Any = None
         self._binder: Any = None
         self._calls = self._attempts = 0
@@ -160,6 +165,7 @@ class GradientKernels:
         """The entry of a function that is one graph."""
         from pijit.core.graph.reverse.errors import Irreversible
         from pijit.core.graph.reverse.joint import make_joint
+        from pijit.core.tape.budget import default_limit
         from pijit.decorator import jit
 
         inputs = whole.program.check(*roots) or []
@@ -169,10 +175,16 @@ class GradientKernels:
                 if not _is_plain(inputs[position]):
                     raise Irreversible("an argument that is no float and no float array in C order")
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
-            joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes)
+            limit = default_limit() if self._limit is None else self._limit
+            joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
-        return JointEntry(whole.program, jit(_function_of(joint)), wanted, joint.source)
+        made: Any = jit(_function_of(joint.name, joint.source, joint.objects))
+        backward: Any = None
+        if joint.backward_source:
+            backward = jit(_function_of(joint.name + "_backward", joint.backward_source, joint.objects))
+            backward.state.ignored_flags = ALL_FLAGS
+        return JointEntry(whole.program, made, backward, wanted, joint.source + joint.backward_source)
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
         """The position of a differentiated argument among the inputs of a graph."""
@@ -185,13 +197,13 @@ class GradientKernels:
         return arguments.index(name)
 
 
-def _function_of(joint: Any) -> types.FunctionType:
-    """A joint function as a Python function; tracebacks and dumps find its source."""
-    filename = "<pijit gradient {}>".format(joint.name)
-    namespace: Dict[str, Any] = dict(joint.objects)
-    exec(compile(joint.source, filename, "exec"), namespace)
-    linecache.cache[filename] = len(joint.source), None, joint.source.splitlines(True), filename
-    function: types.FunctionType = namespace[joint.name]
+def _function_of(name: str, source: str, objects: Dict[str, Any]) -> types.FunctionType:
+    """A part of a joint function as a Python function; tracebacks and dumps find its source."""
+    filename = "<pijit gradient {}>".format(name)
+    namespace: Dict[str, Any] = dict(objects)
+    exec(compile(source, filename, "exec"), namespace)
+    linecache.cache[filename] = len(source), None, source.splitlines(True), filename
+    function: types.FunctionType = namespace[name]
     return function
 
 
@@ -210,7 +222,11 @@ def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
     state = {kind: "ignore" if what == "ignore" else "raise" for kind, what in np.geterr().items()}
     try:
         with np.errstate(**state):  # type: ignore[arg-type]
-            value, *gradients = entry.function(*inputs)
+            value, *rest = entry.function(*inputs)
+        gradients = rest
+        if entry.backward is not None:
+            with np.errstate(all="ignore"):
+                gradients = entry.backward(*rest)
     except Exception as error:
         from pijit.core.asynchronous_exceptions import raise_asynchronous
 

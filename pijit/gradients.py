@@ -109,7 +109,7 @@ class GradFunction:
         if self._kernels is None:
             from pijit.gradient_kernels import GradientKernels
 
-            self._kernels = GradientKernels(self.__wrapped__, self._keys)  # type: ignore[attr-defined]
+            self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit)  # type: ignore[attr-defined]
         return self._kernels.call(args, kwargs, **options)
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:

@@ -43,8 +43,8 @@ pijit.core.bytecode.codec
 pijit.core.bytecode.flow
 pijit.core.bytecode.instructions
 pijit.core.hinting
-pijit.core.graph.passes
 pijit.core.graph.reverse
+pijit.core.graph.passes
 pijit.core.graph.derivatives
 pijit.core.graph
 pijit.guards

@@ -73,12 +73,13 @@ class CaptureContext:
     - ``stepped``: by calls of ``next``, the variables whose iterators they step.
     - ``sizes``: by calls, how much code is inlined there.
     - ``shown``: instructions that may run code which reads the frame.
+    - ``ignored_flags``: floating-point flags that the function runs without, whatever NumPy's error state is.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
-                 "within", "around", "sizes", "shared", "work", "shown")
+                 "within", "around", "sizes", "shared", "work", "shown", "ignored_flags")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -115,6 +116,7 @@ class CaptureContext:
         self.shared: FrozenSet[str] = frozenset()
         self.work = CaptureBudget()
         self.shown: Set[int] = set()
+        self.ignored_flags = 0
 
     @property
     def base(self) -> "CaptureContext":

@@ -155,6 +155,8 @@ class CaptureRequest(NamedTuple):
     ``feedback`` holds observed values by instruction. ``force_breaks`` is None, "every" or an instruction.
     ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
+    If not ``improved``, the optimising passes do not run. ``ignored_flags`` are floating-point flags, see
+    `CaptureContext`.
     """
 
     analysed: AnalysedCode
@@ -169,6 +171,8 @@ class CaptureRequest(NamedTuple):
     unrolling: int = 16
     arrived: Optional[Dict[str, Abstract]] = None
     hints: Optional[Hints] = None
+    improved: bool = True
+    ignored_flags: int = 0
 
 
 class _Attempt:
@@ -241,7 +245,7 @@ def _capture(request: CaptureRequest, attempt: _Attempt) -> Capture:
     everything = force_breaks is not None
     while True:
         regions = _regions(analysis.run(), force_breaks == "every")
-        candidates = _build_all(analysis, regions, name, everything)
+        candidates = _build_all(analysis, regions, name, everything, request.improved)
         refusals = [candidate.error for candidate in candidates if isinstance(candidate.error, Refusal)]
         if not refusals:
             candidates = _not_too_many(candidates)
@@ -257,6 +261,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
                            request.feedback, request.specialisation, attempt.inliner, unrolling=attempt.unrolling,
                            samples=attempt.samples)
     facts.find_written()
+    facts.ignored_flags = request.ignored_flags
     facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
     return facts
 
@@ -277,7 +282,8 @@ def _regions(analysis: Analysis, cut: bool) -> List[Region]:
     return regions
 
 
-def _build_all(analysis: Analysis, found: List[Region], name: str, everything: bool) -> List[Candidate]:
+def _build_all(analysis: Analysis, found: List[Region], name: str, everything: bool,
+               improved: bool) -> List[Candidate]:
     by_start: Dict[int, List[Region]] = {}
     for region in found:
         by_start.setdefault(region.head.start, []).append(region)
@@ -290,7 +296,7 @@ def _build_all(analysis: Analysis, found: List[Region], name: str, everything: b
         for region, moves in zip(regions, idle):
             label = "%s_segment_%d" % (name.strip("<>"), len(candidates))
             idler = Candidate(region, None, Break("PJ401", work=0))
-            candidates.append(idler if moves else _build(analysis, region, label, depth, everything))
+            candidates.append(idler if moves else _build(analysis, region, label, depth, everything, improved))
     return candidates
 
 
@@ -303,16 +309,13 @@ def _not_too_many(candidates: List[Candidate]) -> List[Candidate]:
             for number, candidate in enumerate(candidates)]
 
 
-def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], everything: bool) -> Candidate:
+def _build(analysis: Analysis, region: Region, name: str, depth: Optional[int], everything: bool,
+           improved: bool) -> Candidate:
     try:
-        captured = _graph_of(analysis, region, name, depth)
+        captured = _finished(analysis, GraphBuilder(analysis, region, name, depth).build(), not improved)
         return Candidate(region, captured, None if everything else cost_model.why_not_worth(captured, analysis.cfg))
     except Break as error:
         return Candidate(region, None, error.without_frames())
-
-
-def _graph_of(analysis: Analysis, region: Region, name: str, depth: Optional[int]) -> Captured:
-    return _finished(analysis, GraphBuilder(analysis, region, name, depth).build())
 
 
 def _finished(analysis: Analysis, captured: Captured, later: bool = False) -> Captured:

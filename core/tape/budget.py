@@ -44,6 +44,11 @@ class Budget:
             raise refusal("PJ506", held=_words(self._held), limit=_words(self._limit))
 
 
+def default_limit() -> int:
+    """The most bytes that a gradient may keep if the user sets no limit."""
+    return max(SMALL, free_memory() // SHARE)
+
+
 def free_memory() -> int:
     """Bytes available to processes; the machine's total memory if the system does not report them."""
     try:

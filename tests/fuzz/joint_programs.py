@@ -1,6 +1,7 @@
-"""Generated straight-line programs over arrays, whose gradients by kernels are compared with the tape's, bit for bit.
+"""Generated programs over arrays, whose gradients by kernels are compared with the tape's, bit for bit.
 
-`python -m tests.fuzz.joint_programs --count 500 --seed 1` runs as many programs as wanted.
+`python -m tests.fuzz.joint_programs --count 500 --seed 1` runs as many programs as wanted; with `--loops` they have
+loops.
 """
 
 from __future__ import annotations
@@ -70,6 +71,53 @@ class Program:
         return namespace["f"]
 
 
+ASSIGNED = ("u = {0}", "v = {0}", "u, v = v, {0}", "v, u = u, {0}", "u = v * 1.0", "w = {0}", "u += {0}", "v *= {0}",
+            "u[...] = {0}", "v -= 0.5 * {0}")
+PARTS = ("u[1:] += {0}[:-1]", "u[1:-1] = {0}[1:-1] * 0.5", "v[:, 1:] = {0}[:, :-1]", "u[0] = {0}[1]",
+         "v[1:] = v[1:] * v[:-1]", "u[::2] -= {0}[::2]", "u[2, 1] = s", "v[:, 0] = 0.25")
+SUMS = ("s = s * 0.5 + {0}.sum() * 0.1", "s += {0}[1, 2]", "s = s * s * 0.1", "t = t + 0.5", "s = s + t")
+
+
+class LoopProgram:
+    """A function of two matrices, a number and a trip count, with one loop or two loops in each other."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        lines = ["def f(x, y, a, n):", "    u, v, s, t = x.copy(), y * 0.5, a, 0.0",
+                 "    w = %s" % self._matrix(1), "    for k in range(n):"]
+        for _ in range(self._random.randint(1, 4)):
+            lines.append("        " + self._statement())
+        if self._random.random() < 0.25:
+            lines.append("        for j in range(2):")
+            for _ in range(self._random.randint(1, 2)):
+                lines.append("            " + self._statement())
+        if self._random.random() < 0.4:
+            lines.append("    " + self._statement())
+        lines.append("    return (u * v).sum() + s + w[1, 1]")
+        self.source = "\n".join(lines) + "\n"
+
+    def _statement(self) -> str:
+        kind = self._random.random()
+        forms = ASSIGNED if kind < 0.5 else PARTS if kind < 0.8 else SUMS
+        return self._random.choice(forms).format(self._matrix(2))
+
+    def _matrix(self, depth: int) -> str:
+        pick = self._random.choice
+        if depth == 0 or self._random.random() < 0.2:
+            return pick("xyuv")
+        if self._random.random() < 0.4:
+            return "(%s)" % pick(("np.sin({})", "np.tanh({})", "-{}", "{} * 0.5", "{} + t", "{} * s", "1.0 - {}",
+                                  "{0} * {0}", "{} * 0.3")).format(self._matrix(depth - 1))
+        return "(%s)" % pick(("{} + {}", "{} - {}", "{} * {}", "0.5 * ({} - {})", "np.maximum({}, {})")).format(
+            self._matrix(depth - 1), self._matrix(depth - 1))
+
+    def function(self) -> Any:
+        """The function."""
+        namespace: Dict[str, Any] = {"np": np}
+        exec(self.source, namespace)
+        return namespace["f"]
+
+
 def arguments(seed: int, special: bool) -> Tuple[Any, ...]:
     """Two matrices of 4 rows and 3 columns, and a number."""
     random_state = np.random.RandomState(seed)
@@ -87,15 +135,16 @@ def bits(value: Any, gradients: List[Any]) -> List[Any]:
             for one in [value, *gradients]]
 
 
-def compare(seed: int) -> str:
+def compare(seed: int, loops: bool = False) -> str:
     """Compare both ways for one program: "" if all calls were the same by a kernel, else what happened."""
-    program = Program(seed)
+    program: Any = LoopProgram(seed) if loops else Program(seed)
     f = program.function()
     gradient, kernels = value_and_grad(f, (0, 1, 2)), GradientKernels(f, (0, 1, 2))
     served = 0
     with np.errstate(all="ignore"):
         for call in range(6):
             args = arguments(seed * 10 + call // 2, call % 2 == 1)
+            args += ([4, 1, 2, 3, 0, 5][call],) if loops else ()
             found = kernels.call(args, {}, warm=0)
             if found is None:
                 continue
@@ -110,10 +159,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--loops", action="store_true")
     known = parser.parse_args()
     wrong, refused = 0, 0
     for seed in range(known.seed * 100000, known.seed * 100000 + known.count):
-        found = compare(seed)
+        found = compare(seed, known.loops)
         wrong += found.startswith("seed")
         refused += bool(found) and not found.startswith("seed")
         if found:

@@ -43,7 +43,7 @@ HANDLERS = {
     "graph/passes/eliminate_checks.py": ["_CHECKED"],
     "graph/reverse/adjoint.py": ["ADJOINTS"],
     "graph/reverse/dims.py": ["MEASURES"],
-    "graph/reverse/forward.py": ["FORWARD"],
+    "graph/reverse/forward.py": ["FORWARD", "STATEMENTS"],
     "kernel/emit/array_ops.py": ["ARRAY_OPERATIONS"],
     "kernel/emit/kernel_emitter.py": ["_SPECIAL"],
     "kernel/emit/library_calls.py": ["LIBRARY_OPERATIONS"],

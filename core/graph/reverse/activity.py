@@ -1,28 +1,17 @@
 """Activity analysis: the values of a graph that depend on an active input and reach its result.
 
 Values are *varied* if they depend on an active input, and *useful* if the result depends on them. Only values that are
-both carry adjoints.
+both carry adjoints. An array is as varied and as useful as its root, because views share its elements.
 """
 
 from __future__ import annotations
 
-from typing import Collection, List, Set
+from typing import Collection, Iterator, List, Sequence, Set, Tuple
 
-from pijit.core.graph.ir import Graph, Jump, Leave, Op, Value
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.reverse.regions import Item, Loop, walk
+from pijit.core.graph.reverse.roots import STORES, Roots
 from pijit.core.graph.types import Array, Scalar
-
-
-def straight_line(graph: Graph) -> List[Op]:
-    """The operations of a graph in order; [] if its blocks do not follow each other."""
-    ops: List[Op] = []
-    for block, following in zip(graph.blocks, graph.blocks[1:] + [None]):
-        ops += block.ops
-        end = block.terminator
-        if isinstance(end, Leave) and following is None:
-            return ops
-        if not isinstance(end, Jump) or end.block is not following or end.args:
-            break
-    return []
 
 
 def is_float(value: Value) -> bool:
@@ -30,20 +19,51 @@ def is_float(value: Value) -> bool:
     return isinstance(value.type, (Array, Scalar)) and value.type.dtype.kind == "f"
 
 
-def active_values(ops: List[Op], wanted: Collection[Value], result: Value) -> Set[Value]:
-    """The values that are varied and useful.
+def operands(op: Op) -> List[Value]:
+    """The operands whose values an operation uses for its result, or for what it stores."""
+    if op.name == "assign":
+        return [op.args[1]]
+    if op.name == "store":
+        return [op.args[-1]]
+    return list(op.args[1:] if op.name == "ufunc_into" else op.args)
+
+
+def _flows(items: Sequence[Item], roots: Roots) -> Iterator[Tuple[Value, Value]]:
+    """(source, target) for each way on which a derivative flows, between roots."""
+    for item in walk(items):
+        if isinstance(item, Op):
+            target = item.args[0] if item.name in STORES else item.result
+            if target is not None and is_float(target):
+                for source in operands(item):
+                    if is_float(source):
+                        yield roots.of(source), roots.of(target)
+        elif isinstance(item, Loop):
+            for param, first, following in zip(item.params, item.first, item.next):
+                if is_float(param):
+                    yield roots.of(first), param
+                    yield roots.of(following), param
+
+
+def active_roots(items: Sequence[Item], roots: Roots, wanted: Collection[Value], result: Value) -> Set[Value]:
+    """The roots that are varied and useful.
 
     Args:
-        ops: a straight line of operations.
+        items: the region.
+        roots: its roots.
         wanted: the active inputs.
         result: the value that is differentiated.
     """
-    varied = set(wanted)
-    for op in ops:
-        if op.result is not None and is_float(op.result) and not varied.isdisjoint(op.args):
-            varied.add(op.result)
-    useful = {result}
-    for op in reversed(ops):
-        if op.result in useful:
-            useful.update(arg for arg in op.args if is_float(arg))
-    return varied & useful
+    flows = list(_flows(items, roots))
+    return _closed(wanted, flows) & _closed([result], [(target, source) for source, target in flows])
+
+
+def _closed(start: Collection[Value], flows: List[Tuple[Value, Value]]) -> Set[Value]:
+    """All values that flows lead to."""
+    found = set(start)
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for source, target in flows:
+            if source in found:
+                found.add(target)
+    return found

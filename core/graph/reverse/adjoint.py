@@ -5,13 +5,14 @@ The rules are those of the tape (`graph/derivatives`), called with the same valu
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple, cast
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
 from pijit.core.graph.derivatives import ELEMENTWISE, FUNCTIONS
 from pijit.core.graph.derivatives.table import sizes_needed
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS, REDUCTIONS
 
@@ -25,7 +26,8 @@ class Contribution(NamedTuple):
         singular: whether it is 0 where the result's adjoint is 0, see `strong_zero`.
         keywords: the keywords of a rule of a function over arrays.
         item: the position in the tuple that such a rule returns, or None.
-        sizes: the values as large as which the contribution is, apart from the adjoint of the result.
+        reads: the operands that the rule reads. The contribution is as large as them and the adjoint of the result.
+        reads_result: whether the rule reads the result.
         spreads: whether it is the adjoint of a sum, which broadcasting repeats.
     """
 
@@ -34,25 +36,25 @@ class Contribution(NamedTuple):
     singular: bool = False
     keywords: Tuple[Tuple[str, Any], ...] = ()
     item: Any = None
-    sizes: Tuple[Value, ...] = ()
+    reads: Tuple[Value, ...] = ()
+    reads_result: bool = False
     spreads: bool = False
 
 
-def _sizes(op: Op, partial: Any) -> Tuple[Value, ...]:
-    values = [cast(Value, op.result), *op.args]
-    return tuple(value for value, needed in zip(values, sizes_needed(partial, len(op.args))) if needed)
-
-
 def _identity(op: Op) -> List[Contribution]:
-    return [Contribution(op.args[0], None)]
+    return [Contribution(operands(op)[0], None)]
 
 
 def _by_rule(op: Op, ufunc: Any) -> List[Contribution]:
-    rule = ELEMENTWISE.get(ufunc)
+    rule, args = ELEMENTWISE.get(ufunc), operands(op)
     if rule is None:
         raise Irreversible("no rule for %s" % ufunc.__name__)
-    return [Contribution(operand, partial, rule.singular, sizes=_sizes(op, partial))
-            for operand, partial in zip(op.args, rule.partials)]
+    found = []
+    for operand, partial in zip(args, rule.partials):
+        needed = sizes_needed(partial, len(args))
+        reads = tuple(value for value, wanted in zip(args, needed[1:]) if wanted)
+        found.append(Contribution(operand, partial, rule.singular, reads=reads, reads_result=needed[0]))
+    return found
 
 
 def _elementwise(op: Op) -> List[Contribution]:
@@ -67,16 +69,22 @@ def _reduction(op: Op) -> List[Contribution]:
     if op.attrs["ufunc"] is np.add:
         return [Contribution(op.args[0], None, spreads=True)]
     keywords = ("axis", op.attrs["axis"]), ("keepdims", op.attrs["keepdims"])
-    return [Contribution(op.args[0], FUNCTIONS[REDUCTIONS[op.attrs["ufunc"]]].vjp, False, keywords, 0)]
+    return [Contribution(op.args[0], FUNCTIONS[REDUCTIONS[op.attrs["ufunc"]]].vjp, False, keywords, 0, op.args, True)]
 
 
 def _product(op: Op) -> List[Contribution]:
     vjp = FUNCTIONS[PRODUCTS[op.attrs["function"]]].vjp
-    return [Contribution(operand, vjp, False, (), number) for number, operand in enumerate(op.args)]
+    return [Contribution(operand, vjp, False, (), number, op.args) for number, operand in enumerate(op.args)]
+
+
+def _nothing(op: Op) -> List[Contribution]:
+    """New arrays do not depend on anything; the adjoint of a loaded element is added at its place."""
+    return []
 
 
 ADJOINTS: Dict[str, Callable[[Op], List[Contribution]]] = {
-    "same": _identity, "cast": _identity, "ufunc": _elementwise, "reduce": _reduction, "gufunc": _product,
+    "same": _identity, "cast": _identity, "assign": _identity, "store": _identity, "load": _nothing,
+    "alloc": _nothing, "ufunc": _elementwise, "ufunc_into": _elementwise, "reduce": _reduction, "gufunc": _product,
     "product": _product, "dot": _product, "add": _operator(np.add), "sub": _operator(np.subtract),
     "mul": _operator(np.multiply), "truediv": _operator(np.divide), "neg": _operator(np.negative),
     "power": _operator(np.power)}
@@ -85,6 +93,8 @@ ADJOINTS: Dict[str, Callable[[Op], List[Contribution]]] = {
 
 def contributions(op: Op) -> List[Contribution]:
     """The contributions of an operation to each of its operands, in the tape's order.
+
+    For a store, the result is what it stores.
 
     Raises:
         Irreversible: the operation has no rule.

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tup
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.regions import Item, Loop
 from pijit.core.graph.types import Array
 
 
@@ -39,11 +40,16 @@ class Dims:
 
     Attributes:
         of: the sizes of each array.
+        checks: pairs of sizes that must be equal.
+        numbers: the numbers that are sizes.
+        cuts: sizes of slices: the size of the whole axis, and how many elements the slice lacks.
     """
 
     def __init__(self, shapes: Mapping[Value, Tuple[int, ...]]) -> None:
         self.of: Dict[Value, Tuple[Dim, ...]] = {}
         self.checks: List[Check] = []
+        self.numbers: Dict[Value, Dim] = {}
+        self.cuts: Dict[Size, Tuple[Dim, int]] = {}
         self._same: Dict[Size, Dim] = {}
         self._parts: Dict[Tuple[Dim, Tuple[object, ...]], Size] = {}
         for array, shape in shapes.items():
@@ -80,7 +86,10 @@ class Dims:
 
     def part(self, dim: Dim, piece: Tuple[object, ...], new: Size) -> Size:
         """The size of a slice of an axis: the one that an equal slice has, or else ``new``."""
-        return self._parts.setdefault((dim, piece), new)
+        found = self._parts.setdefault((dim, piece), new)
+        if piece[0] == "cut":
+            self.cuts[found] = dim, cast(int, piece[1])
+        return found
 
     def broadcast(self, shapes: Sequence[Tuple[Dim, ...]]) -> Tuple[Dim, ...]:
         """The sizes of an elementwise result."""
@@ -96,13 +105,25 @@ class Dims:
         return len(shape) == len(self.of.get(value, ())) and all(
             self.found(a) == self.found(b) for a, b in zip(shape, self.of.get(value, ())))
 
-    def measure(self, op: Op, constant: Callable[[Value], Any]) -> None:
-        """Set the sizes of an operation's result; ``constant`` gives the number of a constant."""
-        known = MEASURES.get(op.name)
-        if known is not None:
-            known(self, op, constant)
-        elif isinstance(cast(Value, op.result).type, Array):
-            self.of[cast(Value, op.result)] = self.broadcast([self.of.get(arg, ()) for arg in op.args])
+    def measure(self, items: Sequence[Item], constants: Mapping[Value, Any]) -> None:
+        """Set the sizes of all results in a sequence; ``constants`` are the constants of the graph."""
+        for item in items:
+            if isinstance(item, Loop):
+                self._measure_loop(item, constants)
+            elif isinstance(item, Op) and item.name in MEASURES:
+                MEASURES[item.name](self, item, constants)
+            elif isinstance(item, Op) and item.result is not None and isinstance(item.result.type, Array):
+                self.of[item.result] = self.broadcast([self.of.get(arg, ()) for arg in item.args])
+
+    def _measure_loop(self, loop: Loop, constants: Mapping[Value, Any]) -> None:
+        """Loop-carried arrays have the same sizes in all iterations."""
+        arrays = [number for number, param in enumerate(loop.params) if isinstance(param.type, Array)]
+        for number in arrays:
+            self.of[loop.params[number]] = self.of[loop.first[number]]
+        self.measure(loop.items, constants)
+        for number in arrays:
+            for one, other in zip(self.of[loop.params[number]], self.of[loop.next[number]]):
+                self.unify(one, other)
 
     def summed(self, operand: Value, result: Value) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
         """The axes of a result over which the adjoint of an operand is summed: those that the operand lacks, and then
@@ -113,32 +134,41 @@ class Dims:
         return tuple(range(extra)), ones
 
 
-def _view(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
-    """A basic slice; equal slices of equal sizes have one size."""
+def _view(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    """A basic slice; equal slices of equal sizes have one size. Ends that are computed are told apart by the value."""
     source, result = list(dims.of[op.args[0]]), cast(Value, op.result)
-    constants, made = list(map(constant, op.args[1:])), []
+    ends, made = [constants.get(value, value) for value in op.args[1:]], []
     for item in op.attrs["index"]:
         if item == "n":
             made.append(cast(Dim, 1))
             continue
         dim, used = dims.found(source.pop(0)), item.count("v") + (item == "i")
-        values, constants = constants[:used], constants[used:]
+        values, ends = ends[:used], ends[used:]
         if item == "e":
             made.append(dim)
         elif item != "i":
-            made.append(dims.part(dim, (item, *values), Size(result, len(made))))
+            made.append(dims.part(dim, _piece(item, values), Size(result, len(made))))
     dims.of[result] = tuple(made + source)
 
 
-def _transpose(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+def _piece(item: str, values: List[Any]) -> Tuple[object, ...]:
+    """A key that slices of equal lengths share, such as ``[:-2]`` and ``[1:-1]``."""
+    ends = list(values)
+    start, stop = (ends.pop(0) if part == "v" else 0 for part in item[1:3])
+    if item[3] == "-" and type(start) is type(stop) is int and start >= 0 and (stop < 0 or item[2] == "-"):
+        return ("cut", start - stop)
+    return (item, *values)
+
+
+def _transpose(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
     dims.of[cast(Value, op.result)] = tuple(dims.of[op.args[0]][axis] for axis in op.attrs["axes"])
 
 
-def _elements(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+def _elements(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
     dims.of[cast(Value, op.result)] = tuple(op.attrs["shape"])
 
 
-def _reduce(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+def _reduce(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
     """A reduction over one axis, or over all (None)."""
     result, axis, operand = cast(Value, op.result), op.attrs["axis"], dims.of[op.args[0]]
     gone = set(range(len(operand))) if axis is None else {axis % len(operand)}
@@ -147,7 +177,7 @@ def _reduce(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
                                 if op.attrs["keepdims"] or number not in gone)
 
 
-def _product(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
+def _product(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
     """A product of vectors and matrices."""
     result, (left, right) = cast(Value, op.result), (dims.of[arg] for arg in op.args)
     if len(left) > 2 or len(right) > 2:
@@ -157,7 +187,43 @@ def _product(dims: Dims, op: Op, constant: Callable[[Value], Any]) -> None:
         dims.of[result] = left[:-1] + right[1:]
 
 
-MEASURES: Dict[str, Callable[[Dims, Op, Callable[[Value], Any]], None]] = {
+def _dim(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    dims.numbers[cast(Value, op.result)] = dims.of[op.args[0]][op.attrs["axis"]]
+
+
+def _number(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    """A number that stays the same; of arrays, a conversion."""
+    result = cast(Value, op.result)
+    if op.args[0] in dims.numbers:
+        dims.numbers[result] = dims.numbers[op.args[0]]
+    elif isinstance(result.type, Array):
+        dims.of[result] = dims.of.get(op.args[0], ())
+
+
+def _alloc(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    result = cast(Value, op.result)
+    dims.of[result] = tuple(dims.numbers.get(arg, constants.get(arg, Size(result, axis)))
+                            for axis, arg in enumerate(op.args))
+
+
+def _assign(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    """A store of what broadcasts to its target."""
+    target, source = dims.of[op.args[0]], dims.of.get(op.args[1], ())
+    if len(source) > len(target):
+        raise Irreversible("a store of an array with more axes than its target")
+    for one, other in zip(reversed(target), reversed(source)):
+        dims.meet(one, other)
+
+
+def _ufunc_into(dims: Dims, op: Op, constants: Mapping[Value, Any]) -> None:
+    """An operation that stores a result of its target's sizes."""
+    shape = dims.broadcast([dims.of.get(arg, ()) for arg in op.args[1:]])
+    for one, other in zip(reversed(dims.of[op.args[0]]), reversed(shape)):
+        dims.meet(one, other)
+
+
+MEASURES: Dict[str, Callable[[Dims, Op, Mapping[Value, Any]], None]] = {
+    "dim": _dim, "same": _number, "cast": _number, "alloc": _alloc, "assign": _assign, "ufunc_into": _ufunc_into,
     "view": _view, "transpose": _transpose, "elements": _elements, "reduce": _reduce, "gufunc": _product,
     "product": _product, "dot": _product}
 """How the sizes of results follow from those of operands, for operations that do not broadcast."""

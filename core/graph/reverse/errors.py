@@ -1,7 +1,9 @@
-"""The exception of graphs that are not reversed."""
-
-from __future__ import annotations
+"""Errors of reversal."""
 
 
 class Irreversible(Exception):
-    """A graph has no joint function; the message says why, as the text of PJ510."""
+    """A graph that is not reversed; the message says why. Its function uses the tape."""
+
+
+class OtherShapes(Exception):
+    """A joint function was called with sizes, conditions or trip counts for which it was not made."""

@@ -39,8 +39,11 @@ class Names(Protocol):
     def object(self, value: Any, hint: str) -> str:
         """The variable of an object that the joint function refers to."""
 
-    def constant(self, value: Value) -> Any:
-        """The number of a value that is a constant. Raises Irreversible for others."""
+    def index(self, value: Value) -> str:
+        """A number in an index."""
+
+    def whole(self, target: str) -> str:
+        """The code of a view as the target of an assignment."""
 
 
 Writer = Callable[[Names, Op], str]
@@ -119,6 +122,8 @@ def view_of(op: Op, text: Callable[[Value], str]) -> str:
     """The code that follows an array to make a view of it; ``text`` gives the code of the index's numbers."""
     if "axes" in op.attrs:
         return ".transpose(%r)" % (tuple(op.attrs["axes"]),)
+    if "index" not in op.attrs:
+        raise Irreversible("the view %s" % op.name)
     values = [text(value) for value in op.args[1:]]
     items = []
     for item in op.attrs["index"]:
@@ -132,8 +137,29 @@ def view_of(op: Op, text: Callable[[Value], str]) -> str:
     return "[%s]" % ", ".join(items)
 
 
+def _alloc(names: Names, op: Op) -> str:
+    fill, kind = op.attrs["fill"], op.result.type  # type: ignore[union-attr]
+    function: Any = {None: np.empty, 0: np.zeros, 1: np.ones}[fill]
+    return "%s((%s), %s%s)" % (
+        names.object(function, function.__name__), "".join(names.name(arg) + ", " for arg in op.args),
+        names.object(kind.dtype, kind.dtype.name), "" if op.attrs["order"] == "C" else ", order='F'")  # type: ignore[union-attr]
+
+
+def _load(names: Names, op: Op) -> str:
+    return "%s[%s]" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:])))
+
+
+def _raised(names: Names, op: Op) -> str:
+    """The flags that were raised: none, because those that NumPy reports are exceptions here."""
+    return "0"
+
+
+def _flag(names: Names, op: Op) -> str:
+    return names.name(op.args[0])
+
+
 def _view(names: Names, op: Op) -> str:
-    return names.name(op.args[0]) + view_of(op, names.name)
+    return names.name(op.args[0]) + view_of(op, names.index)
 
 
 def _elements(names: Names, op: Op) -> str:
@@ -148,8 +174,36 @@ FORWARD: Dict[str, Writer] = {
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
     "truth": _truth, "not": _not, "select": _select, "neg": _negative, "compare": _compare, "dim": _dim,
     "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product, "dot": _product, "view": _view,
-    "transpose": _view, "elements": _elements}
+    "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag}
 """The writer of each operation that can be reversed, or that only serves others."""
+
+
+def _assignment(names: Names, op: Op) -> str:
+    target, dtype = names.name(op.args[0]), op.args[0].type.dtype  # type: ignore[union-attr]
+    if getattr(op.args[1].type, "dtype", dtype).kind not in "biuf":
+        raise Irreversible("a store of another kind")
+    return "%s = %s" % (names.whole(target), names.name(op.args[1]))
+
+
+def _into(names: Names, op: Op) -> str:
+    if not UFUNC_ATTRS.issuperset(set(op.attrs) - {"reports"}):
+        raise Irreversible("keywords of %s" % op.attrs["ufunc"].__name__)
+    ufunc = op.attrs["ufunc"]
+    words = list(map(names.name, (*op.args[1:], op.args[0])))
+    return "%s(%s)" % (names.object(ufunc, ufunc.__name__), ", ".join(words))
+
+
+def _element(names: Names, op: Op) -> str:
+    return "%s[%s] = %s" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:-1])), names.name(op.args[-1]))
+
+
+STATEMENTS: Dict[str, Writer] = {"assign": _assignment, "ufunc_into": _into, "store": _element}
+"""The writer of each store."""
+
+
+def statement(names: Names, op: Op) -> str:
+    """A store as a statement."""
+    return STATEMENTS[op.name](names, op)
 
 
 def expression(names: Names, op: Op) -> str:

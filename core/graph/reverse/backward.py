@@ -1,0 +1,249 @@
+"""The backward part of a joint function: adjoints, added up in the tape's order.
+
+The adjoint of a number is absent until something flows to it. The adjoint of an array begins with zeros, as on the
+tape. While it has fewer elements than the array, broadcasting is left for later.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Sequence, Set, Tuple, cast
+
+import numpy as np
+
+from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero, strong_zero_number
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.reverse.activity import operands
+from pijit.core.graph.reverse.adjoint import Contribution, contributions
+from pijit.core.graph.reverse.code import Code
+from pijit.core.graph.reverse.dims import Dim
+from pijit.core.graph.reverse.loops import LoopAdjoints
+from pijit.core.graph.reverse.regions import Item, Loop
+from pijit.core.graph.reverse.roots import STORES
+from pijit.core.graph.reverse.sequence import Forward
+from pijit.core.graph.types import Array
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def dtype_of(value: Value) -> Any:
+    """The dtype of a number or an array."""
+    return cast(Any, value.type).dtype
+
+
+class Backward:
+    """Writes sequences backwards.
+
+    Args:
+        code: where to.
+        forward: what has written the sequences forwards.
+        active: the roots that carry adjoints.
+
+    Attributes:
+        shapes: the sizes of the adjoints that exist.
+        loops: writes loops.
+    """
+
+    def __init__(self, code: Code, forward: Forward, active: Set[Value]) -> None:
+        self.code, self.forward, self.active = code, forward, active
+        self.shapes: Dict[Value, Tuple[Dim, ...]] = {}
+        self._cleared: Dict[Value, Value] = {}  # by root: the view of its adjoint that is 0, once `settle` is called
+        self.loops = LoopAdjoints(self)
+
+    def sequence(self, items: Sequence[Item]) -> None:
+        """Write items from the last to the first. Each of them sees the names that it had."""
+        for item in reversed(items):
+            self.code.now = dict(self.forward.before[item])
+            if isinstance(item, Loop):
+                self.loops.write(item)
+            elif isinstance(item, Op):
+                if item.name in STORES:
+                    self._store(item)
+                elif item.result is not None and self._root(item.result) in self.active \
+                        and item.result not in self.code.roots.view:
+                    self._op(item)
+
+    def _root(self, value: Value) -> Value:
+        return self.code.roots.of(value)
+
+    # ---- one operation ----
+
+    def _op(self, op: Op) -> None:
+        result = cast(Value, op.result)
+        if self._root(result) not in self.shapes:
+            return
+        if op.name == "load":
+            if self._root(op.args[0]) in self.active:
+                self._add_element(op, self.code.adjoint(result))
+            return
+        parts = [part for part in contributions(op) if self._root(part.operand) in self.active]
+        if parts and parts[0].item is not None:
+            self.fill(result)
+            self.code.line("p%d = %s" % (result.id, self._rule(op, parts[0], self.code.adjoint(result))))
+        for part in parts:
+            self._add_part(op, part, self.code.adjoint(self._root(result)), self.shapes[self._root(result)], result)
+
+    def _store(self, op: Op) -> None:
+        """The adjoint of what a store overwrites is 0; what it stores gets the adjoint."""
+        target, code = op.args[0], self.code
+        root = self._root(target)
+        if root not in self.active or root not in self.shapes:
+            return
+        g, shape = code.fresh("q"), code.dims.of[target]
+        self.settle(root)
+        if op.name == "store":
+            self.fill(root)
+            place, shape = "%s[%s]" % (self.shadow(target), ", ".join(map(code.index, op.args[1:-1]))), ()
+            code.line("%s = %s" % (g, place))
+            code.line("%s = 0.0" % place)
+        elif target is root:
+            code.line("%s = %s" % (g, code.adjoint(root)))
+            shape = self.shapes[root]
+            self._cleared[root] = target
+        else:
+            self.fill(root)
+            code.line("%s = %s.copy()" % (g, self.shadow(target)))
+            self._cleared[root] = target
+        for part in contributions(op):
+            if self._root(part.operand) in self.active:
+                self._add_part(op, part, g, shape, part.operand if op.name == "store" else target)
+
+    def _add_element(self, op: Op, g: str) -> None:
+        """Add the adjoint of an element to its place."""
+        root = self._root(op.args[0])
+        self.settle(root)
+        self._start(root)
+        self.code.line("%s[%s] += %s" % (self.shadow(op.args[0]), ", ".join(map(self.code.index, op.args[1:])), g))
+
+    def _add_part(self, op: Op, part: Contribution, g: str, shape: Tuple[Dim, ...], whole: Value) -> None:
+        """Add a contribution, summed over the axes that broadcasting repeats.
+
+        Args:
+            op: the operation.
+            part: the contribution.
+            g, shape: the adjoint of the result, and its sizes.
+            whole: a value with the sizes of the result.
+        """
+        operand, dims, code = part.operand, self.code.dims, self.code
+        dtype = dtype_of(op.args[0] if op.name in STORES else cast(Value, op.result))
+        text = self._part(op, part, g)
+        if part.spreads:
+            self._spread(op)
+            return
+        if part.item is not None:
+            self.add(operand, text, dims.of.get(operand, ()), dtype)
+            return
+        shape = dims.broadcast([shape] + [dims.of.get(value, ()) for value in part.reads]
+                               + ([dims.of.get(whole, ())] if part.reads_result else []))
+        extra, ones = dims.summed(operand, whole)
+        if (extra or ones) and not dims.are_full(shape, whole):
+            text = "%s(%s, %s)" % (code.object(np.broadcast_to, "broadcast_to"), text, code.shape_of(whole))
+        total = code.object(np.sum, "sum")
+        if extra:
+            every = len(extra) == len(dims.of.get(whole, ()))
+            text = "%s(%s%s)" % (total, text, "" if every else ", axis=%r" % (extra if len(extra) > 1 else extra[0],))
+        if ones:
+            text = "%s(%s, axis=%r, keepdims=True)" % (total, text, ones if len(ones) > 1 else ones[0])
+        self.add(operand, text, dims.of.get(operand, ()) if extra or ones else shape, dtype)
+
+    def _spread(self, op: Op) -> None:
+        """Add the adjoint of a sum to that of its operand. Broadcasting repeats it, once the axis is put back."""
+        result, axis, ndim = cast(Value, op.result), op.attrs["axis"], len(self.code.dims.of[op.args[0]])
+        shape, index = self.shapes[result], ""
+        if axis is not None and not op.attrs["keepdims"] and shape:
+            self.fill(result)
+            shape, place = self.shapes[result], axis % ndim
+            shape = shape[:place] + (1,) + shape[place:]
+            index = "[%s]" % ", ".join("None" if number == place else ":" for number in range(ndim))
+        self.add(op.args[0], self.code.adjoint(result) + index, shape, dtype_of(result))
+
+    def _rule(self, op: Op, part: Contribution, g: str) -> str:
+        """The call of a rule. What it does not read is 0."""
+        code = self.code
+        words = [g, "0.0"]
+        if part.reads_result:
+            kept, code.now = code.now, self.forward.after[op]
+            words[1] = code.name(op.args[0] if op.name in STORES else cast(Value, op.result))
+            code.now = kept
+        words += [code.name(value) if value in part.reads else "0.0" for value in operands(op)]
+        words += ["%s=%r" % keyword for keyword in part.keywords]
+        return "%s(%s)" % (code.object(part.rule, getattr(part.rule, "__name__", "rule").strip("_<>")),
+                           ", ".join(words))
+
+    def _part(self, op: Op, part: Contribution, g: str) -> str:
+        """A contribution as an expression."""
+        if part.rule is None:
+            return g
+        if part.item is not None:
+            return "p%d[%d]" % (cast(Value, op.result).id, part.item)
+        text = self._rule(op, part, g)
+        if not part.singular:
+            return text
+        whole = op.args[0] if op.name in STORES else op.result
+        arrays = any(isinstance(value.type, Array) for value in (cast(Value, whole), *operands(op)))
+        function = strong_zero if arrays else strong_zero_number
+        return "%s(%s, %s)" % (self.code.object(function, "strong_zero"), g, text)
+
+    # ---- adjoints ----
+
+    def add(self, operand: Value, part: str, shape: Tuple[Dim, ...], dtype: Any = None) -> None:
+        """Add a contribution to the adjoint of an operand. Arrays begin with 0, numbers do not.
+
+        Args:
+            operand: the operand.
+            part, shape: the contribution and its sizes.
+            dtype: the type of the operation's result; None: that of the operand.
+        """
+        kind, code = dtype_of(operand), self.code
+        if kind != FLOAT64 or dtype is not None and dtype != kind:
+            part = "%s(%s, %s)" % (code.object(cast_to, "cast_to"), part, code.object(kind, kind.name))
+        root = self._root(operand)
+        g = code.adjoint(root)
+        cleared = self._cleared.pop(root, None)
+        same = cleared is not None and self.shadow(cleared) == self.shadow(operand)
+        if cleared is not None and not (same and code.dims.are_full(shape, operand)):
+            self._clear(root, cleared)
+            cleared = None
+        if self.shadow(operand) != g:
+            self._start(root)
+            form = "%s += %s" if cleared is None else "%s = 0.0 + %s"
+            code.line(form % (code.whole(self.shadow(operand)), part))
+        elif root in self.shapes and cleared is None:
+            code.line("%s = %s + %s" % (g, g, part))
+            self.shapes[root] = code.dims.broadcast([self.shapes[root], shape])
+        else:
+            code.line("%s = %s%s" % (g, "0.0 + " if isinstance(operand.type, Array) else "", part))
+            self.shapes[root] = shape
+
+    def _clear(self, root: Value, target: Value) -> None:
+        """Write that the adjoint of a view is 0."""
+        if target is root:
+            self.code.line("%s = %s" % (self.code.adjoint(root), self.code.zeros(root)))
+            self.shapes[root] = self.code.dims.of[root]
+        else:
+            self.code.line("%s = 0.0" % self.code.whole(self.shadow(target)))
+
+    def settle(self, root: Value) -> None:
+        """Write what was left for later about the adjoint of a root, before that is read."""
+        if root in self._cleared:
+            self._clear(root, self._cleared.pop(root))
+
+    def _start(self, root: Value) -> None:
+        """Make the adjoint of a root exist, as large as the array, before it is changed in place."""
+        if root in self.shapes:
+            self.fill(root)
+        else:
+            self.code.line("%s = %s" % (self.code.adjoint(root), self.code.zeros(root)))
+            self.shapes[root] = self.code.dims.of[root]
+
+    def fill(self, value: Value) -> None:
+        """Make the adjoint of an array as large as the array."""
+        root, code = self._root(value), self.code
+        self.settle(root)
+        if not code.dims.are_full(self.shapes[root], root):
+            code.line("%s = %s + %s" % (code.adjoint(root), code.zeros(root), code.adjoint(root)))
+            self.shapes[root] = code.dims.of[root]
+
+    def shadow(self, value: Value) -> str:
+        """The adjoint of a value: a view of the adjoint of its root."""
+        root, path = self.code.roots.path(value, self.code.index, aliases=True)
+        return self.code.adjoint(root) + path

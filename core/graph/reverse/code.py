@@ -1,0 +1,128 @@
+"""Code of a joint function: lines, and the names of values and objects.
+
+Arrays that stores write to have another name after each store that keeps the older version.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Sequence, Set, cast
+
+import numpy as np
+
+from pijit.core.graph.ir import Value
+from pijit.core.graph.reverse.dims import Dim, Dims, Size
+from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.regions import Item, Loop, all_ops, walk
+from pijit.core.graph.reverse.roots import Roots
+from pijit.core.graph.types import Array
+
+MOST_LINES = 600
+"""The most lines of a joint function: nested loops repeat their bodies."""
+
+
+class Code:
+    """The lines of one joint function.
+
+    Args:
+        items: the region.
+        roots, constants, dims: facts about it.
+
+    Attributes:
+        all_ops, all_loops: the operations and the loops of the region.
+        lines: the source.
+        depth: the depth of indentation.
+        objects: the objects that the source refers to, by their names.
+        outermost: the values that the function computes outside of loops, and its inputs.
+        now: the names of arrays whose current version has another name than the first one.
+    """
+
+    def __init__(self, items: Sequence[Item], roots: Roots, constants: Mapping[Value, Any], dims: Dims) -> None:
+        self.roots, self.constants, self.dims = roots, constants, dims
+        self.all_ops = all_ops(items)
+        self.all_loops = [item for item in walk(items) if isinstance(item, Loop)]
+        self.outermost: Set[Value] = set()
+        self.lines: List[str] = []
+        self.depth = 1
+        self.objects: Dict[str, Any] = {}
+        self.now: Dict[Value, str] = {}
+        self._names: Dict[int, str] = {}
+        self._fresh = 0
+
+    def line(self, text: str) -> None:
+        """Add a line. Raises Irreversible when the function becomes too long."""
+        self.lines.append("    " * self.depth + text)
+        if len(self.lines) > MOST_LINES:
+            raise Irreversible("its joint function is too long")
+
+    def fresh(self, hint: str) -> str:
+        """A name that nothing else has."""
+        self._fresh += 1
+        return "%s_%d" % (hint, self._fresh)
+
+    # ---- names ----
+
+    def name(self, value: Value) -> str:
+        """The code that reads a value at this point."""
+        if value in self.constants:
+            return self._constant(self.constants[value])
+        if value in self.roots.view and self.roots.of(value) in self.roots.stored:
+            root, path = self.roots.path(value, self.index)
+            return self.name(root) + path
+        return self.now.get(value, "v%d" % value.id)
+
+    def _constant(self, value: Any) -> str:
+        if type(value) in (int, bool) or type(value) is float and value - value == 0.0:
+            return repr(value) if str(value)[0] != "-" else "(%r)" % value
+        return self.object(value, "constant")
+
+    def index(self, value: Value) -> str:
+        """A number in an index."""
+        return repr(self.constants[value]) if value in self.constants else self.name(value)
+
+    def adjoint(self, root: Value) -> str:
+        """The variable of a root's adjoint."""
+        return "g%d" % root.id
+
+    def object(self, value: Any, hint: str) -> str:
+        """The variable of an object that the joint function refers to."""
+        known = self._names.get(id(value))
+        if known is None:
+            known = self._names[id(value)] = "%s_%d" % (hint if hint.isidentifier() else "rule", len(self.objects))
+            self.objects[known] = value
+        return known
+
+    # ---- sizes ----
+
+    def size(self, dim: Dim) -> str:
+        """A size, as code that holds anywhere in the function."""
+        dim = self.dims.found(dim)
+        if not isinstance(dim, Size):
+            return repr(dim)
+        if dim.array not in self.outermost:
+            if dim in self.dims.cuts:
+                whole, lacking = self.dims.cuts[dim]
+                return "%s(%s - %d, 0)" % (self.object(max, "max"), self.size(whole), lacking)
+            raise Irreversible("sizes that change in a loop")
+        return "%s.shape[%d]" % (self.name(dim.array), dim.axis)
+
+    def shape(self, value: Value) -> str:
+        """The shape of an array as a tuple."""
+        return "(%s)" % "".join(self.size(dim) + ", " for dim in self.dims.of.get(value, ()))
+
+    def whole(self, target: str) -> str:
+        """The code of a view as the target of an assignment."""
+        return target if target.endswith("]") else target + "[...]"
+
+    def zeros(self, value: Value) -> str:
+        """New zeros in the shape and layout of an array."""
+        kind = cast(Array, value.type)
+        if value in self.outermost:
+            return "%s(%s)" % (self.object(np.zeros_like, "zeros_like"), self.name(value))
+        if kind.layout != "C" and kind.ndim > 1:
+            raise Irreversible("an array in a loop that is not in C order")
+        return "%s(%s, %s)" % (self.object(np.zeros, "zeros"), self.shape(value),
+                               self.object(kind.dtype, kind.dtype.name))
+
+    def shape_of(self, value: Value) -> str:
+        """The code of an array's shape; of arrays outside of loops, their own."""
+        return self.name(value) + ".shape" if value in self.outermost else self.shape(value)

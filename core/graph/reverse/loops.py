@@ -1,0 +1,211 @@
+"""Backward parts of loops: from the last iteration to the first.
+
+Each iteration restores what was saved at its start, computes needed values again, and adds up the adjoints of its
+operations. The adjoint of a loop-carried value becomes that of the value that the previous iteration computed.
+
+Iterations differ in which adjoints exist: a value may be used after the loop only. So the last iterations are written
+one by one until nothing changes any more; a loop does the others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Dict, List, Set, Tuple
+
+from pijit.core.graph.ir import Value
+from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.regions import Loop, all_ops, walk
+
+if TYPE_CHECKING:
+    from pijit.core.graph.reverse.backward import Backward
+
+MOST_PEELED = 3
+"""The most iterations at the end of a loop that are written one by one."""
+
+
+class LoopAdjoints:
+    """Writes the backward parts of loops.
+
+    Args:
+        backward: writes sequences.
+
+    Attributes:
+        least: for each loop, the least number of iterations for which its backward part is right.
+    """
+
+    def __init__(self, backward: Backward) -> None:
+        self._backward = backward
+        self.least: Dict[Loop, int] = {}
+
+    def write(self, loop: Loop) -> None:
+        """Write the backward part of a loop."""
+        backward, code = self._backward, self._backward.code
+        if not backward.forward.needs.is_active(loop):
+            return
+        names = dict(code.now)
+        peeled, least = 0, int(bool(self._aliases(loop)))
+        self._fill(loop)
+        while True:
+            before = self._present(loop)
+            start = len(code.lines)
+            self._head(loop, peeled, least)
+            self._iteration(loop)
+            self._fill(loop)
+            code.depth -= 1
+            code.now = dict(names)
+            if len(code.lines) == start + 1:  # nothing flows into earlier iterations
+                del code.lines[start:]
+                break
+            if self._present(loop) == before:
+                break
+            self._as_single(loop, start, peeled)
+            peeled += 1
+            if peeled > MOST_PEELED:
+                raise Irreversible("a loop whose iterations differ")
+        self.least[loop] = max(self.least.get(loop, 1), peeled + least)
+        if least:
+            self._alias(loop)
+        else:
+            self._give_back(loop)
+
+    # ---- which iterations ----
+
+    def _head(self, loop: Loop, peeled: int, least: int) -> None:
+        """The head of the loop over the iterations that are alike, from the last one to the first."""
+        code, start = self._backward.code, self._backward.code.name(loop.start)
+        code.line("for %s in range(%s, %s, -1):" % (
+            code.name(loop.index), "%s - %d" % (code.name(loop.limit), peeled + 1),
+            str(least - 1) if start == "0" else "%s - %d" % (start, 1 - least)))
+        code.depth += 1
+
+    def _as_single(self, loop: Loop, start: int, peeled: int) -> None:
+        """Turn the lines of a loop into those of one iteration."""
+        code = self._backward.code
+        body = [line[4:] for line in code.lines[start + 1:]]
+        code.lines[start:] = []
+        code.line("%s = %s - %d" % (code.name(loop.index), code.name(loop.limit), peeled + 1))
+        code.lines += body
+
+    # ---- one iteration ----
+
+    def _iteration(self, loop: Loop) -> None:
+        backward = self._backward
+        needs = backward.forward.needs
+        backward.forward.restore(loop)
+        inner = needs.of[loop]
+        backward.forward.recorded(loop.items, inner, inner.kept, inner.roots)
+        self._carry(loop)
+        backward.sequence(loop.items)
+        for value in self._made(loop):
+            backward.shapes.pop(value, None)
+
+    def _carry(self, loop: Loop) -> None:
+        """The adjoints of loop-carried values become those of the values that they had at the end of the iteration."""
+        backward, code = self._backward, self._backward.code
+        roots, shapes = code.roots, backward.shapes
+        carried = [(param, following) for param, following in zip(loop.params, loop.next)
+                   if param in backward.active and param in shapes]
+        kept = {param: shapes.pop(param) for param, _ in carried}
+        moved: List[Tuple[Value, Value]] = []
+        added: List[Tuple[Value, Value]] = []
+        targets: Set[Value] = set()
+        inside = self._made(loop) | set(loop.params)
+        for param, following in carried:
+            root = roots.of(following)
+            if root not in backward.active:
+                continue
+            if root not in inside or root in targets:
+                raise Irreversible("a loop that carries one value twice, or a value of outside")
+            targets.add(root)
+            (moved if root is following else added).append((param, following))
+        left = [code.adjoint(roots.of(following)) for _, following in moved]
+        right = [code.adjoint(param) for param, _ in moved]
+        left += [code.fresh("q") for _ in added]
+        right += [code.adjoint(param) for param, _ in added]
+        if left and left != right:
+            code.line("%s = %s" % (", ".join(left), ", ".join(right)))
+        for param, following in moved:
+            shapes[roots.of(following)] = kept[param]
+        for (param, following), name in zip(added, left[len(moved):]):
+            backward.add(following, name, kept[param])
+
+    def _made(self, loop: Loop) -> Set[Value]:
+        """What the body makes."""
+        made = {op.result for op in all_ops(loop.items) if op.result is not None}
+        for item in walk(loop.items):
+            if isinstance(item, Loop):
+                made.update(item.params)
+        return made
+
+    # ---- before the first iteration ----
+
+    def _aliases(self, loop: Loop) -> List[Value]:
+        """The loop-carried values whose first value has other uses: both share an adjoint in the first iteration."""
+        return [param for param, first in zip(loop.params, loop.first)
+                if param in self._backward.active and self._backward.code.roots.of(first) in self._backward.active
+                and self._has_other_uses(first, loop)]
+
+    def _has_other_uses(self, first: Value, loop: Loop) -> bool:
+        roots, code = self._backward.code.roots, self._backward.code
+        root = roots.of(first)
+        if root is not first or root in roots.viewed or loop.first.count(first) > 1:
+            return True
+        return any(first in op.args for op in code.all_ops) or any(
+            first in other.first + other.next for other in code.all_loops if other is not loop)
+
+    def _alias(self, loop: Loop) -> None:
+        """The first iteration, in which loop-carried values share adjoints with what they are."""
+        backward, code = self._backward, self._backward.code
+        roots = code.roots
+        code.line("%s = %s" % (code.name(loop.index), code.name(loop.start)))
+        needs = backward.forward.needs.of[loop]
+        backward.forward.restore(loop)
+        backward.forward.recorded(loop.items, needs, needs.kept, needs.roots)
+        self._carry(loop)
+        aliases = {param: first for param, first in zip(loop.params, loop.first)
+                   if param in backward.active and roots.of(first) in backward.active}
+        for param, first in aliases.items():
+            if param in backward.shapes:
+                if first in backward.shapes or roots.of(first) is not first:
+                    raise Irreversible("a loop that carries one value twice, or a value of outside")
+                code.line("%s = %s" % (code.adjoint(first), code.adjoint(param)))
+                backward.shapes[first] = backward.shapes.pop(param)
+        roots.alias.update(aliases)
+        viewed = {roots.of(first) for param, first in aliases.items() if param in roots.viewed}
+        for value in viewed - roots.viewed:
+            if value in backward.shapes:
+                backward.fill(value)
+        added = viewed - roots.viewed
+        roots.viewed |= added
+        backward.sequence(loop.items)
+        roots.viewed -= added
+        for param in aliases:
+            del roots.alias[param]
+        for value in self._made(loop) | set(loop.params):
+            backward.shapes.pop(value, None)
+
+    def _give_back(self, loop: Loop) -> None:
+        """The adjoints that are left belong to the values before the loop."""
+        backward, code = self._backward, self._backward.code
+        for param, first in zip(loop.params, loop.first):
+            if param in backward.shapes and first in backward.active:
+                code.line("%s = %s" % (code.adjoint(first), code.adjoint(param)))
+                backward.shapes[first] = backward.shapes.pop(param)
+            backward.shapes.pop(param, None)
+
+    # ---- adjoints between iterations ----
+
+    def _outside(self, loop: Loop) -> Set[Value]:
+        """The roots that exist between iterations and may get contributions in the loop."""
+        roots = self._backward.code.roots
+        found = {roots.of(arg) for op in all_ops(loop.items) for arg in op.args}
+        return (found | set(loop.params)) - self._made(loop)
+
+    def _fill(self, loop: Loop) -> None:
+        """Make these adjoints as large as their arrays."""
+        for value in sorted(self._outside(loop), key=lambda value: value.id):
+            if value in self._backward.shapes:
+                self._backward.fill(value)
+
+    def _present(self, loop: Loop) -> Set[Value]:
+        """Which of these adjoints exist."""
+        return self._outside(loop) & set(self._backward.shapes)

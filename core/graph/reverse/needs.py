@@ -1,0 +1,206 @@
+"""Needed values: what the backward part of each sequence reads, and what has to be saved or computed again for it.
+
+The adjoint of an operation needs the operands and results that its rule reads. Arrays that stores write to have
+versions: each store makes the next one. A loop saves the values at the start of each iteration from which the needed
+values of the body are computed again.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, Iterable, List, Sequence, Set, Tuple, cast
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.reverse.adjoint import contributions
+from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.regions import Guard, Item, Loop, all_ops, walk
+from pijit.core.graph.reverse.roots import STORES, Roots
+
+Version = Tuple[Value, int]
+"""An array that stores write to, and the number of stores of its sequence before this time."""
+
+
+class SequenceNeeds:
+    """The needs of one sequence of items.
+
+    Attributes:
+        written: the roots that the sequence stores into.
+        versions: the version of each of them before an item.
+        kept: the items that are written where only needed values are computed again.
+        preserved: the versions that are needed after the next store; that store copies the array first.
+        values: the needed values that are made outside of the sequence.
+        roots: the arrays of outside that the sequence stores into and whose first version is needed.
+    """
+
+    def __init__(self) -> None:
+        self.written: Set[Value] = set()
+        self.versions: Dict[Item, Dict[Value, int]] = {}
+        self.kept: Set[Item] = set()
+        self.preserved: Set[Version] = set()
+        self.values: Set[Value] = set()
+        self.roots: Set[Value] = set()
+
+
+class Needs:
+    """The needs of all sequences of a region.
+
+    Args:
+        items: the region.
+        roots: its roots.
+        active: the roots that carry adjoints.
+        result: what the function returns.
+
+    Attributes:
+        whole: the needs of the outermost sequence.
+        read_after: the results of loop headers that are read after their loop.
+        of: the needs of each loop's body.
+    """
+
+    def __init__(self, items: Sequence[Item], roots: Roots, active: Set[Value], result: Value) -> None:
+        self._roots, self._active = roots, active
+        self.of: Dict[Loop, SequenceNeeds] = {}
+        self.read_after = _read_after(items, result)
+        self.whole = self._analysed(items)
+
+    def saved(self, loop: Loop) -> List[Value]:
+        """What a loop saves in each iteration: loop-carried values, and arrays that its body stores into."""
+        needs = self.of[loop]
+        return [param for param in loop.params if param in needs.values] + sorted(
+            needs.roots, key=lambda value: value.id)
+
+    def is_active(self, loop: Loop) -> bool:
+        """Whether adjoints flow through a loop."""
+        return any(self._adjoint_flows(op) for op in all_ops(loop.items))
+
+    def _adjoint_flows(self, op: Op) -> bool:
+        target = op.args[0] if op.name in STORES else op.result
+        return target is not None and self._roots.of(target) in self._active
+
+    def _analysed(self, items: Sequence[Item]) -> SequenceNeeds:
+        needs = SequenceNeeds()
+        needs.written = {self._roots.of(op.args[0]) for op in all_ops(items) if op.name in STORES}
+        for item in walk(items):
+            if isinstance(item, Loop) and item not in self.of:
+                self.of[item] = self._analysed(item.items)
+                single = {self._roots.of(op.args[0]) for op in all_ops(item.items) if op.name == "store"}
+                if single & self.of[item].roots:
+                    raise Irreversible("a loop that overwrites elements that its gradient needs")
+        self._number(items, needs)
+        reading = {item: list(self._read_backward(item, needs)) for item in items}
+        self._keep(items, needs, reading)
+        for item in items:
+            for value in reading[item]:
+                self._preserve(value, item, items, needs)
+        return needs
+
+    def _number(self, items: Sequence[Item], needs: SequenceNeeds) -> None:
+        """Number the versions."""
+        now = {root: 0 for root in needs.written}
+        for item in items:
+            needs.versions[item] = dict(now)
+            for root in self.stored_by(item):
+                now[root] += 1
+
+    def stored_by(self, item: Item) -> Set[Value]:
+        """The roots that an item stores into."""
+        ops = all_ops([item])
+        return {self._roots.of(op.args[0]) for op in ops if op.name in STORES}
+
+    def _read_backward(self, item: Item, needs: SequenceNeeds) -> Iterable[Tuple[Value, bool]]:
+        """(value, whether it is read as it is after the item) that the backward part of an item reads."""
+        if isinstance(item, Op) and item.result not in self._roots.view and self._adjoint_flows(item):
+            for value in item.args[1:] if item.name in ("load", "store") else ():
+                yield value, False
+            for value in item.args:
+                for index in self._roots.indices(value):
+                    yield index, False
+            for part in contributions(item):
+                if self._roots.of(part.operand) in self._active:
+                    yield from ((value, False) for value in part.reads)
+                    if part.reads_result:
+                        yield (item.args[0] if item.name in STORES else cast(Value, item.result)), True
+        elif isinstance(item, Loop) and self.is_active(item):
+            inner = self.of[item]
+            for value in inner.values.difference(item.params, [item.index]):
+                yield value, False
+            for root in inner.roots:
+                yield root, False
+            yield item.limit, False
+            yield item.start, False
+
+    def _read_forward(self, item: Item) -> Iterable[Value]:
+        """The values that an item reads, without those that it makes."""
+        if isinstance(item, Guard):
+            return [item.condition]
+        made = {inner.result for inner in all_ops([item])}
+        found: List[Value] = []
+        for inner in walk([item]):
+            if isinstance(inner, Op):
+                found += inner.args
+                for value in inner.args:
+                    found += self._roots.indices(value)
+            elif isinstance(inner, Loop):
+                made.update(inner.params)
+                made.add(inner.index)
+                found += inner.first + inner.next + [inner.start, inner.limit]
+        return [value for value in found if value not in made]
+
+    def _keep(self, items: Sequence[Item], needs: SequenceNeeds,
+              reading: Dict[Item, List[Tuple[Value, bool]]]) -> None:
+        """Find the items that make needed values, and the needed values from outside; from the last item on."""
+        wanted: Set[Value] = set()
+        versions: Set[Version] = set()
+
+        def want(value: Value, item: Item, after: bool = False) -> None:
+            root = self._roots.of(value)
+            if root in needs.written:
+                versions.add((root, needs.versions[item][root] + (after and root in self.stored_by(item))))
+                wanted.update(self._roots.indices(value))
+                wanted.add(root)
+            else:
+                wanted.add(value)
+
+        for item in reversed(items):
+            for value, after in reading[item]:
+                want(value, item, after)
+            stored = self.stored_by(item)
+            makes: Set[Value] = {cast(Value, item.result)} if isinstance(item, Op) else set()
+            if isinstance(item, Loop):
+                makes.update(item.params)
+                makes.update(cast(Value, op.result) for op in item.header)
+            keeps = any((root, needs.versions[item][root] + 1) in versions for root in stored) or bool(makes & wanted)
+            if not keeps and not (isinstance(item, Loop) and self.is_active(item)):
+                continue
+            needs.kept.add(item)
+            wanted -= makes
+            for value in self._read_forward(item):
+                want(value, item)
+            if isinstance(item, Op) and item.name in STORES:
+                want(item.args[0], item)
+        made = {op.result for op in all_ops(items)}
+        made.update(param for item in walk(items) if isinstance(item, Loop) for param in [*item.params, item.index])
+        needs.values = {value for value in wanted if value not in made and value not in needs.written}
+        needs.roots = {root for root, number in versions if number == 0 and root not in made}
+
+    def _preserve(self, read: Tuple[Value, bool], item: Item, items: Sequence[Item], needs: SequenceNeeds) -> None:
+        """Note that a version is needed after the item that reads it."""
+        value, after = read
+        root = self._roots.of(value)
+        if root in needs.written:
+            stores = after and root in self.stored_by(item)
+            needs.preserved.add((root, needs.versions[item][root] + stores))
+
+
+def _read_after(items: Sequence[Item], result: Value) -> Set[Value]:
+    """The results of loop headers that are read outside of their loop."""
+    found: Set[Value] = set()
+    for loop in walk(items):
+        if isinstance(loop, Loop):
+            inside = set(all_ops(loop.items))
+            outside = {arg for op in all_ops(items) if op not in inside for arg in op.args} | {result}
+            for other in walk(items):
+                if isinstance(other, Loop) and other is not loop:
+                    outside.update(other.first + other.next + [other.start, other.limit])
+                elif isinstance(other, Guard):
+                    outside.add(other.condition)
+            found |= {cast(Value, op.result) for op in loop.header} & outside
+    return found

@@ -1,0 +1,170 @@
+"""Sequences as code: forwards, either in place or so that older versions stay, and backwards.
+
+A sequence is written forwards in one of two ways. *Plain* code does what the program does. *Recorded* code is followed
+by backward code: a store copies its array if the older version is needed, and loops save what they need.
+"""
+
+from __future__ import annotations
+
+from typing import Collection, Dict, Optional, Sequence
+
+import numpy as np
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.reverse.code import Code
+from pijit.core.graph.reverse.errors import OtherShapes
+from pijit.core.graph.reverse.forward import expression, statement
+from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
+from pijit.core.graph.reverse.regions import Guard, Item, Loop
+from pijit.core.graph.reverse.roots import STORES
+from pijit.core.graph.types import Scalar
+
+
+class Forward:
+    """Writes sequences forwards.
+
+    Args:
+        code: where to.
+        needs: what is needed backwards.
+        limit: the most bytes that a loop may save.
+
+    Attributes:
+        before: the names of stored arrays before each item that recorded code has.
+        after: the same after it.
+    """
+
+    def __init__(self, code: Code, needs: Needs, limit: int) -> None:
+        self.code, self.needs, self._limit = code, needs, limit
+        self.before: Dict[Item, Dict[Value, str]] = {}
+        self.after: Dict[Item, Dict[Value, str]] = {}
+
+    def plain(self, items: Sequence[Item]) -> None:
+        """Write items as the program has them, without guards."""
+        for item in items:
+            if isinstance(item, Op):
+                self._op(item)
+            elif isinstance(item, Loop):
+                self._loop(item, False)
+
+    def recorded(self, items: Sequence[Item], needs: SequenceNeeds, kept: Optional[Collection[Item]],
+                 borrowed: Collection[Value] = ()) -> None:
+        """Write items that backward code follows.
+
+        Args:
+            items: the sequence.
+            needs: its needs.
+            kept: the items to write; None: all.
+            borrowed: arrays of outside that must not be written.
+        """
+        code, kept_arrays = self.code, set(borrowed)
+        for item in items:
+            self.before[item] = dict(code.now)
+            if kept is None or item in kept:
+                for root in sorted(self.needs.stored_by(item), key=lambda value: value.id):
+                    if root in kept_arrays or (root, needs.versions[item][root]) in needs.preserved:
+                        name = code.fresh("v%d" % root.id)
+                        code.line("%s = %s.copy()" % (name, code.name(root)))
+                        code.now[root] = name
+                        kept_arrays.discard(root)
+                if isinstance(item, Op):
+                    self._op(item)
+                elif isinstance(item, Loop):
+                    self._loop(item, self.needs.is_active(item))
+                elif kept is None:
+                    self._guard(item)
+            self.after[item] = dict(code.now)
+
+    def _guard(self, guard: Guard) -> None:
+        self._require(("not %s" if guard.holds else "%s") % self.code.name(guard.condition))
+
+    def _require(self, fails: str) -> None:
+        self.code.line("if %s:" % fails)
+        self.code.line("    raise %s" % self.code.object(OtherShapes, "OtherShapes"))
+
+    def _op(self, op: Op) -> None:
+        code = self.code
+        if op.name in STORES:
+            code.line(statement(code, op))
+        elif op.result is None:  # an exit unless the condition holds
+            self._require("not %s" % code.name(op.args[0]))
+        elif op.result not in code.constants:
+            stays = op.result in code.roots.view and code.roots.of(op.result) in code.roots.stored
+            if not stays:
+                code.line("%s = %s" % (code.name(op.result), expression(code, op)))
+
+    # ---- loops ----
+
+    @staticmethod
+    def least_name(loop: Loop) -> str:
+        """Stands for the least number of iterations, until the backward part is written."""
+        return "LEAST_%d" % loop.number
+
+    def _loop(self, loop: Loop, saving: bool) -> None:
+        """Write a loop; ``saving``: it saves what its backward part needs."""
+        code = self.code
+        if saving:
+            code.line("n_%d = %s - %s" % (loop.number, code.name(loop.limit), code.name(loop.start)))
+            code.line("if n_%d < %s:" % (loop.number, self.least_name(loop)))
+            code.line("    raise %s" % code.object(OtherShapes, "OtherShapes"))
+            self._allocate(loop)
+        self.move(loop.params, loop.first)
+        code.line("for %s in range(%s, %s):" % (code.name(loop.index), code.name(loop.start), code.name(loop.limit)))
+        code.depth += 1
+        if saving:
+            place = self.place(loop)
+            for value in self.needs.saved(loop):
+                code.line("%s[%s] = %s" % (self.saved(loop, value), place, code.name(value)))
+        self.plain(loop.items)
+        self.move(loop.params, loop.next)
+        code.depth -= 1
+        if any(op.result in self.needs.read_after for op in loop.header):
+            code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
+            self.plain(loop.header)
+
+    def _allocate(self, loop: Loop) -> None:
+        """Write the arrays of saved rows. Beyond the limit, the tape runs the call, and reports that if it must."""
+        code, saved = self.code, self.needs.saved(loop)
+        sizes = ["%d%s" % (value.type.dtype.itemsize, "".join(  # type: ignore[union-attr]
+            " * " + code.size(dim) for dim in code.dims.of.get(value, ()))) for value in saved]
+        if saved:
+            self._require("n_%d * (%s) > %d" % (loop.number, " + ".join(sizes), self._limit))
+        for value in saved:
+            code.line("%s = %s(%s, %s)" % (
+                self.saved(loop, value), code.object(np.empty, "empty"), self._rows(loop, value),
+                code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
+
+    def _rows(self, loop: Loop, value: Value) -> str:
+        return "(n_%d, %s)" % (loop.number, "".join(
+            self.code.size(dim) + ", " for dim in self.code.dims.of.get(value, ())))
+
+    def place(self, loop: Loop) -> str:
+        """The number of the current iteration."""
+        index, start = self.code.name(loop.index), self.code.name(loop.start)
+        return index if start == "0" else "%s - %s" % (index, start)
+
+    def saved(self, loop: Loop, value: Value) -> str:
+        """The variable of the saved rows of a value."""
+        return "s%d_%d" % (value.id, loop.number)
+
+    def restore(self, loop: Loop) -> None:
+        """Write what reads the saved values of an iteration; arrays of outside get the name of their row."""
+        code = self.code
+        for value in self.needs.saved(loop):
+            row = "%s[%s]" % (self.saved(loop, value), self.place(loop))
+            if value in loop.params:
+                if isinstance(value.type, Scalar) and value.type.family != "np":
+                    kinds = {"f": float, "i": int, "b": bool}
+                    made = kinds[value.type.dtype.kind]
+                    row = "%s(%s)" % (code.object(made, made.__name__), row)
+                code.line("%s = %s" % (code.name(value), row))
+            else:
+                code.now[value] = code.fresh("v%d" % value.id)
+                code.line("%s = %s" % (code.now[value], row))
+
+    def move(self, targets: Sequence[Value], sources: Sequence[Value]) -> None:
+        """Write an assignment of several values at once."""
+        pairs = [(self.code.name(target), self.code.name(source)) for target, source in zip(targets, sources)]
+        pairs = [(target, source) for target, source in pairs if target != source]
+        if pairs:
+            self.code.line("%s = %s" % (", ".join(target for target, _ in pairs),
+                                        ", ".join(source for _, source in pairs)))
