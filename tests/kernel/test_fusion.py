@@ -263,6 +263,16 @@ def test_what_flags_cannot_tell_is_watched(first, second, types, expected):
     assert [op in found for op in group] == expected
 
 
+def test_arithmetic_whose_flags_are_all_ignored_is_not_watched():
+    """A comparison of a computed number mixes with arithmetic, whose flags LLVM may then drop."""
+    for ignored, count in ((0, 1), (8, 1), (15, 0)):
+        graph = chain(np.multiply, "dd->d", np.less, "dd->?", VECTOR, VECTOR).graph
+        group, = find_groups(graph).values()
+        for op in group:
+            op.attrs["ignored"] = ignored
+        assert len(watched(group)) == count
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("code, to", [("b", "d"), ("H", "f"), ("i", "d"), ("l", "d"), ("L", "d"), ("?", "d"),
                                       ("f", "d"), ("B", "l")])

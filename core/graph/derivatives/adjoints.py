@@ -47,6 +47,11 @@ def strong_zero(g: Any, contribution: Any) -> Any:
     return np.where((g == 0) & ~np.isfinite(contribution), np.zeros_like(contribution), contribution)
 
 
+def strong_zero_array(g: Any, contribution: Any, zero: Any) -> Any:
+    """`strong_zero` with a zero of the contribution's type, for code that is compiled."""
+    return np.where((g == 0) & ~np.isfinite(contribution), zero, contribution)
+
+
 def strong_zero_number(g: Any, contribution: Any) -> Any:
     """`strong_zero` of numbers, for code that is compiled."""
     return contribution if g != 0 or contribution - contribution == 0 else 0.0

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Dict, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Jump, Op
+from pijit.core.graph.ops import RAISES_FLAGS
 
 
 def merge_blocks(graph: Graph) -> None:
@@ -43,4 +44,5 @@ def merge_blocks(graph: Graph) -> None:
 
 def _reported(ops: Sequence[Op]) -> Set[Tuple[int, int]]:
     """The pairs of flags that operations do not report, and flags that they always check."""
-    return {(op.attrs.get("ignored", 0), op.attrs.get("always_checked", 0)) for op in ops if op.exit is not None}
+    return {(op.attrs.get("ignored", 0), op.attrs.get("always_checked", 0)) for op in ops
+            if op.exit is not None and (op.name in RAISES_FLAGS or "always_checked" in op.attrs)}

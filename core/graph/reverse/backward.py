@@ -10,7 +10,7 @@ from typing import Any, Dict, Sequence, Set, Tuple, cast
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero, strong_zero_number
+from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array, strong_zero_number
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.adjoint import Contribution, contributions
@@ -180,8 +180,11 @@ class Backward:
             return text
         whole = op.args[0] if op.name in STORES else op.result
         arrays = any(isinstance(value.type, Array) for value in (cast(Value, whole), *operands(op)))
-        function = strong_zero if arrays else strong_zero_number
-        return "%s(%s, %s)" % (self.code.object(function, "strong_zero"), g, text)
+        if not arrays:
+            return "%s(%s, %s)" % (self.code.object(strong_zero_number, "strong_zero"), g, text)
+        zero = dtype_of(cast(Value, whole)).type(0)
+        return "%s(%s, %s, %s)" % (self.code.object(strong_zero_array, "strong_zero"), g, text,
+                                   "0.0" if type(zero) is np.float64 else self.code.object(zero, "zero"))
 
     # ---- adjoints ----
 

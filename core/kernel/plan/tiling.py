@@ -11,11 +11,14 @@ from typing import Collection, Dict, List, NamedTuple, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, MOVABLE
-from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
+from pijit.core.graph.passes.fusion import count_effects, effect_between, scalar_operation, watched
 from pijit.core.graph.types import Array, Scalar
-from pijit.core.kernel.options import is_alone
+from pijit.core.kernel.options import gains_little, is_alone
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
+
+LEAST_SHARED = 4
+"""The fewest nests that one thread does by blocks where two threads could share each of them."""
 
 
 class TilingRun(NamedTuple):
@@ -46,12 +49,12 @@ def find_runs(graph: Graph, facts: GraphFacts, least: int, bounded: Collection[V
 
     ``least`` is the least work for which threads share a loop nest. ``bounded`` are the arrays with exponent bounds.
     """
-    if not is_alone(least):
+    if not is_alone(least) and not gains_little(least):
         return {}  # threads share whole arrays
     users, escaping = find_users(graph)
     found: Dict[Op, TilingRun] = {}
     for block in graph.blocks:
-        search = _Search(facts, bounded, block)
+        search = _Search(facts, bounded, block, is_alone(least))
         for op in block.ops:
             if op in taken:
                 search.end(users, escaping, found)
@@ -79,8 +82,9 @@ def find_users(graph: Graph) -> Tuple[Dict[Value, Set[Op]], Set[Value]]:
 class _Search:
     """Collects the runs of one block."""
 
-    def __init__(self, facts: GraphFacts, bounded: Collection[Value], block: Block) -> None:
+    def __init__(self, facts: GraphFacts, bounded: Collection[Value], block: Block, alone: bool) -> None:
         self.facts = facts
+        self.alone = alone  # whether one thread does all work in any case
         self.bounded = bounded
         self.position = {op: number for number, op in enumerate(block.ops)}
         self.effects = count_effects(block)
@@ -103,10 +107,15 @@ class _Search:
         inside = set(self.members).union(ops, ahead)
         lasting = {value for value in self.made if value in escaping or not inside.issuperset(users.get(value, ()))}
         views = {op.result for op in ops if op.name == "view"}
-        if len(ops) - len(views) > 1 and not views & lasting:
+        if len(ops) - len(views) > 1 and not views & lasting and (self.alone or self._is_bound_by_memory()):
             first = min(self.members, key=self.position.__getitem__)
             found[ops[0]] = TilingRun(ops, ahead, first, self.rows, self.made, lasting, self.position)
         self._start()
+
+    def _is_bound_by_memory(self) -> bool:
+        """Whether many passes of cheap operations are faster by blocks of one thread than shared by two."""
+        return len(self.ops) >= LEAST_SHARED and all(
+            op.name == "reduce" or scalar_operation(op) for op in self.members)
 
     def takes(self, op: Op) -> bool:
         """Add an operation to the run, or start a run with it; False if neither is possible."""

@@ -193,6 +193,23 @@ def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
     assert [part for part in parts if len(part) > 1]
 
 
+def cheap(x, y):
+    a = x * y + 1.0
+    b = a * a - x
+    c = b * a + y
+    d = c * b - a
+    return a, b, c, d
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_one_thread_does_many_cheap_operations_by_blocks_where_two_would_share_them(few, small_blocks, monkeypatch):
+    monkeypatch.setattr(tiling, "is_alone", lambda least: least == 0)
+    monkeypatch.setattr(tiling, "gains_little", lambda least: few)
+    check(cheap, VECTOR, VECTOR + 1.0, others=[(PLANE[0], PLANE[1]), (VECTOR[:5], VECTOR[5:10])],
+          config=dict(NUMBA, parallel="auto"))
+    assert bool(small_blocks) == few
+
+
 @pytest.mark.parametrize("alone", [False, True])
 def test_threads_share_whole_arrays(alone, small_blocks, monkeypatch):
     monkeypatch.setattr(tiling, "is_alone", lambda least: least == 0 or alone)
