@@ -10,6 +10,7 @@ A joint function has no effects. So if it raises, the tape runs the call again, 
 from __future__ import annotations
 
 import builtins
+import functools
 import linecache
 import sys
 import types
@@ -48,6 +49,7 @@ class JointEntry(NamedTuple):
         wanted: the positions of the active inputs.
         source: the source of the joint function, or "".
         why: the reason for the tape, or "".
+        are_plain: whether the guards know that the active inputs are plain, see `_is_plain`.
     """
 
     program: Any
@@ -56,6 +58,7 @@ class JointEntry(NamedTuple):
     wanted: Tuple[int, ...] = ()
     source: str = ""
     why: str = ""
+    are_plain: bool = False
 
 
 class GradientKernels:
@@ -76,6 +79,7 @@ class GradientKernels:
         self.why = ""
         self._function: Any = getattr(function, "py_func", function)
         self._given, self._keys, self._limit = function, tuple(keys), limit
+        self._least = 1 + max((key for key in keys if isinstance(key, int)), default=-1)
         self._state: Any = None
         self._binder: Any = None
         self._calls = self._attempts = 0
@@ -83,7 +87,7 @@ class GradientKernels:
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM) -> Optional[Found]:
         """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones."""
-        self.why = self._why_not(kwargs)
+        self.why = self._why_not(args)
         if self.why:
             return None
         self._calls += 1
@@ -91,7 +95,7 @@ class GradientKernels:
             self.why = reason("PJ510", because="the first calls use the tape")
             return None
         try:
-            return self._call(args)
+            return self._call(args, kwargs)
         except Exception as error:
             from pijit.core.asynchronous_exceptions import raise_asynchronous
 
@@ -99,24 +103,24 @@ class GradientKernels:
             report_internal("PJ901", self._function.__qualname__, error)
             return None
 
-    def _why_not(self, kwargs: Dict[str, Any]) -> str:
+    def _why_not(self, args: Tuple[Any, ...]) -> str:
         """Why no call like this one is tried."""
         if type(self._function) is not types.FunctionType:
             return reason("PJ510", because="it is not a Python function")
-        if kwargs:
-            return reason("PJ510", because="the call has keywords")
+        if len(args) < self._least:
+            return reason("PJ510", because="a differentiated argument is a keyword")
         if sys.gettrace() is not None or sys.getprofile() is not None or current() != "default":
             return reason("PJ510", because="it is traced, or the stance is not the default")
         return ""
 
-    def _call(self, args: Tuple[Any, ...]) -> Optional[Found]:
+    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Found]:
         if self._binder is None:
             self._start()
         if self._state is None:
             self.why = reason("PJ510", because="jit leaves the function as it is")
             return None
         try:
-            roots = self._binder.bind(args, {}), self._function.__globals__, vars(builtins)
+            roots = self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
         except TypeError:
             return None  # the tape raises what the call raises
         for entry in self.entries:
@@ -165,6 +169,7 @@ class GradientKernels:
         """The entry of a function that is one graph."""
         from pijit.core.graph.reverse.errors import Irreversible
         from pijit.core.graph.reverse.joint import make_joint
+        from pijit.core.graph.types import Scalar
         from pijit.core.tape.budget import default_limit
         from pijit.decorator import jit
 
@@ -184,7 +189,10 @@ class GradientKernels:
         if joint.backward_source:
             backward = jit(_function_of(joint.name + "_backward", joint.backward_source, joint.objects))
             backward.state.ignored_flags = ALL_FLAGS
-        return JointEntry(whole.program, made, backward, wanted, joint.source + joint.backward_source)
+        plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in (
+            whole.graph.inputs[position].type for position in wanted))
+        return JointEntry(whole.program, made, backward, wanted, joint.source + joint.backward_source,
+                          are_plain=plain)
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
         """The position of a differentiated argument among the inputs of a graph."""
@@ -214,14 +222,18 @@ def _is_plain(value: Any) -> bool:
     return type(value) is float or isinstance(value, np.floating)
 
 
+@functools.lru_cache(maxsize=64)
+def _raising(settings: Tuple[str, ...]) -> Dict[str, str]:
+    """The error state that raises what another state does not ignore; ``settings`` are the values of `np.geterr`."""
+    return {kind: "ignore" if what == "ignore" else "raise" for kind, what in zip(np.geterr(), settings)}
+
+
 def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
     """The result of the joint function, or None if it raised. The caller's error state decides what NumPy reports."""
-    for position in entry.wanted:
-        if not _is_plain(inputs[position]):
-            return None
-    state = {kind: "ignore" if what == "ignore" else "raise" for kind, what in np.geterr().items()}
+    if not entry.are_plain and not all(_is_plain(inputs[position]) for position in entry.wanted):
+        return None
     try:
-        with np.errstate(**state):  # type: ignore[arg-type]
+        with np.errstate(**_raising(tuple(np.geterr().values()))):  # type: ignore[arg-type]
             value, *rest = entry.function(*inputs)
         gradients = rest
         if entry.backward is not None:

@@ -229,8 +229,8 @@ def test_other_functions_use_the_tape(f, text):
 def test_calls_that_the_tape_must_see():
     gradient = Gradient(chain, 0).warm(X, Y)
     assert gradient.compare(X, Y)
-    gradient.f(X, y=Y)
-    assert "keywords" in gradient.why
+    with pytest.raises(ValueError, match="names no positional argument"):
+        gradient.f(x=X, y=Y)
     before = sys.gettrace()
     sys.settrace(lambda frame, event, arg: None)
     try:
@@ -239,6 +239,26 @@ def test_calls_that_the_tape_must_see():
         sys.settrace(before)
     assert "traced" in gradient.why
     assert gradient.compare(X, Y)
+
+
+def weighted(x, y, *, scale=1.0, power=2):
+    return ((x * scale - y) ** power).sum()
+
+
+def test_keywords():
+    gradient = Gradient(weighted, 0).warm(X, Y)
+    assert gradient.compare(X, Y), gradient.why
+    for kwargs in ({"scale": 0.5}, {"scale": 0.5}, {"power": 3}, {"scale": -2.0, "power": 3}):
+        found = gradient.f(X, Y, **kwargs)
+        assert gradient.why == ""
+        wanted = gradient.f._run((X, Y), kwargs)
+        assert bits(found) == bits((wanted.value, wanted.gradients[0]))
+    with pytest.raises(TypeError, match="wrong"):
+        gradient.f(X, Y, wrong=1)
+    named = pijit.value_and_grad(weighted, "y")
+    for _ in range(4):
+        found = named(X, y=Y)
+    assert named._kernels.why == "" and bits(found[1]) == bits(named._run((X,), {"y": Y}).gradients[0])
 
 
 def test_second_derivatives_use_the_tape():

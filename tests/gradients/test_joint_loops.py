@@ -166,12 +166,32 @@ def counted(x, first, last):
     return s
 
 
+def rewritten(x, steps):
+    total = 0.0
+    for _ in range(steps):
+        u = x * x
+        v = u + 1.0
+        u[...] = v * 0.5
+        total = total + (u * v).sum()
+    w = x * total
+    w[...] = w * x
+    return w.sum()
+
+
+def index_afterwards(x, last):
+    s, k = 0.0, 0
+    for k in range(last):
+        s = s + x[k] * 2.0
+    return s * k + x[k]
+
+
 CASES = [
     (heat, 0, (X, 6)), (burgers, 0, (X, 6)), (plate, 0, (M, 4)), (leapfrog, (0, 1), (X, Y, 5)), (wave, 0, (X, 5)),
     (runge_kutta, (0, 1), (X, 0.1, 5)), (recurrence, 0, (X, 4)), (network, (0, 1), (X[:5].copy(), W, 4)),
     (squares, 0, (X,)), (horner, (0, 1), (X, 0.75)), (rows, (0, 1), (M, M[0] + 1.0)), (nested, 0, (M,)),
     (elements, 0, (X,)), (multiplied, 0, (X, 4)), (swapped, (0, 1), (X, Y, 5)), (last_only, 0, (X, 4)),
-    (passes, 0, (X, 4)), (two_loops, 0, (X, 3)), (counted, 0, (X, 2, 9))]
+    (passes, 0, (X, 4)), (two_loops, 0, (X, 3)), (counted, 0, (X, 2, 9)),
+    (rewritten, 0, (X, 4)), (index_afterwards, 0, (X, 9))]
 
 
 @pytest.mark.parametrize("f, argnums, args", CASES, ids=lambda one: getattr(one, "__name__", ""))
@@ -225,6 +245,26 @@ def test_saved_rows_count_for_the_limit_of_the_tape():
     with pytest.raises(pijit.GradientError, match="PJ506"):
         gradient(X, 200)
     assert gradient(X, 3)[1].tobytes() == g.tobytes() and gradient._kernels.why == ""
+
+
+def guarded(x, most):
+    s = 0.0
+    for i in range(len(x)):
+        if x[i] > most:
+            raise ValueError("element %d is too large" % i)
+        s += x[i] * x[i]
+    return s
+
+
+def test_exceptions_in_loops_are_the_programs():
+    gradient = Gradient(guarded, 0).warm(X, 5.0)
+    gradient.compare(X, 5.0)
+    large = X.copy()
+    large[7] = 6.0
+    for call in (gradient.tape, gradient.f):
+        with pytest.raises(ValueError, match="element 7 is too large"):
+            call(large, 5.0)
+    gradient.compare(X, 5.0)
 
 
 def in_place(x, steps):

@@ -6,7 +6,7 @@ tape. While it has fewer elements than the array, broadcasting is left for later
 
 from __future__ import annotations
 
-from typing import Any, Dict, Sequence, Set, Tuple, cast
+from typing import Any, Dict, Iterable, Sequence, Set, Tuple, cast
 
 import numpy as np
 
@@ -71,6 +71,7 @@ class Backward:
         result = cast(Value, op.result)
         if self._root(result) not in self.shapes:
             return
+        self.settle(self._root(result))
         if op.name == "load":
             if self._root(op.args[0]) in self.active:
                 self._add_element(op, self.code.adjoint(result))
@@ -229,6 +230,12 @@ class Backward:
         """Write what was left for later about the adjoint of a root, before that is read."""
         if root in self._cleared:
             self._clear(root, self._cleared.pop(root))
+
+    def forget(self, values: Iterable[Value]) -> None:
+        """Drop the adjoints of values that an iteration has made."""
+        for value in values:
+            self.shapes.pop(value, None)
+            self._cleared.pop(value, None)
 
     def _start(self, root: Value) -> None:
         """Make the adjoint of a root exist, as large as the array, before it is changed in place."""

@@ -95,8 +95,7 @@ class LoopAdjoints:
         backward.forward.recorded(loop.items, inner, inner.kept, inner.roots)
         self._carry(loop)
         backward.sequence(loop.items)
-        for value in self._made(loop):
-            backward.shapes.pop(value, None)
+        backward.forget(self._made(loop))
 
     def _carry(self, loop: Loop) -> None:
         """The adjoints of loop-carried values become those of the values that they had at the end of the iteration."""
@@ -180,8 +179,7 @@ class LoopAdjoints:
         roots.viewed -= added
         for param in aliases:
             del roots.alias[param]
-        for value in self._made(loop) | set(loop.params):
-            backward.shapes.pop(value, None)
+        backward.forget(self._made(loop) | set(loop.params))
 
     def _give_back(self, loop: Loop) -> None:
         """The adjoints that are left belong to the values before the loop."""

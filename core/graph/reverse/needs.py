@@ -51,7 +51,7 @@ class Needs:
 
     Attributes:
         whole: the needs of the outermost sequence.
-        read_after: the results of loop headers that are read after their loop.
+        read_after: the indices and the results of loop headers that are read after their loop.
         of: the needs of each loop's body.
     """
 
@@ -191,7 +191,7 @@ class Needs:
 
 
 def _read_after(items: Sequence[Item], result: Value) -> Set[Value]:
-    """The results of loop headers that are read outside of their loop."""
+    """The indices and the results of loop headers that are read outside of their loop."""
     found: Set[Value] = set()
     for loop in walk(items):
         if isinstance(loop, Loop):
@@ -202,5 +202,5 @@ def _read_after(items: Sequence[Item], result: Value) -> Set[Value]:
                     outside.update(other.first + other.next + [other.start, other.limit])
                 elif isinstance(other, Guard):
                     outside.add(other.condition)
-            found |= {cast(Value, op.result) for op in loop.header} & outside
+            found |= {loop.index, *(cast(Value, op.result) for op in loop.header)} & outside
     return found

@@ -6,7 +6,7 @@ by backward code: a store copies its array if the older version is needed, and l
 
 from __future__ import annotations
 
-from typing import Collection, Dict, Optional, Sequence
+from typing import Collection, Dict, Optional, Sequence, cast
 
 import numpy as np
 
@@ -39,12 +39,14 @@ class Forward:
         self.after: Dict[Item, Dict[Value, str]] = {}
 
     def plain(self, items: Sequence[Item]) -> None:
-        """Write items as the program has them, without guards."""
+        """Write items as the program has them."""
         for item in items:
             if isinstance(item, Op):
                 self._op(item)
             elif isinstance(item, Loop):
                 self._loop(item, False)
+            else:
+                self._guard(item)
 
     def recorded(self, items: Sequence[Item], needs: SequenceNeeds, kept: Optional[Collection[Item]],
                  borrowed: Collection[Value] = ()) -> None:
@@ -117,7 +119,7 @@ class Forward:
         self.plain(loop.items)
         self.move(loop.params, loop.next)
         code.depth -= 1
-        if any(op.result in self.needs.read_after for op in loop.header):
+        if not self.needs.read_after.isdisjoint([loop.index, *(cast(Value, op.result) for op in loop.header)]):
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
 
