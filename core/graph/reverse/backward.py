@@ -69,7 +69,7 @@ class Backward:
 
     def _op(self, op: Op) -> None:
         result = cast(Value, op.result)
-        if self._root(result) not in self.shapes:
+        if self._root(result) not in self.shapes or op.name == "alloc":
             return
         self.settle(self._root(result))
         if op.name == "load":
