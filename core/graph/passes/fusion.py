@@ -173,8 +173,11 @@ def converts(op: Op) -> bool:
 
 def raises_flags(op: Op) -> bool:
     """Whether an operation of a group can raise a floating-point flag that NumPy reports."""
-    if op.attrs.get("ignored") == EVERY_FLAG:
-        return False
+    return op.attrs.get("ignored") != EVERY_FLAG and _sets_flags(op)
+
+
+def _sets_flags(op: Op) -> bool:
+    """Whether an operation of a group can set a floating-point flag, reported or not."""
     if op.name == "reduce":
         return cast(Array, op.args[0].type).dtype.kind == "f"
     if op.name == "gather" or op.name in COMPUTES_NO_ELEMENTS:
@@ -300,7 +303,7 @@ def _groups_in(block: Block, users: Dict[Value, List[Op]], leaving: Dict[Value, 
             excluded |= late | outside | torn
         if len(group) > 1 or op.name == "ufunc_into" or op.name in _CHOOSING or converts(op) \
                 or op.name == "reduce" and (fast or cast(Array, op.args[0].type).ndim > 1) \
-                or op.name == "ufunc" and (_by_rows(op) or loops and raises_flags(op) or op.attrs["ufunc"] in _SLOW):
+                or op.name == "ufunc" and (_by_rows(op) or loops and _sets_flags(op) or op.attrs["ufunc"] in _SLOW):
             groups[op] = sorted(group, key=position.__getitem__)
             taken |= group
     return groups

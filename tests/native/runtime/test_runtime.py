@@ -172,6 +172,22 @@ def test_copy_that_overlaps_is_numpy_assignment(table, target, source):
     assert (array == expected).all()
 
 
+@pytest.mark.parametrize("shape", [(0,), (1,), (700,), (2 ** 17,), (2 ** 17 + 1,), (3, 50000), (5, 1, 900), (0, 4)])
+def test_copies_of_all_sizes(table, shape):
+    random = np.random.RandomState(3)
+    source = np.asarray(random.rand(*shape))
+    large = np.zeros((2,) + shape)
+    for target in (large[0], np.zeros(shape, order="F"), large[::-1][1]):
+        table.call("copy", table.frame, descriptor(target), target.ndim, 12, descriptor(source), source.ndim)
+        assert (target == source).all()
+    assert not large[1].any()
+    line = random.rand(40000)
+    for into, out_of in ((line[1:30001], line[:30000]), (line[:30000], line[7:30007])):
+        expected = out_of.copy()
+        table.call("copy", table.frame, descriptor(into), 1, 12, descriptor(out_of), 1)
+        assert into.tobytes() == expected.tobytes()
+
+
 def test_copy_raises(table):
     with pytest.raises(ValueError, match="broadcast"):
         table.call("copy", table.frame, descriptor(np.zeros(3)), 1, 12, descriptor(np.zeros(4)), 1)

@@ -176,10 +176,49 @@ copy_small(const int64_t *dst, const int64_t *src, int64_t ndim, int64_t src_ndi
     return 1;
 }
 
+#define DENSE_COPY (1 << 20) /* bytes; for larger copies NumPy releases the GIL */
+
+/* The bytes of an array in C order without gaps; -1 if it has gaps, another order, or more than DENSE_COPY bytes. */
+static int64_t
+dense_bytes(const int64_t *array, int64_t ndim, int64_t itemsize)
+{
+    const int64_t *shape = array + DESC_SHAPE, *strides = shape + ndim;
+    int64_t bytes = itemsize;
+    for (int64_t axis = ndim - 1; axis >= 0; axis--) {
+        if ((strides[axis] != bytes && shape[axis] != 1) || shape[axis] > DENSE_COPY) {
+            return -1;
+        }
+        bytes *= shape[axis];
+        if (bytes > DENSE_COPY) {
+            return -1;
+        }
+    }
+    return bytes;
+}
+
+/* Copies arrays in C order without gaps that have one shape. Returns 0 if it has not copied. */
+static int
+copy_dense(const int64_t *dst, const int64_t *src, int64_t ndim, int64_t src_ndim, int64_t itemsize)
+{
+    if (itemsize == 0 || ndim != src_ndim || memcmp(dst + DESC_SHAPE, src + DESC_SHAPE, ndim * sizeof(int64_t)) != 0) {
+        return 0;
+    }
+    int64_t bytes = dense_bytes(dst, ndim, itemsize);
+    if (bytes < 0 || dense_bytes(src, ndim, itemsize) != bytes) {
+        return 0;
+    }
+    if (bytes > 0) {
+        memmove((char *)dst[DESC_DATA], (const char *)src[DESC_DATA], (size_t)bytes);
+    }
+    return 1;
+}
+
 int64_t
 runtime_copy(int64_t frame, int64_t dst, int64_t dst_ndim, int64_t typenum, int64_t src, int64_t src_ndim)
 {
-    if (copy_small((const int64_t *)dst, (const int64_t *)src, dst_ndim, src_ndim, value_size((int)typenum))) {
+    const int64_t *to = (const int64_t *)dst, *from = (const int64_t *)src;
+    int64_t itemsize = value_size((int)typenum);
+    if (copy_dense(to, from, dst_ndim, src_ndim, itemsize) || copy_small(to, from, dst_ndim, src_ndim, itemsize)) {
         return OK;
     }
     int64_t status = LAUNCHER_ERROR;
