@@ -28,6 +28,8 @@ ATTEMPTS = 2
 """How often a function that is not one graph is tried."""
 ALL_FLAGS = 15
 """All floating-point flags, as NumPy's bits."""
+MOST_LEFT = 16
+"""Calls in a row that a joint function may leave; then the tape runs all calls for which its guards hold."""
 WARM = 2
 """Calls that use the tape before the first joint function is made."""
 
@@ -80,6 +82,7 @@ class GradientKernels:
         self._function: Any = getattr(function, "py_func", function)
         self._given, self._keys, self._limit = function, tuple(keys), limit
         self._least = 1 + max((key for key in keys if isinstance(key, int)), default=-1)
+        self._left: List[int] = []  # for each entry, the calls in a row that it has left
         self._state: Any = None
         self._binder: Any = None
         self._calls = self._attempts = 0
@@ -123,7 +126,7 @@ class GradientKernels:
             roots = self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
         except TypeError:
             return None  # the tape raises what the call raises
-        for entry in self.entries:
+        for number, entry in enumerate(self.entries):
             inputs = entry.program.check(*roots)
             if inputs is not None:
                 break
@@ -131,13 +134,17 @@ class GradientKernels:
             made = self._make(roots, args)
             if made is None:
                 return None
-            entry, inputs = made, made.program.check(*roots)
+            number, entry, inputs = len(self.entries) - 1, made, made.program.check(*roots)
         self.why = entry.why
         if entry.function is None or inputs is None:
             return None
         found = _run(entry, inputs)
+        self._left[number] = 0 if found is not None else self._left[number] + 1
         if found is None:
             self.why = reason("PJ510", because="the kernel left this call to the program")
+            if self._left[number] == MOST_LEFT:
+                why = reason("PJ510", because="the kernel left %d calls in a row" % MOST_LEFT)
+                self.entries[number] = JointEntry(entry.program, None, why=why)
         return found
 
     def _start(self) -> None:
@@ -163,6 +170,7 @@ class GradientKernels:
             return None
         made = self._joined(whole, roots, args)
         self.entries.append(made)
+        self._left.append(0)
         return made
 
     def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> JointEntry:

@@ -5,6 +5,7 @@ import pytest
 
 import pijit
 from pijit.core.pythons import why_not_python
+from pijit.gradient_kernels import MOST_LEFT
 from tests.gradients.joint_gradient import Gradient
 
 pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
@@ -235,6 +236,25 @@ def test_lengths_of_loops_over_elements():
         for size in (23, 2, 1, 0, 4):
             gradient.compare(X[:size].copy())
         assert gradient.compare(X), gradient.why
+
+
+def powers(x, steps):
+    y = x
+    for _ in range(steps):
+        y = y * x
+    return y.sum()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_tape_runs_calls_that_a_kernel_always_leaves():
+    gradient, large = Gradient(powers, 0).warm(X, 4), X * 1e200
+    assert gradient.compare(X, 4)
+    for number in range(MOST_LEFT):
+        gradient.f(large, 4)
+        assert "left this call" in gradient.why
+    gradient.f(large, 4)
+    assert "left %d calls in a row" % MOST_LEFT in gradient.why
+    assert not gradient.compare(X, 4)
 
 
 def test_saved_rows_count_for_the_limit_of_the_tape():
