@@ -1,7 +1,7 @@
 """Generated programs over arrays, whose gradients by kernels are compared with the tape's, bit for bit.
 
-`python -m tests.fuzz.joint_programs --count 500 --seed 1` runs as many programs as wanted; with `--loops` they have
-loops.
+`python -m tests.fuzz.joint_programs --count 500 --seed 1` runs as many programs as wanted. With `--kind loops` they
+have loops, with `--kind stencils` loops over slices of vectors.
 """
 
 from __future__ import annotations
@@ -118,11 +118,52 @@ class LoopProgram:
         return namespace["f"]
 
 
-def arguments(seed: int, special: bool) -> Tuple[Any, ...]:
-    """Two matrices of 4 rows and 3 columns, and a number."""
+class StencilProgram(LoopProgram):
+    """The same of vectors: statements store into slices of a vector what they compute from its slices."""
+
+    SLICES = ((0, 2), (1, 1), (2, 0))
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        lines = ["def f(x, y, a, n):", "    u, v, s, t = x.copy(), y * 0.5, a, 0.5", "    for k in range(n):"]
+        for _ in range(self._random.randint(1, 3)):
+            lines.append("        " + self._statement())
+        lines.append("    return (u * v).sum() + s")
+        self.source = "\n".join(lines) + "\n"
+
+    def _statement(self) -> str:
+        target, form = self._random.choice("uv"), self._random.choice(("{} = {}", "{} = {}", "{} += {}", "{} -= {}"))
+        if self._random.random() < 0.15:
+            return "s = s * 0.5 + (%s * %s).sum() * 0.1" % (self._slice(), self._slice())
+        return form.format(target + self._piece(), self._matrix(3))
+
+    def _piece(self) -> str:
+        low, high = self._random.choice(self.SLICES)
+        return "[%s:%s]" % (low or "", -high or "")
+
+    def _slice(self) -> str:
+        return self._random.choice("xyuv") + self._piece()
+
+    def _matrix(self, depth: int) -> str:
+        pick = self._random.choice
+        if depth == 0 or self._random.random() < 0.1:
+            return self._slice()
+        if self._random.random() < 0.3:
+            return "(%s)" % pick(("np.sin({})", "-{}", "{} * 0.25", "{} * s", "{} + t", "np.sqrt({0} * {0} + 1.0)")).format(
+                self._matrix(depth - 1))
+        return "(%s)" % pick(("{} + {}", "{} - {}", "0.5 * ({} + {})", "{} * {}", "{} / (2.0 + {})")).format(
+            self._matrix(depth - 1), self._matrix(depth - 1))
+
+
+PROGRAMS = {"": Program, "loops": LoopProgram, "stencils": StencilProgram}
+"""The kinds of programs."""
+
+
+def arguments(seed: int, special: bool, shape: Tuple[int, ...]) -> Tuple[Any, ...]:
+    """Two arrays of 12 elements, and a number."""
     random_state = np.random.RandomState(seed)
     dtype = random_state.choice(["d", "f"])
-    x, y = (random_state.uniform(-1.0, 2.0, (4, 3)).astype(dtype) for _ in range(2))
+    x, y = (random_state.uniform(-1.0, 2.0, shape).astype(dtype) for _ in range(2))
     if special:
         for one in (x, y):
             one.flat[random_state.choice(12, 3)] = random_state.choice(SPECIAL, 3)
@@ -135,16 +176,16 @@ def bits(value: Any, gradients: List[Any]) -> List[Any]:
             for one in [value, *gradients]]
 
 
-def compare(seed: int, loops: bool = False) -> str:
+def compare(seed: int, kind: str = "") -> str:
     """Compare both ways for one program: "" if all calls were the same by a kernel, else what happened."""
-    program: Any = LoopProgram(seed) if loops else Program(seed)
+    program: Any = PROGRAMS[kind](seed)
     f = program.function()
     gradient, kernels = value_and_grad(f, (0, 1, 2)), GradientKernels(f, (0, 1, 2))
     served = 0
     with np.errstate(all="ignore"):
         for call in range(6):
-            args = arguments(seed * 10 + call // 2, call % 2 == 1)
-            args += ([4, 1, 2, 3, 0, 5][call],) if loops else ()
+            args = arguments(seed * 10 + call // 2, call % 2 == 1, (12,) if kind == "stencils" else (4, 3))
+            args += ([4, 1, 2, 3, 0, 5][call],) if kind else ()
             found = kernels.call(args, {}, warm=0)
             if found is None:
                 continue
@@ -159,11 +200,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--loops", action="store_true")
+    parser.add_argument("--kind", choices=list(PROGRAMS), default="")
     known = parser.parse_args()
     wrong, refused = 0, 0
     for seed in range(known.seed * 100000, known.seed * 100000 + known.count):
-        found = compare(seed, known.loops)
+        found = compare(seed, known.kind)
         wrong += found.startswith("seed")
         refused += bool(found) and not found.startswith("seed")
         if found:

@@ -5,16 +5,17 @@ Arrays that stores write to have another name after each store that keeps the ol
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Sequence, Set, cast
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, cast
 
 import numpy as np
 
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Item, Loop, all_ops, walk
+from pijit.core.graph.reverse.gather import NUMBER, Lacking
+from pijit.core.graph.reverse.regions import Item, Loop, all_ops, values_of, walk
 from pijit.core.graph.reverse.roots import Roots
-from pijit.core.graph.types import Array
+from pijit.core.graph.types import Array, Scalar
 
 MOST_LINES = 600
 """The most lines of a joint function: nested loops repeat their bodies."""
@@ -32,7 +33,9 @@ class Code:
         lines: the source.
         depth: the depth of indentation.
         objects: the objects that the source refers to, by their names.
+        inputs: the inputs of the function.
         outermost: the values that the function computes outside of loops, and its inputs.
+        lengths: the least number of elements of vectors, by their size.
         now: the names of arrays whose current version has another name than the first one.
     """
 
@@ -40,10 +43,13 @@ class Code:
         self.roots, self.constants, self.dims = roots, constants, dims
         self.all_ops = all_ops(items)
         self.all_loops = [item for item in walk(items) if isinstance(item, Loop)]
+        self._by_id = {str(value.id): value for value in values_of(items)}
+        self.inputs: Set[Value] = set()
         self.outermost: Set[Value] = set()
         self.lines: List[str] = []
         self.depth = 1
         self.objects: Dict[str, Any] = {}
+        self.lengths: Dict[Dim, int] = {}
         self.now: Dict[Value, str] = {}
         self._names: Dict[int, str] = {}
         self._fresh = 0
@@ -90,6 +96,44 @@ class Code:
             known = self._names[id(value)] = "%s_%d" % (hint if hint.isidentifier() else "rule", len(self.objects))
             self.objects[known] = value
         return known
+
+    # ---- lengths of vectors ----
+
+    def lacking(self, vector: str) -> Optional[Lacking]:
+        """For the adjoint of a vector, what tells how many elements fewer other variables have."""
+        whole = self._length(vector[1:])
+        if whole is None or whole[1] or not isinstance(whole[0], Size) or whole[0].array not in self.inputs:
+            return None
+
+        def found(name: str) -> Optional[int]:
+            if name in self.objects:
+                return NUMBER if isinstance(self.objects[name], (np.generic, np.dtype)) else None
+            if name[:1] not in "vg" or not name[1:2].isdigit():
+                return None
+            value = self._by_id.get(name[1:].partition("_")[0])
+            if value is not None and isinstance(value.type, Scalar):
+                return NUMBER
+            length = self._length(name[1:].partition("_")[0]) if name[0] == "v" else None
+            return length[1] if length is not None and length[0] == whole[0] else None
+        return found
+
+    def _length(self, number: str) -> Optional[Tuple[Dim, int]]:
+        """The length of a vector: a size, and how many elements fewer it has; None for other values."""
+        value = self._by_id.get(number)
+        dims = self.dims.of.get(value, ()) if value is not None else ()
+        if len(dims) != 1:
+            return None
+        dim, lacking = self.dims.found(dims[0]), 0
+        while isinstance(dim, Size) and dim in self.dims.cuts:
+            whole, cut = self.dims.cuts[dim]
+            dim, lacking = self.dims.found(whole), lacking + cut
+        return dim, lacking
+
+    def require_length(self, vector: str, least: int) -> None:
+        """Require that a vector has so many elements at least."""
+        length = self._length(vector[1:])
+        assert length is not None
+        self.lengths[length[0]] = max(least, self.lengths.get(length[0], 0))
 
     # ---- sizes ----
 

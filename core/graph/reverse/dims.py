@@ -81,7 +81,10 @@ class Dims:
             raise Irreversible("sizes that never fit")
         if other == 1:
             raise Irreversible("an axis has one element in this call only")
-        self.checks.append(Check(one, other))
+        if one in self.cuts and other in self.cuts and self.cuts[one][1] == self.cuts[other][1]:
+            self.unify(self.cuts[one][0], self.cuts[other][0])
+        else:
+            self.checks.append(Check(one, other))
         self._same[one] = other
 
     def part(self, dim: Dim, piece: Tuple[object, ...], new: Size) -> Size:

@@ -16,7 +16,7 @@ from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.reverse.activity import active_roots, is_float
 from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import Code
-from pijit.core.graph.reverse.dims import Dims, Size
+from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
 from pijit.core.graph.reverse.needs import Needs
 from pijit.core.graph.reverse.regions import Loop, Region, all_ops, region_of, walk
@@ -107,7 +107,7 @@ class _Writer:
         self.dims.measure(self.items, constants)
         self.needs = Needs(self.items, self.roots, self.active, result)
         self.code = Code(self.items, self.roots, constants, self.dims)
-        self.code.outermost = self._outermost()
+        self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
         self.forward = Forward(self.code, self.needs, limit)
         self.backward = Backward(self.code, self.forward, self.active)
 
@@ -177,22 +177,24 @@ class _Writer:
 
     def _checks(self) -> List[str]:
         """Tests of the sizes of inputs and of their views, at the beginning of the function."""
-        inputs = set(self.graph.inputs)
-        for check in self.dims.checks:
-            for size in check[:2]:
-                if isinstance(size, Size) and self.roots.of(size.array) not in inputs:
-                    raise Irreversible("sizes of computed arrays that may differ")
-        tests = ["%s != %s" % (self._size(check.one), self._size(check.other) if isinstance(check.other, Size)
-                               else check.other) for check in self.dims.checks]
+        tests = ["%s != %s" % (self._size(check.one), self._size(check.other)) for check in self.dims.checks]
+        tests += ["%s < %d" % (self.code.size(dim), least) for dim, least in self.code.lengths.items()]
         if not tests:
             return []
         return ["    if %s:" % " or ".join(tests),
                 "        raise %s" % self.code.object(OtherShapes, "OtherShapes")]
 
-    def _size(self, size: Size) -> str:
+    def _size(self, size: Dim) -> str:
         """A size of an input, or of a view of one, as code."""
-        root, path = self.roots.path(size.array, self._constant)
-        return "%s%s.shape[%d]" % (self.code.name(root), path, size.axis)
+        if not isinstance(size, Size):
+            return repr(size)
+        if self.roots.of(size.array) in self.code.inputs:
+            root, path = self.roots.path(size.array, self._constant)
+            return "%s%s.shape[%d]" % (self.code.name(root), path, size.axis)
+        if size not in self.dims.cuts:
+            raise Irreversible("sizes of computed arrays that may differ")
+        whole, lacking = self.dims.cuts[size]
+        return "%s(%s - %d, 0)" % (self.code.object(max, "max"), self._size(self.dims.found(whole)), lacking)
 
     def _constant(self, value: Value) -> str:
         if value not in self.code.constants:

@@ -11,12 +11,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Dict, List, Set, Tuple
 
+import numpy as np
+
+from pijit.core.graph.derivatives import ELEMENTWISE
+from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.regions import Loop, all_ops, walk
 
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.backward import Backward
+
+_RULES = frozenset([partial for rule in ELEMENTWISE.values() for partial in rule.partials] + [
+    cast_to, strong_zero_array])
+"""Functions that the backward part calls and that are computed element by element."""
 
 MOST_PEELED = 3
 """The most iterations at the end of a loop that are written one by one."""
@@ -50,6 +59,7 @@ class LoopAdjoints:
             self._head(loop, peeled, least)
             self._iteration(loop)
             self._fill(loop)
+            self._gather(loop, start + 1)
             code.depth -= 1
             code.now = dict(names)
             if len(code.lines) == start + 1:  # nothing flows into earlier iterations
@@ -96,6 +106,17 @@ class LoopAdjoints:
         self._carry(loop)
         backward.sequence(loop.items)
         backward.forget(self._made(loop))
+
+    def _gather(self, loop: Loop, start: int) -> None:
+        """Gather additions to parts of a vector in the lines of an iteration."""
+        code = self._backward.code
+        elementwise = {name for name, value in code.objects.items() if isinstance(value, np.ufunc) or value in _RULES}
+        made = self._made(loop)
+        temporary = {code.adjoint(value) for value in made} | {"v%d" % value.id for value in made}
+        found = gather(code.lines[start:], code.lacking, elementwise, temporary)
+        if found is not None:
+            code.lines[start:] = found.lines
+            code.require_length(found.name, found.least)
 
     def _carry(self, loop: Loop) -> None:
         """The adjoints of loop-carried values become those of the values that they had at the end of the iteration."""
