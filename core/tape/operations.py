@@ -36,6 +36,9 @@ UFUNCS: Dict[str, Any] = {
     "eq": np.equal, "ne": np.not_equal}
 """The ufunc whose derivative rule applies to an operator."""
 
+SCALAR_POWERS: Dict[float, Any] = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
+"""The ufunc that NumPy calls for a power of an array, by the exponent."""
+
 REFLECTED = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__", "eq": "__eq__", "ne": "__ne__"}
 
 
@@ -98,8 +101,17 @@ def _binary(name: str) -> Callable[[Any, Any], Any]:
             return _by_methods(plain, direct, mirrored, a, b)
         if issubclass(type(a), np.ndarray) and foreign(b) or issubclass(type(b), np.ndarray) and foreign(a):
             return call_recorded(ufunc, a, b)
-        return apply_elementwise(ufunc, plain(a, b), (a, b))
+        used, args = _ufunc_of(ufunc, a, b)
+        return apply_elementwise(used, plain(a, b), args)
     return binary
+
+
+def _ufunc_of(ufunc: Any, a: Any, b: Any) -> Tuple[Any, Tuple[Any, ...]]:
+    """The ufunc that computes an operator, and its operands."""
+    if ufunc is np.power and type(b) in (int, float) and issubclass(type(a), np.ndarray) and a.dtype.kind in "fc" \
+            and b in SCALAR_POWERS and not watching(b):
+        return SCALAR_POWERS[b], (a,)
+    return ufunc, (a, b)
 
 
 def remainder(a: Any, b: Any) -> Any:
@@ -144,7 +156,8 @@ def _inplace(name: str) -> Callable[[Any, Any], Any]:
         if not STATE.tapes:
             return plain(a, b)
         if issubclass(type(a), np.ndarray):
-            return into(ufunc, a, (a, b), lambda: plain(a, b))
+            used, args = _ufunc_of(ufunc, a, b)
+            return into(used, a, args, lambda: plain(a, b))
         method = python_method(a, special)
         if method is not None:
             r = call_recorded(method, a, b)

@@ -18,6 +18,7 @@ from pijit.gradient_kernels import GradientKernels
 from tests import conftest  # noqa: F401 - it puts the installed pijit before the source tree
 
 UNARY = ("np.sin({})", "np.tanh({})", "np.exp({})", "np.sqrt({})", "-{}", "abs({})", "{} ** 2", "{} ** 3", "np.log({})",
+         "{} ** 0.5", "{} ** -1",
          "np.arctan({})", "np.square({})", "np.log1p({})", "np.cosh({})", "2.0 * {}", "{} / 3.0", "1.0 - {}", "0.5 / {}")
 BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / {}", "np.maximum({}, {})", "np.minimum({}, {})", "np.hypot({}, {})",
           "np.arctan2({}, {})", "np.power({}, {})")
