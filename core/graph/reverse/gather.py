@@ -109,8 +109,13 @@ def _number(node: Any) -> Optional[int]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = _number(node.operand)
         return None if value is None else -value
-    value = getattr(node, "value", getattr(node, "n", None))
+    value = _literal(node)
     return value if type(value) is int else None
+
+
+def _literal(node: Any) -> Any:
+    """The value of a literal; None for other nodes. CPython 3.7 has another attribute for it."""
+    return node.value if hasattr(node, "value") else vars(node).get("n")
 
 
 def _part(node: Any) -> Optional[Part]:
@@ -229,7 +234,7 @@ class _Window:
             return "%s(%s)" % (node.func.id, ", ".join(map(inner, node.args)))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return "(-%s)" % inner(node.operand)
-        number = getattr(node, "value", getattr(node, "n", None))
+        number = _literal(node)
         if type(number) in (int, float):
             return repr(number)
         raise _Unknown
