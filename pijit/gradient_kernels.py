@@ -26,8 +26,6 @@ LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
 ATTEMPTS = 2
 """How often a function that is not one graph is tried."""
-ALL_FLAGS = 15
-"""All floating-point flags, as NumPy's bits."""
 MOST_LEFT = 16
 """Calls in a row that a joint function may leave; then the tape runs all calls for which its guards hold."""
 WARM = 2
@@ -175,6 +173,7 @@ class GradientKernels:
 
     def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> JointEntry:
         """The entry of a function that is one graph."""
+        from pijit.core.graph.passes.fusion import EVERY_FLAG
         from pijit.core.graph.reverse.errors import Irreversible
         from pijit.core.graph.reverse.joint import make_joint
         from pijit.core.graph.types import Scalar
@@ -196,7 +195,7 @@ class GradientKernels:
         backward: Any = None
         if joint.backward_source:
             backward = jit(_function_of(joint.name + "_backward", joint.backward_source, joint.objects))
-            backward.state.ignored_flags = ALL_FLAGS
+            backward.state.ignored_flags = EVERY_FLAG
         plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in (
             whole.graph.inputs[position].type for position in wanted))
         return JointEntry(whole.program, made, backward, wanted, joint.source + joint.backward_source,

@@ -6,7 +6,12 @@ kernel/llvm/nest/elements.py.
 
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, NamedTuple
+from typing import Any, Dict, FrozenSet, NamedTuple
+
+import numpy as np
+
+SCALAR_POWERS: Dict[float, Any] = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
+"""The ufunc that NumPy calls for a power of an array, by the exponent."""
 
 
 class ElementOp(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 import numpy as np
 
 from pijit.core.graph.derivatives import CUTS, ELEMENTWISE, FUNCTIONS
+from pijit.core.graph.element_ops import SCALAR_POWERS
 from pijit.core.tape.array_protocols import converted, foreign
 from pijit.core.tape.errors import refusal
 from pijit.core.tape.iteration import streamed
@@ -35,9 +36,6 @@ UFUNCS: Dict[str, Any] = {
     "rshift": np.right_shift, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "eq": np.equal, "ne": np.not_equal}
 """The ufunc whose derivative rule applies to an operator."""
-
-SCALAR_POWERS: Dict[float, Any] = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
-"""The ufunc that NumPy calls for a power of an array, by the exponent."""
 
 REFLECTED = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__", "eq": "__eq__", "ne": "__ne__"}
 

@@ -218,7 +218,7 @@ def of_no_number(x):
 
 
 @pytest.mark.parametrize("f, text", [(with_effect, "PJ510"), (stores, "a store"), (branches, "several places"),
-                                     (loops, "")], ids=lambda one: getattr(one, "__name__", ""))
+                                     (loops, "PJ510")], ids=lambda one: getattr(one, "__name__", ""))
 def test_other_functions_use_the_tape(f, text):
     gradient = Gradient(f, 0)
     for _ in range(5):

@@ -199,7 +199,7 @@ def test_a_signal_handler_forks_while_the_main_thread_waits_for_its_compiler():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have other object files")
 def test_kernels_have_no_unwind_tables():
-    """LLVM registers tables under a lock that each thread takes while it unwinds, as threads of 3.7 and 3.8 do to end."""
+    """LLVM registers tables under a lock. Each thread takes it while it unwinds, as threads of 3.7 do to end."""
     printed, _ = run("""
         from pijit.core.kernel.llvm import codegen
         object_code, codes = codegen.object_code, []

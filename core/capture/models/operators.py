@@ -48,6 +48,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
+from pijit.core.graph.element_ops import SCALAR_POWERS
 from pijit.core.graph.ir import Value
 from pijit.core.graph.library import FUNCTIONS
 from pijit.core.graph.types import BOOL, COMPLEX, FLAG, FLOAT, INT, WORD, Array, Scalar, half_of, numpy_scalar
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
 DIVISIONS, ZEROS = ("/", "//", "%"), (Const(0), Const(0.0))
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
               "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "shr"}
-FAST_POWERS = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
 TRUTHS = (bool, np.bool_)
 SINGLES = (Nothing, type(None), bool, type(Ellipsis), type(NotImplemented))
 DOUBLES = (FLOAT.dtype, COMPLEX.dtype)
@@ -422,10 +422,10 @@ def _array_power(left: Tensor, right: Abstract) -> Tuple[np.ufunc, List[Abstract
     if not is_exactly(exponent, (int, float)):
         raise Break("PJ214", operands="the exponent of an array power")
     if left.type.dtype.kind in "fc":
-        return (FAST_POWERS[exponent], [left]) if exponent in FAST_POWERS else (np.power, [left, right])
+        return (SCALAR_POWERS[exponent], [left]) if exponent in SCALAR_POWERS else (np.power, [left, right])
     if left.type.dtype.kind in "iu" and exponent == 2 and type(exponent) is int:
         return np.square, [left]
-    if left.type.dtype.kind == "b" or exponent in FAST_POWERS or exponent == 0:
+    if left.type.dtype.kind == "b" or exponent in SCALAR_POWERS or exponent == 0:
         raise Break("PJ214", operands="the exponent of an array power")
     return np.power, [left, right]
 

@@ -158,7 +158,7 @@ class Backward:
         self.add(op.args[0], self.code.adjoint(result) + index, shape, dtype_of(result))
 
     def _rule(self, op: Op, part: Contribution, g: str) -> str:
-        """The call of a rule. What it does not read is 0."""
+        """The call of a rule. Values that it does not read are 0."""
         code = self.code
         words = [g, "0.0"]
         if part.reads_result:

@@ -130,7 +130,7 @@ class Code:
         return dim, lacking
 
     def require_length(self, vector: str, least: int) -> None:
-        """Require that a vector has so many elements at least."""
+        """Require that a vector has ``least`` elements or more."""
         length = self._length(vector[1:])
         assert length is not None
         self.lengths[length[0]] = max(least, self.lengths.get(length[0], 0))

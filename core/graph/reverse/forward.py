@@ -49,12 +49,6 @@ class Names(Protocol):
 Writer = Callable[[Names, Op], str]
 
 
-def _const(names: Names, op: Op) -> str:
-    value = op.attrs["value"]
-    finite = type(value) is float and value - value == 0.0
-    return repr(value) if finite or type(value) in (int, bool) else names.object(value, "constant")
-
-
 def _converted(names: Names, op: Op) -> str:
     kind, source = op.result.type, names.name(op.args[0])  # type: ignore[union-attr]
     if not isinstance(kind, Scalar):
@@ -170,7 +164,7 @@ def _elements(names: Names, op: Op) -> str:
 
 
 FORWARD: Dict[str, Writer] = {
-    "const": _const, "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
+    "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
     "truth": _truth, "not": _not, "select": _select, "neg": _negative, "compare": _compare, "dim": _dim,
     "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product, "dot": _product, "view": _view,

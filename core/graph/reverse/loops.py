@@ -4,7 +4,7 @@ Each iteration restores what was saved at its start, computes needed values agai
 operations. The adjoint of a loop-carried value becomes that of the value that the previous iteration computed.
 
 Iterations differ in which adjoints exist: a value may be used after the loop only. So the last iterations are written
-one by one until nothing changes any more; a loop does the others.
+one by one until nothing changes any more. A loop does the others.
 """
 
 from __future__ import annotations
@@ -98,14 +98,17 @@ class LoopAdjoints:
     # ---- one iteration ----
 
     def _iteration(self, loop: Loop) -> None:
-        backward = self._backward
-        needs = backward.forward.needs
-        backward.forward.restore(loop)
-        inner = needs.of[loop]
-        backward.forward.recorded(loop.items, inner, inner.kept, inner.roots)
+        self._begin(loop)
+        self._backward.sequence(loop.items)
+        self._backward.forget(self._made(loop))
+
+    def _begin(self, loop: Loop) -> None:
+        """Restore the values of an iteration, compute the needed ones again, and carry adjoints over from the next."""
+        forward = self._backward.forward
+        needs = forward.needs.of[loop]
+        forward.restore(loop)
+        forward.recorded(loop.items, needs, needs.kept, needs.roots)
         self._carry(loop)
-        backward.sequence(loop.items)
-        backward.forget(self._made(loop))
 
     def _gather(self, loop: Loop, start: int) -> None:
         """Gather additions to parts of a vector in the lines of an iteration."""
@@ -177,10 +180,7 @@ class LoopAdjoints:
         backward, code = self._backward, self._backward.code
         roots = code.roots
         code.line("%s = %s" % (code.name(loop.index), code.name(loop.start)))
-        needs = backward.forward.needs.of[loop]
-        backward.forward.restore(loop)
-        backward.forward.recorded(loop.items, needs, needs.kept, needs.roots)
-        self._carry(loop)
+        self._begin(loop)
         aliases = {param: first for param, first in zip(loop.params, loop.first)
                    if param in backward.active and roots.of(first) in backward.active}
         for param, first in aliases.items():

@@ -77,19 +77,22 @@ class Needs:
 
     def _analysed(self, items: Sequence[Item]) -> SequenceNeeds:
         needs = SequenceNeeds()
-        needs.written = {self._roots.of(op.args[0]) for op in all_ops(items) if op.name in STORES}
-        for item in walk(items):
-            if isinstance(item, Loop) and item not in self.of:
+        needs.written = self._stored_in(items)
+        for item in items:
+            if isinstance(item, Loop):
                 self.of[item] = self._analysed(item.items)
                 single = {self._roots.of(op.args[0]) for op in all_ops(item.items) if op.name == "store"}
                 if single & self.of[item].roots:
                     raise Irreversible("a loop that overwrites elements that its gradient needs")
         self._number(items, needs)
-        reading = {item: list(self._read_backward(item, needs)) for item in items}
+        reading = {item: list(self._read_backward(item)) for item in items}
         self._keep(items, needs, reading)
         for item in items:
-            for value in reading[item]:
-                self._preserve(value, item, items, needs)
+            for value, after in reading[item]:
+                root = self._roots.of(value)
+                if root in needs.written:
+                    stores = after and root in self.stored_by(item)
+                    needs.preserved.add((root, needs.versions[item][root] + stores))
         return needs
 
     def _number(self, items: Sequence[Item], needs: SequenceNeeds) -> None:
@@ -102,10 +105,12 @@ class Needs:
 
     def stored_by(self, item: Item) -> Set[Value]:
         """The roots that an item stores into."""
-        ops = all_ops([item])
-        return {self._roots.of(op.args[0]) for op in ops if op.name in STORES}
+        return self._stored_in([item])
 
-    def _read_backward(self, item: Item, needs: SequenceNeeds) -> Iterable[Tuple[Value, bool]]:
+    def _stored_in(self, items: Sequence[Item]) -> Set[Value]:
+        return {self._roots.of(op.args[0]) for op in all_ops(items) if op.name in STORES}
+
+    def _read_backward(self, item: Item) -> Iterable[Tuple[Value, bool]]:
         """(value, whether it is read as it is after the item) that the backward part of an item reads."""
         if isinstance(item, Op) and item.result not in self._roots.view and self._adjoint_flows(item):
             for value in item.args[1:] if item.name in ("load", "store") else ():
@@ -180,14 +185,6 @@ class Needs:
         made.update(param for item in walk(items) if isinstance(item, Loop) for param in [*item.params, item.index])
         needs.values = {value for value in wanted if value not in made and value not in needs.written}
         needs.roots = {root for root, number in versions if number == 0 and root not in made}
-
-    def _preserve(self, read: Tuple[Value, bool], item: Item, items: Sequence[Item], needs: SequenceNeeds) -> None:
-        """Note that a version is needed after the item that reads it."""
-        value, after = read
-        root = self._roots.of(value)
-        if root in needs.written:
-            stores = after and root in self.stored_by(item)
-            needs.preserved.add((root, needs.versions[item][root] + stores))
 
 
 def _read_after(items: Sequence[Item], result: Value) -> Set[Value]:

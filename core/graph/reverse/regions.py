@@ -177,12 +177,8 @@ class _Search:
             if end.block is stop:
                 return items, end
             block = end.block
-            if len(block.params):
-                self._refuse_joins(block)
-
-    def _refuse_joins(self, block: Block) -> None:
-        """Only parameters of joins are left, since the others are inlined."""
-        raise Irreversible("branches")
+            if block.params:  # of a join, since the others are inlined
+                raise Irreversible("branches")
 
     def _kept_arm(self, branch: Branch, items: List[Item]) -> Jump:
         """The arm that goes on, of a branch whose other arm leaves the function early."""

@@ -106,8 +106,7 @@ class Forward:
         code = self.code
         if saving:
             code.line("n_%d = %s - %s" % (loop.number, code.name(loop.limit), code.name(loop.start)))
-            code.line("if n_%d < %s:" % (loop.number, self.least_name(loop)))
-            code.line("    raise %s" % code.object(OtherShapes, "OtherShapes"))
+            self._require("n_%d < %s" % (loop.number, self.least_name(loop)))
             self._allocate(loop)
         self.move(loop.params, loop.first)
         code.line("for %s in range(%s, %s):" % (code.name(loop.index), code.name(loop.start), code.name(loop.limit)))

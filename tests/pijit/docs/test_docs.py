@@ -1,6 +1,6 @@
 """The programs of the pages in docs/ run, and print what stands below them; pictures are those that they draw.
 
-`PIJIT_TEST_GOLDEN=rewrite pytest tests/pijit/docs/test_docs.py` draws the pictures anew.
+`PIJIT_TEST_GOLDEN=rewrite pytest tests/pijit/docs/test_docs.py` draws the pictures again.
 """
 
 import os
