@@ -44,12 +44,17 @@ def function_give(tape: Tape, rule: FunctionRule, args: Tuple[Any, ...], kwargs:
         operands = [bound.get(name) for name in rule.operands]
     else:
         operands = list(args)
+    marks = [one is not None and tape.reaches(one) for one in operands] if rule.partials else []
 
     def give(run: Run, g: Any, r: Any) -> None:
         values = [tape.value(one) for one in args]
         named = {name: tape.value(one) for name, one in kwargs.items()}
         try:
-            parts = run(rule.vjp, g, r, *values, **named)
+            if rule.partials:
+                parts = [run(partial, g, r, *values, **named) if mark else None
+                         for partial, mark in zip(rule.partials, marks)]
+            else:
+                parts = run(rule.vjp, g, r, *values, **named)
         except (NotImplementedError, ArithmeticError, np.linalg.LinAlgError) as error:
             raise refuse(error) from error
         for one, part in zip(operands, parts):

@@ -17,31 +17,54 @@ def _unstacked(g: Any, x: Any) -> Any:
     return g if np.ndim(g) == np.ndim(x) <= 2 else sum_to(g, np.shape(x))
 
 
-@derivative(np.matmul, operands=2)
-def _matmul(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Adjoints:
-    if np.ndim(a) == 1 and np.ndim(b) == 1:
-        return g * conjugated(b), g * conjugated(a)
-    if np.ndim(a) == 1:
-        to_a = np.matmul(conjugated(b), np.asarray(g)[..., None])[..., 0]
-        return _unstacked(to_a, a), _unstacked(conjugated(a)[:, None] * np.asarray(g)[..., None, :], b)
+def _matmul_left(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     if np.ndim(b) == 1:
-        to_b = np.matmul(adjoint_matrix(a), np.asarray(g)[..., None])[..., 0]
-        return _unstacked(np.asarray(g)[..., None] * conjugated(b), a), _unstacked(to_b, b)
-    to_a, to_b = np.matmul(g, adjoint_matrix(b)), np.matmul(adjoint_matrix(a), g)
-    return _unstacked(to_a, a), _unstacked(to_b, b)
+        return g * conjugated(b) if np.ndim(a) == 1 else _unstacked(np.asarray(g)[..., None] * conjugated(b), a)
+    if np.ndim(a) == 1:
+        return _unstacked(np.matmul(conjugated(b), np.asarray(g)[..., None])[..., 0], a)
+    return _unstacked(np.matmul(g, adjoint_matrix(b)), a)
 
 
-@derivative(np.dot, operands=2, method="dot")
-def _dot(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Adjoints:
+def _matmul_right(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Any:
+    if np.ndim(a) == 1:
+        return g * conjugated(a) if np.ndim(b) == 1 else _unstacked(
+            conjugated(a)[:, None] * np.asarray(g)[..., None, :], b)
+    if np.ndim(b) == 1:
+        return _unstacked(np.matmul(adjoint_matrix(a), np.asarray(g)[..., None])[..., 0], b)
+    return _unstacked(np.matmul(adjoint_matrix(a), g), b)
+
+
+@derivative(np.matmul, operands=2, partials=(_matmul_left, _matmul_right))
+def _matmul(g: Any, r: Any, a: Any, b: Any, **kwargs: Any) -> Adjoints:
+    return _matmul_left(g, r, a, b), _matmul_right(g, r, a, b)
+
+
+def _is_matmul(a: Any, b: Any) -> bool:
+    """Whether `np.dot` of two arrays with axes is their `np.matmul`."""
+    return np.ndim(b) == 1 or np.ndim(a) <= 2 and np.ndim(b) == 2
+
+
+def _dot_left(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Any:
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return sum_to(g * conjugated(b), np.shape(a)), sum_to(g * conjugated(a), np.shape(b))
-    if np.ndim(b) == 1 or np.ndim(a) <= 2 and np.ndim(b) == 2:
-        return _matmul(g, r, a, b)
-    axes_a, axes_b = np.ndim(a) - 1, np.ndim(b) - 2
-    to_a = np.tensordot(g, conjugated(b), axes=(tuple(range(axes_a, np.ndim(g))),
-                                                tuple(k for k in range(np.ndim(b)) if k != axes_b)))
-    to_b = np.tensordot(conjugated(a), g, axes=(tuple(range(axes_a)), tuple(range(axes_a))))
-    return to_a, np.moveaxis(to_b, 0, axes_b)
+        return sum_to(g * conjugated(b), np.shape(a))
+    if _is_matmul(a, b):
+        return _matmul_left(g, r, a, b)
+    return np.tensordot(g, conjugated(b), axes=(tuple(range(np.ndim(a) - 1, np.ndim(g))),
+                                                tuple(k for k in range(np.ndim(b)) if k != np.ndim(b) - 2)))
+
+
+def _dot_right(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Any:
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return sum_to(g * conjugated(a), np.shape(b))
+    if _is_matmul(a, b):
+        return _matmul_right(g, r, a, b)
+    axes = tuple(range(np.ndim(a) - 1))
+    return np.moveaxis(np.tensordot(conjugated(a), g, axes=(axes, axes)), 0, np.ndim(b) - 2)
+
+
+@derivative(np.dot, operands=2, method="dot", partials=(_dot_left, _dot_right))
+def _dot(g: Any, r: Any, a: Any, b: Any, out: Any = None) -> Adjoints:
+    return _dot_left(g, r, a, b), _dot_right(g, r, a, b)
 
 
 @derivative(np.inner, operands=2)

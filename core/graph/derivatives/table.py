@@ -43,12 +43,14 @@ class FunctionRule(NamedTuple):
         vjp: a function of (g, r, *operands of the function) that returns a tuple of adjoints for the leading operands.
         operands: the names of these leading operands.
         signature: the signature of ``vjp``, which calls are bound to.
+        partials: per operand the function that gives its adjoint alone, for rules whose parts share no work; else ().
     """
 
     name: str
     vjp: Callable[..., Tuple[Any, ...]]
     operands: Tuple[str, ...]
     signature: inspect.Signature
+    partials: Tuple[Callable[..., Any], ...] = ()
 
 
 ELEMENTWISE: Dict[Any, ElementwiseRule] = {}
@@ -78,20 +80,22 @@ def elementwise(function: Any, formula: str, *partials: Callable[..., Any], sing
     ELEMENTWISE[function] = ElementwiseRule(function.__name__, partials, singular, holomorphic, formula)
 
 
-def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None) -> Callable[[Rule], Rule]:
+def derivative(*functions: Any, operands: int = 1, method: Optional[str] = None,
+               partials: Tuple[Callable[..., Any], ...] = ()) -> Callable[[Rule], Rule]:
     """Decorator that adds the rule of functions over whole arrays.
 
     Args:
         functions: the functions; None for functions that this NumPy lacks.
         operands: the number of leading parameters whose adjoints the rule returns.
         method: the array method that does the same.
+        partials: functions of the rule's arguments that give one adjoint each, for callers that need one of them.
     """
     def add(vjp: Rule) -> Rule:
         signature = inspect.signature(vjp)
         names = tuple(list(signature.parameters)[2:2 + operands])
         for function in functions:
             for one in _spellings(function):
-                FUNCTIONS[one] = FunctionRule(function.__name__, vjp, names, signature)
+                FUNCTIONS[one] = FunctionRule(function.__name__, vjp, names, signature, partials)
         if method is not None:
             METHODS[method] = functions[0]
         return vjp

@@ -26,6 +26,7 @@ class Contribution(NamedTuple):
         singular: whether it is 0 where the result's adjoint is 0, see `strong_zero`.
         keywords: the keywords of a rule of a function over arrays.
         item: the position in the tuple that such a rule returns, or None.
+        is_whole: whether it is as large as the operand, whatever the rule reads.
         reads: the operands that the rule reads. The contribution is as large as them and the adjoint of the result.
         reads_result: whether the rule reads the result.
         spreads: whether it is the adjoint of a sum, which broadcasting repeats.
@@ -36,6 +37,7 @@ class Contribution(NamedTuple):
     singular: bool = False
     keywords: Tuple[Tuple[str, Any], ...] = ()
     item: Any = None
+    is_whole: bool = False
     reads: Tuple[Value, ...] = ()
     reads_result: bool = False
     spreads: bool = False
@@ -69,12 +71,13 @@ def _reduction(op: Op) -> List[Contribution]:
     if op.attrs["ufunc"] is np.add:
         return [Contribution(op.args[0], None, spreads=True)]
     keywords = ("axis", op.attrs["axis"]), ("keepdims", op.attrs["keepdims"])
-    return [Contribution(op.args[0], FUNCTIONS[REDUCTIONS[op.attrs["ufunc"]]].vjp, False, keywords, 0, op.args, True)]
+    vjp = FUNCTIONS[REDUCTIONS[op.attrs["ufunc"]]].vjp
+    return [Contribution(op.args[0], vjp, keywords=keywords, item=0, reads=op.args, reads_result=True)]
 
 
 def _product(op: Op) -> List[Contribution]:
-    vjp = FUNCTIONS[PRODUCTS[op.attrs["function"]]].vjp
-    return [Contribution(operand, vjp, False, (), number, op.args) for number, operand in enumerate(op.args)]
+    partials = FUNCTIONS[PRODUCTS[op.attrs["function"]]].partials
+    return [Contribution(operand, partial, is_whole=True, reads=op.args) for operand, partial in zip(op.args, partials)]
 
 
 def _nothing(op: Op) -> List[Contribution]:

@@ -77,8 +77,9 @@ class Backward:
                 self._add_element(op, self.code.adjoint(result))
             return
         parts = [part for part in contributions(op) if self._root(part.operand) in self.active]
-        if parts and parts[0].item is not None:
+        if parts and (parts[0].is_whole or parts[0].item is not None):
             self.fill(result)
+        if parts and parts[0].item is not None:
             self.code.line("p%d = %s" % (result.id, self._rule(op, parts[0], self.code.adjoint(result))))
         for part in parts:
             self._add_part(op, part, self.code.adjoint(self._root(result)), self.shapes[self._root(result)], result)
@@ -130,7 +131,7 @@ class Backward:
         if part.spreads:
             self._spread(op)
             return
-        if part.item is not None:
+        if part.is_whole or part.item is not None:
             self.add(operand, text, dims.of.get(operand, ()), dtype)
             return
         shape = dims.broadcast([shape] + [dims.of.get(value, ()) for value in part.reads]
