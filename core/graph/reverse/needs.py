@@ -7,7 +7,7 @@ values of the body are computed again.
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, Sequence, Set, Tuple, cast
+from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.adjoint import contributions
@@ -29,6 +29,7 @@ class SequenceNeeds:
         preserved: the versions that are needed after the next store; that store copies the array first.
         values: the needed values that are made outside of the sequence.
         roots: the arrays of outside that the sequence stores into and whose first version is needed.
+        following: the needed values that are the next iteration's loop-carried values, with the loop-carried value.
     """
 
     def __init__(self) -> None:
@@ -38,6 +39,7 @@ class SequenceNeeds:
         self.preserved: Set[Version] = set()
         self.values: Set[Value] = set()
         self.roots: Set[Value] = set()
+        self.following: Dict[Value, Value] = {}
 
 
 class Needs:
@@ -64,7 +66,8 @@ class Needs:
     def saved(self, loop: Loop) -> List[Value]:
         """What a loop saves in each iteration: loop-carried values, and arrays that its body stores into."""
         needs = self.of[loop]
-        return [param for param in loop.params if param in needs.values] + sorted(
+        wanted = needs.values.union(needs.following.values())
+        return [param for param in loop.params if param in wanted] + sorted(
             needs.roots, key=lambda value: value.id)
 
     def is_active(self, loop: Loop) -> bool:
@@ -75,18 +78,18 @@ class Needs:
         target = op.args[0] if op.name in STORES else op.result
         return target is not None and self._roots.of(target) in self._active
 
-    def _analysed(self, items: Sequence[Item]) -> SequenceNeeds:
+    def _analysed(self, items: Sequence[Item], loop: Optional[Loop] = None) -> SequenceNeeds:
         needs = SequenceNeeds()
         needs.written = self._stored_in(items)
         for item in items:
             if isinstance(item, Loop):
-                self.of[item] = self._analysed(item.items)
+                self.of[item] = self._analysed(item.items, item)
                 single = {self._roots.of(op.args[0]) for op in all_ops(item.items) if op.name == "store"}
                 if single & self.of[item].roots:
                     raise Irreversible("a loop that overwrites elements that its gradient needs")
         self._number(items, needs)
         reading = {item: list(self._read_backward(item)) for item in items}
-        self._keep(items, needs, reading)
+        self._keep(items, needs, reading, self._carried(loop, needs) if loop is not None else {})
         for item in items:
             for value, after in reading[item]:
                 root = self._roots.of(value)
@@ -94,6 +97,13 @@ class Needs:
                     stores = after and root in self.stored_by(item)
                     needs.preserved.add((root, needs.versions[item][root] + stores))
         return needs
+
+    def _carried(self, loop: Loop, needs: SequenceNeeds) -> Dict[Value, Value]:
+        """The values of a body that the next iteration's saved row has, with the loop-carried value."""
+        made = {op.result for op in loop.items if isinstance(op, Op)}
+        return {following: param for param, following in zip(loop.params, loop.next)
+                if following in made and following.type == param.type and self._roots.of(following) is following
+                and following not in self._roots.stored and following not in self._roots.viewed}
 
     def _number(self, items: Sequence[Item], needs: SequenceNeeds) -> None:
         """Number the versions."""
@@ -150,14 +160,19 @@ class Needs:
         return [value for value in found if value not in made]
 
     def _keep(self, items: Sequence[Item], needs: SequenceNeeds,
-              reading: Dict[Item, List[Tuple[Value, bool]]]) -> None:
-        """Find the items that make needed values, and the needed values from outside; from the last item on."""
+              reading: Dict[Item, List[Tuple[Value, bool]]], carried: Dict[Value, Value]) -> None:
+        """Find the items that make needed values, and the needed values from outside; from the last item on.
+
+        Values in ``carried`` are not made: they are saved for the next iteration.
+        """
         wanted: Set[Value] = set()
         versions: Set[Version] = set()
 
         def want(value: Value, item: Item, after: bool = False) -> None:
             root = self._roots.of(value)
-            if root in needs.written:
+            if value in carried:
+                needs.following[value] = carried[value]
+            elif root in needs.written:
                 versions.add((root, needs.versions[item][root] + (after and root in self.stored_by(item))))
                 wanted.update(self._roots.indices(value))
                 wanted.add(root)

@@ -118,6 +118,8 @@ class Forward:
         self.plain(loop.items)
         self.move(loop.params, loop.next)
         code.depth -= 1
+        for param in dict.fromkeys(self.needs.of[loop].following.values()) if saving else ():
+            code.line("%s[n_%d] = %s" % (self.saved(loop, param), loop.number, code.name(param)))
         if not self.needs.read_after.isdisjoint([loop.index, *(cast(Value, op.result) for op in loop.header)]):
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
@@ -135,7 +137,7 @@ class Forward:
                 code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
 
     def _rows(self, loop: Loop, value: Value) -> str:
-        return "(n_%d, %s)" % (loop.number, "".join(
+        return "(n_%d%s, %s)" % (loop.number, " + 1" * (value in self.needs.of[loop].following.values()), "".join(
             self.code.size(dim) + ", " for dim in self.code.dims.of.get(value, ())))
 
     def place(self, loop: Loop) -> str:
@@ -151,16 +153,21 @@ class Forward:
         """Write what reads the saved values of an iteration; arrays of outside get the name of their row."""
         code = self.code
         for value in self.needs.saved(loop):
-            row = "%s[%s]" % (self.saved(loop, value), self.place(loop))
             if value in loop.params:
-                if isinstance(value.type, Scalar) and value.type.family != "np":
-                    kinds = {"f": float, "i": int, "b": bool}
-                    made = kinds[value.type.dtype.kind]
-                    row = "%s(%s)" % (code.object(made, made.__name__), row)
-                code.line("%s = %s" % (code.name(value), row))
+                code.line("%s = %s" % (code.name(value), self._row(loop, value, self.place(loop))))
             else:
                 code.now[value] = code.fresh("v%d" % value.id)
-                code.line("%s = %s" % (code.now[value], row))
+                code.line("%s = %s" % (code.now[value], self._row(loop, value, self.place(loop))))
+        for value, param in self.needs.of[loop].following.items():
+            code.line("%s = %s" % (code.name(value), self._row(loop, param, self.place(loop) + " + 1")))
+
+    def _row(self, loop: Loop, value: Value, place: str) -> str:
+        """A saved row. Numbers have the type that the program's number has."""
+        code, row = self.code, "%s[%s]" % (self.saved(loop, value), place)
+        if isinstance(value.type, Scalar) and value.type.family != "np":
+            made = {"f": float, "i": int, "b": bool}[value.type.dtype.kind]
+            return "%s(%s)" % (code.object(made, made.__name__), row)
+        return row
 
     def move(self, targets: Sequence[Value], sources: Sequence[Value]) -> None:
         """Write an assignment of several values at once."""

@@ -185,8 +185,8 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
     """Count the true elements of what the group computes, along all axes, or test whether any or all are true."""
     first, last, dtype = group[0], group[-1], np.dtype(np.int64)
     steps = watched_steps(group, emitter.flavour.fast)
-    shape, arrays = _as_one_axis(emitter, group, shape, arrays)
-    lasts, words, beside = _operands(emitter, shape, arrays)
+    shape, arrays = as_one_axis(emitter, group, shape, arrays)
+    lasts, words, beside = nest_operands(emitter, shape, arrays)
     tables = tables_of(group, emitter.arrays)
     at = emitter.layout.scratch(1)
     target = [emitter.let("address_of_word(frame, %d)" % at)] + [ZERO] * (len(shape) - 1)
@@ -195,7 +195,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
                 emitter.flavour.least, watched=steps, whole=True, beside=beside and beside + (-1,))
 
     def write(odd: str) -> None:
-        _run_nest(emitter, group, nest, shape, [*words, *target, *scalars], tables, odd)
+        run_nest(emitter, group, nest, shape, [*words, *target, *scalars], tables, odd)
         count = "ld_i8(frame, %d)" % (8 * at)
         emitter.define(result_of(last), {"sum": count, "any": "%s != 0" % count,
                                      "all": "%s == %s" % (count, _product(shape))}[COUNTS[last.attrs["function"]]])
@@ -222,8 +222,8 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
     """
     same = next((k for k, array in enumerate(arrays) if array is result), -1)
     if block is None:
-        shape, (*arrays, result) = _as_one_axis(emitter, group, shape, arrays + [result])
-    lasts, words, beside = _operands(emitter, shape, arrays + [result])
+        shape, (*arrays, result) = as_one_axis(emitter, group, shape, arrays + [result])
+    lasts, words, beside = nest_operands(emitter, shape, arrays + [result])
     sizes = list(shape)
     if block is not None:
         sizes[0] = block.size
@@ -239,10 +239,10 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
                 watched_steps(group, emitter.flavour.fast) if odd else (), beside=beside,
                 families=families(group, emitter.facts) if new else (), delays_stores=delays_stores,
                 rolled=rolled, ends=ends.kind, part=bool(part))
-    _run_nest(emitter, group, nest, sizes, [*words, *scalars], tables, odd or ends.written, places + ends.words + part)
+    run_nest(emitter, group, nest, sizes, [*words, *scalars], tables, odd or ends.written, places + ends.words + part)
 
 
-def _as_one_axis(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],
+def as_one_axis(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],
                  arrays: List[ArrayVariable]) -> Tuple[List[Operand], List[ArrayVariable]]:
     """The shape and the arrays along one axis, if all can be gone through as vectors."""
     if tables_of(group, emitter.arrays) or not is_one_axis(shape, arrays):
@@ -260,7 +260,7 @@ def _kinds(tables: List[ArrayVariable]) -> Tuple[Tuple[str, int], ...]:
     return tuple((table.type.dtype.char, len(table.shape)) for table in tables)
 
 
-def _run_nest(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: Sequence[Operand], words: List[str],
+def run_nest(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: Sequence[Operand], words: List[str],
               tables: List[ArrayVariable], odd: str = "", places: Sequence[str] = ()) -> None:
     """Write the call of the nest; leaves where an index was out of range."""
     words = list(shape) + words + _require_elements(emitter, group, shape, tables) + list(places)
@@ -273,7 +273,7 @@ def _run_nest(emitter: KernelEmitter, group: List[Op], nest: Nest, shape: Sequen
     emitter.guard(group[0], "%s != 0" % emitter.let(call))
 
 
-def _operands(emitter: KernelEmitter, shape: Sequence[Operand],
+def nest_operands(emitter: KernelEmitter, shape: Sequence[Operand],
               arrays: Sequence[ArrayVariable]) -> Tuple[str, List[str], Tuple[int, ...]]:
     """(kinds of last strides, data and strides of each array, which array each is part of) for a nest over a shape."""
     lasts, beside = last_strides(shape, arrays)
@@ -299,7 +299,7 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
     else:
         emitter.arrays[made], sums = new_result(emitter, last, first, shape)
         target = [sums.data] + list(sums.strides)
-    lasts, words, beside = _operands(emitter, shape, arrays)
+    lasts, words, beside = nest_operands(emitter, shape, arrays)
     tables = tables_of(group, emitter.arrays)
     pairwise: List[str] = []
     if dtype.kind == "f" and not emitter.flavour.fast:
@@ -314,7 +314,7 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
                 "".join(code for _, code in find_leaves(group)[1]), steps_of(group), True, _kinds(tables),
                 emitter.flavour.least, halves=bool(pairwise) and _launcher.sums_known(),
                 beside=beside and beside + (-1,))
-    _run_nest(emitter, group, nest, shape, [*words, *target, *scalars, *pairwise], tables)
+    run_nest(emitter, group, nest, shape, [*words, *target, *scalars, *pairwise], tables)
     if pairwise:
         emitter.guard(first, emitter.raised_flags(*group))
     if is_scalar:

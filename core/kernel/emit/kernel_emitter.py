@@ -25,6 +25,7 @@ from pijit.core.kernel.emit.gathers import write_gather
 from pijit.core.kernel.emit.inplace_store import write_store
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
+from pijit.core.kernel.emit.merged_groups import write_merged
 from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
 from pijit.core.kernel.emit.rolled_operands import forget_rolled
 from pijit.core.kernel.emit.scans import SCAN_OPERATIONS
@@ -208,10 +209,21 @@ class KernelEmitter(ArrayWriter):
 
     def write_group_of(self, op: Op) -> None:
         """Write the group whose last operation is given."""
-        group = self.facts.group_of(op)
+        group, merged = self.facts.group_of(op), self.facts.merged.get(op)
+        if merged is not None and not fused_nest.can_fuse(self, group):
+            for part in merged.parts:
+                self._write_group(part[-1], part)
+        else:
+            self._write_group(op, group)
+
+    def _write_group(self, op: Op, group: List[Op]) -> None:
         leaving = self.float_checks.check_before(op)
-        fused = self.facts.is_group(op) and fused_nest.can_fuse(self, group)
-        if fused:
+        if len(group) > 1 and op in self.facts.merged and group is self.facts.merged[op].ops:
+            self.fused.update(group)
+            self.together = group
+            write_merged(self, self.facts.merged[op])
+            self.together = ()
+        elif (len(group) > 1 or self.facts.is_group(op)) and fused_nest.can_fuse(self, group):
             self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
             self.together = group

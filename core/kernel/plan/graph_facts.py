@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Set, cast
+from typing import Any, Dict, List, Mapping, NamedTuple, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import MAKERS
 from pijit.core.graph.passes.fusion import find_groups, roots
+
+
+class MergedGroup(NamedTuple):
+    """Groups that one nest with several results computes; see multi_output_fusion.py.
+
+    Attributes:
+        parts: the groups, in the order of their last operations.
+        ops: all operations, in order.
+        outputs: the operations whose results are arrays that others need; the last one of ``ops`` is the last of them.
+    """
+
+    parts: List[List[Op]]
+    ops: List[Op]
+    outputs: List[Op]
 
 
 class GraphFacts:
@@ -19,9 +33,10 @@ class GraphFacts:
         made: the arrays that the kernel makes.
         constants: the numbers of all constants.
         groups: the operations of each group, by its last one.
+        merged: the groups with several results, by their last operation; `groups` has them, too.
     """
 
-    __slots__ = ("roots", "inputs", "params", "made", "constants", "groups", "_group_of")
+    __slots__ = ("roots", "inputs", "params", "made", "constants", "groups", "merged", "_group_of")
 
     def __init__(self, graph: Graph, fast: bool) -> None:
         self.roots = roots(graph)
@@ -32,7 +47,17 @@ class GraphFacts:
         self.constants: Dict[Value, Any] = {cast(Value, op.result): op.attrs["value"] for op in ops
                                             if op.name == "const"}
         self.groups = find_groups(graph, fast)
+        self.merged: Dict[Op, MergedGroup] = {}
         self._group_of = {op: group for group in self.groups.values() for op in group}
+
+    def merge(self, found: Mapping[Op, MergedGroup]) -> None:
+        """Replace groups by merged ones."""
+        for last, merged in found.items():
+            for part in merged.parts:
+                self.groups.pop(part[-1], None)
+            self.groups[last] = merged.ops
+            self._group_of.update((op, merged.ops) for op in merged.ops)
+        self.merged.update(found)
 
     def root_of(self, value: Value) -> Value:
         """The array that a view looks into; another value stands for itself."""

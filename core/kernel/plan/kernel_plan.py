@@ -15,6 +15,7 @@ from pijit.core.kernel.plan.escape import EscapeAnalysis
 from pijit.core.kernel.plan.exponents import BoundedArrays, find_bounded
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
+from pijit.core.kernel.plan.multi_output_fusion import find_merged, is_elementwise
 from pijit.core.kernel.plan.ownership import Ownership
 from pijit.core.kernel.plan.skewing import SkewingRun, find_store_runs
 from pijit.core.kernel.plan.store_plan import StorePlan
@@ -26,7 +27,7 @@ class Plan(NamedTuple):
     """The decisions for one kernel.
 
     Attributes:
-        facts: where values come from, and the fused groups.
+        facts: where values come from, the fused groups, and those with several results.
         tree: the graph as structured control flow.
         by_rows: inputs and parameters of unknown layout that probably have rows.
         ownership: where references are taken and released.
@@ -57,11 +58,16 @@ def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
     """The plan for a graph; ``used`` are the values that an operation or a jump names."""
     facts = GraphFacts(graph, options.fast)
     flow = GraphFlow(graph)
-    ownership = Ownership(flow, used, facts.groups)
     bounded = find_bounded(graph, facts)
     skewing = find_store_runs(graph, facts, options.least, bounded.made)
     skewed = {op for run in skewing.values() for op in run.ops()}
+    tiling = find_runs(graph, facts, options.least, bounded.all(), skewed)
+    tiled = {op for run in tiling.values() if not is_elementwise(run, facts) for op in run.all_ops(facts)}
+    facts.merge(find_merged(graph, facts, skewed | tiled, bounded.all()))
+    merged = {op for group in facts.merged.values() for op in group.ops}
+    tiling = {first: run for first, run in tiling.items() if merged.isdisjoint(run.ops)}
+    ownership = Ownership(flow, used, facts.groups)
     tree = tree_of(flow)
     return Plan(facts, tree, likely_by_rows(graph), ownership, EscapeAnalysis(graph, facts), bounded,
-                find_fills(graph, facts), skewing, find_runs(graph, facts, options.least, bounded.all(), skewed),
+                find_fills(graph, facts), skewing, tiling,
                 find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {}, {})

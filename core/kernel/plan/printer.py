@@ -41,7 +41,9 @@ def _ops(ops: Iterable[Op]) -> str:
 
 
 def _groups(facts: GraphFacts) -> List[str]:
-    return ["one nest: " + _ops(group) for group in facts.groups.values() if len(group) > 1]
+    single = [group for last, group in facts.groups.items() if len(group) > 1 and last not in facts.merged]
+    return ["one nest: " + _ops(group) for group in single] + [
+        "one nest: %s; results: %s" % (_ops(group.ops), _ops(group.outputs)) for group in facts.merged.values()]
 
 
 def _escape(plan: Plan) -> List[str]:

@@ -42,6 +42,10 @@ class TilingRun(NamedTuple):
     lasting: Set[Value]
     order: Dict[Op, int]
 
+    def all_ops(self, facts: GraphFacts) -> Set[Op]:
+        """All operations of the run, with the whole groups."""
+        return set(self.ahead).union(*(facts.group_of(op) for op in self.ops))
+
 
 def find_runs(graph: Graph, facts: GraphFacts, least: int, bounded: Collection[Value],
               taken: Set[Op]) -> Dict[Op, TilingRun]:

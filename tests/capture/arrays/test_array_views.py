@@ -64,3 +64,29 @@ def test_in_machine_code():
     with fail_unless_captured():
         j = check(several, x, y, index, 3, others=[(x[::-1], y, index, 3), (x, x, index, 3), (x, y, index + 1, 3)])
     assert not pijit.explain(j, x, y, index, 3).breaks or not result_types.WEAK_SCALARS
+
+
+ORDERS = ("np.transpose(x)", "np.transpose(x, (1, 2, 0))", "np.transpose(x, axes=(0, -1, 1))", "x.transpose()",
+          "x.transpose(None)", "x.transpose(2, 0, 1)", "x.transpose((0, 1, 2))", "x.transpose([1, 0, 2])",
+          "np.swapaxes(x, 0, -1)", "x.swapaxes(1, 1)", "x.swapaxes(-2, 0)", "np.asarray(x)", "np.asanyarray(x)",
+          "np.asarray(x, float)", "np.asarray(x.T)")
+
+
+@pytest.mark.parametrize("view", ORDERS)
+def test_axes_in_another_order(view):
+    """Views of the array's memory, or the array itself, which is read after a store into it."""
+    f = define("def f(x):\n    v = %s\n    x[0] = x[0] * 2.0 + 1.0\n    return v, v * 2.0 - 1.0, v is x" % view)
+    x = np.arange(24.0).reshape(2, 3, 4)
+    others = [(np.asfortranarray(x),), (x[:, ::-1, ::2],), (x[:, :0],), (x.T,), (x[:1, :1, :1],)]
+    j = check(f, x, config=PYTHON, others=others)
+    assert kernel_count(j) and not pijit.explain(j, x).breaks
+
+
+WRONG = ("np.transpose(x, (0, 0, 1))", "x.transpose(1, 0)", "np.swapaxes(x, 0, 3)", "x.swapaxes(1.0, 0)")
+
+
+@pytest.mark.parametrize("view", WRONG)
+def test_wrong_axes(view):
+    """Errors are NumPy's."""
+    f = define("def f(x):\n    y = x * 2.0 + x\n    return %s + y" % view)
+    check(f, np.arange(24.0).reshape(2, 3, 4), config=PYTHON)

@@ -90,9 +90,9 @@ def _like(name: str, fill: Optional[int]) -> Callable[..., Abstract]:
     return call
 
 
-@models((np.array, np.asarray))
+@models(np.array)
 def call_array(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
-    """``np.array(xs, dtype)`` and ``np.asarray(xs, dtype)`` of lists and tuples of numbers."""
+    """``np.array(xs, dtype)`` of lists and tuples of numbers."""
     named = dict(zip(("object", "dtype"), arguments), **keywords)
     if not arguments or len(named) != len(arguments) + len(keywords) or set(named) - {"object", "dtype"}:
         raise Break("PJ211", callee="array")

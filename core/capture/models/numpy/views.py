@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple, cast
+from typing import List, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
+from pijit.core.capture.models.numpy.arrays import call_array
 from pijit.core.capture.models.numpy.fancy_indexing import add_at, elements_at, require_apart
 from pijit.core.capture.models.numpy.library_effects import held_by, perform
 from pijit.core.capture.models.operators import describe, operand_of
@@ -47,6 +48,73 @@ def _tells_complex(answer: bool) -> Handler:
         only(arguments, keywords, "iscomplexobj", 1)
         return Const((operand_of(arguments[0]).type.dtype.kind == "c") is answer)
     return call
+
+
+@models((np.asarray, np.asanyarray))
+def call_asarray(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.asarray(x)`` and ``np.asanyarray(x)`` of an array: the array itself. Of a list or tuple: a new array."""
+    if len(arguments) == 1 and not keywords and isinstance(arguments[0], Tensor):
+        return arguments[0]
+    return call_array(interpreter, arguments, keywords)
+
+
+@models(np.swapaxes)
+@models(np.ndarray, "swapaxes")
+def call_swapaxes(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.swapaxes(x, i, j)`` and ``x.swapaxes(i, j)`` of known axes: a view."""
+    only(arguments, keywords, "swapaxes", 3)
+    array = _array(arguments[0])
+    axes = list(range(array.type.ndim))
+    one, other = (_known_axis(interpreter, axis, array.type.ndim) for axis in arguments[1:])
+    axes[one], axes[other] = other, one
+    return _permuted(interpreter, array, axes)
+
+
+@models(np.transpose)
+def call_transpose(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``np.transpose(x)``, also with known axes: a view."""
+    named = dict(zip(("a", "axes"), arguments), **keywords)
+    if len(arguments) > 2 or len(named) != len(arguments) + len(keywords) or set(named) - {"a", "axes"}:
+        raise Break("PJ211", callee="transpose")
+    return _transposed(interpreter, named.get("a", Const(None)), interpreter.known(named.get("axes", Const(None))))
+
+
+@models(np.ndarray, "transpose")
+def call_transpose_method(interpreter: Interpreter, arguments: List[Abstract], keywords: Arguments) -> Abstract:
+    """``x.transpose()``, also with known axes as numbers or as one tuple: a view."""
+    only(arguments, keywords, "transpose", len(arguments))
+    given = [interpreter.known(axis) for axis in arguments[1:]]
+    return _transposed(interpreter, arguments[0], tuple(given) if len(given) > 1 else given[0] if given else None)
+
+
+def _transposed(interpreter: Interpreter, value: Abstract, given: object) -> Abstract:
+    """The view with the axes in an order, or reversed if there is none."""
+    array = _array(value)
+    axes = list(reversed(range(array.type.ndim)))
+    if type(given) is tuple:
+        axes = [_known_axis(interpreter, Const(axis), array.type.ndim) for axis in given]
+    elif given is not None:
+        raise Break("PJ211", callee="transpose")
+    if sorted(axes) != list(range(array.type.ndim)):
+        raise Break("PJ211", callee="transpose")
+    return _permuted(interpreter, array, axes)
+
+
+def _known_axis(interpreter: Interpreter, value: Abstract, ndim: int) -> int:
+    """The number of an axis, counted from the first one."""
+    axis = interpreter.known(value)
+    if type(axis) is not int or not -ndim <= axis < ndim:
+        raise Break("PJ203", operand=describe(value))
+    return axis % ndim
+
+
+def _permuted(interpreter: Interpreter, array: Tensor, axes: Sequence[int]) -> Abstract:
+    """The view with the axes of an array in another order."""
+    kind, order = array.type, list(axes)
+    layout = kind.layout if order == sorted(order) else \
+        "C" if kind.layout == "F" and order == sorted(order, reverse=True) else "A"
+    result = Array(kind.dtype, kind.ndim, layout, kind.writeable)
+    return Tensor(result, interpreter.emit("transpose", [ssa_value(array)], result, {"axes": tuple(order)}))
 
 
 @models(np.copyto)

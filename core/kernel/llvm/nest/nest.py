@@ -16,7 +16,7 @@ from llvmlite import ir
 
 from pijit.core.kernel.llvm.float_intrinsics import repeated
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64, INT, Intrinsic
-from pijit.core.kernel.llvm.nest import delayed_store, nontemporal, reciprocal_division
+from pijit.core.kernel.llvm.nest import delayed_store, masked_rows, nontemporal, outputs, reciprocal_division
 from pijit.core.kernel.llvm.nest.axes import moving, with_long_rows, with_rows_last, write_parts, write_tiles
 from pijit.core.kernel.llvm.nest.elements import (
     OPERATIONS,
@@ -93,6 +93,9 @@ class Nest(NamedTuple):
 
     ``ends``: rows are written with the elements beside them (row_ends.py has the last arguments and the result).
 
+    ``outputs``: numbers of steps whose results are stored, too. Their arrays come before the last one. All these arrays
+    have the shape of the nest, are new, and share no memory with others.
+
     ``part``: the last array is part of one whose size in bytes is the next argument. The addresses that other
     parts read follow.
     """
@@ -115,6 +118,12 @@ class Nest(NamedTuple):
     delays_stores: bool = False
     ends: str = ""
     part: bool = False
+    outputs: Tuple[int, ...] = ()
+
+    @property
+    def read(self) -> int:
+        """The number of arrays that are read."""
+        return len(self.arrays) - 1 - len(self.outputs)
 
 
 # ---- loops ----
@@ -123,17 +132,13 @@ MOST_BROADCAST = 3
 """At most this many operands of unknown last stride get loops of their own for the case that one is a column."""
 
 
-MASK_BLOCK = 64
-"""Elements of a mask that are tested at once."""
-
-
 def _versions(nest: Nest) -> List[str]:
     """The kinds of last strides that loops are written for: likely ones, one operand that is a column, any."""
     unknown = [k for k, last in enumerate(nest.lasts) if last in LIKELY]
     if not unknown:
         return [nest.lasts]
     likely = "".join(LIKELY.get(last, last) for last in nest.lasts)
-    read = [k for k in unknown if k < len(nest.lasts) - 1]
+    read = [k for k in unknown if k < nest.read]
     columns = read if nest.ndim > 1 and len(read) <= MOST_BROADCAST else []
     return [likely] + [likely[:k] + ZERO + likely[k + 1:] for k in columns if nest.lasts[k] == ANY] + [
         "".join(ANY if last in LIKELY else last for last in nest.lasts)]
@@ -162,12 +167,13 @@ class _Writer:
         count = sum(1 + 2 * axes for _, axes in nest.tables)
         self.tables, rest = rest[len(rest) - count:], rest[:len(rest) - count]
         self.scalars, self.pairwise = rest[:len(nest.scalars)], rest[len(nest.scalars):]
-        self.kinds = self.dtypes[:-1] + [np.dtype(code) for code in nest.scalars]
+        self.kinds = self.dtypes[:nest.read] + [np.dtype(code) for code in nest.scalars]
         self.kinds += [self._step_dtype(name, codes) for name, codes, _ in nest.steps]
         self.outside = local(builder, I8, 1) if nest.tables else None
-        self.first_step = len(self.dtypes) - 1 + len(nest.scalars)
+        self.first_step = nest.read + len(nest.scalars)
         widths = sorted({8 * np.dtype(nest.steps[number][1][-1]).itemsize for number in nest.watched})
         self.streams = False
+        self.scopes: Any = None  # of the results, while a row with several results is written
         self.ends = RowEnds(self, self.pairwise[-WORDS:]) if nest.ends else None
         self.divided: Dict[int, Callable[[Any], Any]] = {}
         self.odd = {ir.IntType(width): local(builder, ir.IntType(width), 1) for width in widths}
@@ -296,7 +302,8 @@ class _Writer:
     def _row(self, size: Any, rows: List[Any], lasts: str) -> None:
         """The last axis; loop-invariant values are computed before."""
         fixed = self.known()
-        fixed.update({k: self.load(rows[k], self.dtypes[k]) for k, last in enumerate(lasts[:-1]) if last == ZERO})
+        fixed.update({k: self.load(rows[k], self.dtypes[k])
+                      for k, last in enumerate(lasts[:self.nest.read]) if last == ZERO})
         fixed = self._with_steps(fixed)
         if self.nest.sums:
             start = self.load(rows[-1], self.dtypes[-1]) if self.nest.whole else self.nothing()
@@ -316,42 +323,22 @@ class _Writer:
             delayed_store.write_row(self, size, rows, lasts, fixed)
             return
 
+        if self.nest.outputs:
+            outputs.write_row(self, size, rows, lasts, fixed)
+            return
+
         def body(index: Any) -> None:
             places = self.places(rows, index, lasts)
             self.store(places[-1], self.value(places[:-1], fixed))
 
-        mask = self._mask(lasts)
+        mask = masked_rows.mask_of(self.nest, lasts, UNIT)
         divisors = reciprocal_division.divisors(self, fixed) if mask < 0 and ANY not in lasts else {}
         if divisors:
             reciprocal_division.write_row(self, size, rows, lasts, fixed, divisors)
         elif mask < 0:
             loop(self.builder, size, body)
         else:
-            self._blocks(size, rows[mask], body)
-
-    def _mask(self, lasts: str) -> int:
-        """The number of the mask that selects the elements to change and compute, or -1."""
-        nest = self.nest
-        name, _, numbers = nest.steps[-1] if nest.steps else ("", "", ())
-        chooses = name == "where" and numbers[2] == nest.same >= 0 and numbers[0] < len(nest.arrays) - 1
-        picks = any(step == "picked" for step, _, _ in nest.steps)
-        return numbers[0] if chooses and picks and lasts[numbers[0]] == UNIT else -1
-
-    def _blocks(self, size: Any, mask: Any, body: Callable[[Any], None]) -> None:
-        """A row by blocks; a block from which nothing is picked costs one test of the mask."""
-        builder, wide = self.builder, ir.IntType(8 * MASK_BLOCK)
-        count = ir.Constant(I64, MASK_BLOCK)
-        blocks = builder.sdiv(size, count)
-        done = builder.mul(blocks, count)
-
-        def block(number: Any) -> None:
-            start = builder.mul(number, count)
-            bits = builder.load(builder.bitcast(builder.gep(mask, [start]), wide.as_pointer()), align=1)
-            with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(wide, 0))):
-                loop(builder, count, lambda index: body(builder.add(start, index)))
-
-        loop(builder, blocks, block)
-        loop(builder, builder.sub(size, done), lambda index: body(builder.add(done, index)))
+            masked_rows.write_row(self.builder, size, rows[mask], body)
 
     def _following(self) -> List[Any]:
         """The addresses that the next part reads, as rows to prefetch from."""
@@ -372,7 +359,7 @@ class _Writer:
 
     def known(self) -> Dict[int, Any]:
         """The scalars by operand number."""
-        return dict(enumerate(self.scalars, len(self.dtypes) - 1))
+        return dict(enumerate(self.scalars, self.nest.read))
 
     def _can_be_wide(self, lasts: str, known: Collection[str] = WIDE) -> bool:
         """Whether the elements of a row can be computed as vectors."""
@@ -411,11 +398,15 @@ class _Writer:
 
     def value(self, places: List[Any], fixed: Dict[int, Any]) -> Any:
         """The result of the steps for the elements at ``places``, in the last array's dtype."""
+        last = len(self.kinds) - 1
+        return converted(self.builder, self.values(places, fixed)[last], self.kinds[last], self.dtypes[-1])
+
+    def values(self, places: List[Any], fixed: Dict[int, Any]) -> Dict[int, Any]:
+        """The elements at ``places`` and the results of all steps, by operand number."""
         values = {k: self.load(place, dtype) for k, (place, dtype) in enumerate(zip(places, self.dtypes))
                   if k not in fixed}
         values.update(fixed)
-        last = len(self.kinds) - 1
-        return converted(self.builder, self._with_steps(values)[last], self.kinds[last], self.dtypes[-1])
+        return self._with_steps(values)
 
     def _with_steps(self, values: Dict[int, Any]) -> Dict[int, Any]:
         """Values by operand number, with the results of all steps whose operands are among them."""
@@ -460,12 +451,14 @@ class _Writer:
     def load(self, place: Any, dtype: np.dtype[Any]) -> Any:
         pointer = self.builder.bitcast(place, memory_type(dtype).as_pointer())
         value = self.builder.load(pointer, align=1)
+        if self.scopes is not None:
+            self.scopes.mark_load(value)
         return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype.kind == "b" else value
 
-    def store(self, place: Any, value: Any) -> None:
+    def store(self, place: Any, value: Any) -> Any:
         if value.type == I1:
             value = self.builder.zext(value, I8)
-        self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=1)
+        return self.builder.store(value, self.builder.bitcast(place, value.type.as_pointer()), align=1)
 
 
 def can_share(nest: Nest) -> bool:

@@ -1,0 +1,144 @@
+"""Multi-output fusion: groups that read the same arrays become one group with several results (as XLA calls it).
+
+A group of graph/passes/fusion.py has one result. Its nest writes that array, and the nests that need it read it again.
+Groups of one block whose results have the same shape are merged here. One nest then computes all of them. A value that
+only the merged group needs is never written.
+
+All groups are written at the place of the last one. So until then no other operation may need one of the results, also
+not at an exit, and no operation may have an effect.
+"""
+
+from __future__ import annotations
+
+from typing import Collection, Dict, List, Optional, Set, cast
+
+from pijit.core.graph.ir import Block, Graph, Op, Value
+from pijit.core.graph.ops import ELEMENTWISE, PLACES_ELEMENTS
+from pijit.core.graph.passes.fusion import count_effects, effect_between, raises_flags, scalar_operation, watched
+from pijit.core.graph.types import Array
+from pijit.core.kernel.plan.graph_facts import GraphFacts, MergedGroup
+from pijit.core.kernel.plan.group_operands import find_leaves
+from pijit.core.kernel.plan.shape_classes import ShapeClass, ShapeClasses
+from pijit.core.kernel.plan.tiling import TilingRun, find_users
+
+MOST_RESULTS = 4
+"""The most arrays that one nest writes."""
+MOST_STEPS = 48
+"""The most operations of one nest: beyond that, its values do not fit into registers."""
+
+
+def find_merged(graph: Graph, facts: GraphFacts, excluded: Collection[Op], bounded: Collection[Value]
+                ) -> Dict[Op, MergedGroup]:
+    """The merged groups of a graph, by their last operation.
+
+    Args:
+        graph: the graph.
+        facts: its groups.
+        excluded: operations that are written in another way.
+        bounded: the arrays with exponent bounds, which nests of one result compute.
+    """
+    search = _Search(graph, facts, set(excluded), bounded)
+    for block in graph.blocks:
+        search.block(block)
+    return search.found
+
+
+def is_elementwise(run: TilingRun, facts: GraphFacts) -> bool:
+    """Whether a tiling run has only elementwise operations that nests compute: merging saves more than tiling."""
+    return all(op.name == "view" or bool(scalar_operation(op)) for op in run.all_ops(facts) - set(run.ahead))
+
+
+class _Search:
+    """Collects the merged groups of a graph."""
+
+    def __init__(self, graph: Graph, facts: GraphFacts, excluded: Set[Op], bounded: Collection[Value]) -> None:
+        self.found: Dict[Op, MergedGroup] = {}
+        self._facts, self._excluded, self._bounded = facts, excluded, bounded
+        self._users, self._escaping = find_users(graph)
+        self._classes = ShapeClasses(graph)
+        self._parts: List[List[Op]] = []
+        self._shape: Optional[ShapeClass] = None
+
+    def block(self, block: Block) -> None:
+        """Find the merged groups of a block."""
+        position = {op: number for number, op in enumerate(block.ops)}
+        effects = count_effects(block)
+        self._classes.enter(block)
+        for op in block.ops:
+            group = self._facts.group_of(op)
+            if op is not group[-1]:
+                continue
+            if self._parts and effect_between(effects, self._start(position), position[op]):
+                self._end(position)
+            shape = self._shape_of(group)
+            fits = shape is not None and self._fits(group, shape)
+            if self._parts and not fits and self._needs_results(group):
+                self._end(position)
+                fits = shape is not None
+            if fits:
+                self._parts.append(group)
+                self._shape = shape
+        self._end(position)
+
+    def _start(self, position: Dict[Op, int]) -> int:
+        return min(position[op] for group in self._parts for op in group)
+
+    def _results(self) -> Set[Value]:
+        return {cast(Value, group[-1].result) for group in self._parts}
+
+    def _needs_results(self, group: List[Op]) -> bool:
+        """Whether operations need a result of the merged group, to compute with or at an exit."""
+        results = self._results()
+        return any(not results.isdisjoint(op.args) or op.exit is not None and not results.isdisjoint(op.exit.values())
+                   for op in group)
+
+    def _shape_of(self, group: List[Op]) -> Optional[ShapeClass]:
+        """The shape class of a group that can be merged; None for other operations."""
+        last = group[-1]
+        if last.name not in ELEMENTWISE or last in self._excluded or last.result in self._bounded or not all(
+                self._can_merge(op) for op in group) or watched(group):
+            return None
+        kind = cast(Value, last.result).type
+        if not isinstance(kind, Array) or kind.ndim == 0 or kind.layout != "C" or kind.dtype.char not in "fd":
+            return None
+        leaves = find_leaves(group)[0]
+        if not leaves or any(cast(Array, leaf.type).layout != "C" for leaf in leaves):
+            return None
+        return self._classes.of(cast(Value, last.result))
+
+    @staticmethod
+    def _can_merge(op: Op) -> bool:
+        return op.name in ELEMENTWISE and op.name not in PLACES_ELEMENTS and op.exit is not None \
+            and bool(scalar_operation(op)) and not op.attrs.get("ordered")
+
+    def _fits(self, group: List[Op], shape: ShapeClass) -> bool:
+        """Whether a group can join the merged group: it has its shape, and they have values in common."""
+        if not self._parts:
+            return True
+        ops = [op for part in self._parts for op in part]
+        kind, first = cast(Value, group[-1].result).type, cast(Value, ops[-1].result).type
+        if shape != self._shape or kind != first or len(ops) + len(group) > MOST_STEPS:
+            return False
+        if any(map(raises_flags, ops)) != any(map(raises_flags, group)) or _ignored(ops) != _ignored(group):
+            return False
+        common = self._results().union(find_leaves(ops)[0])
+        return not common.isdisjoint(find_leaves(group)[0]) and not watched(ops + group)
+
+    def _end(self, position: Dict[Op, int]) -> None:
+        """Record the merged group, and start another one."""
+        parts, self._parts, self._shape = self._parts, [], None
+        while len(parts) > 1:
+            ops = sorted((op for part in parts for op in part), key=position.__getitem__)
+            inside = set(ops)
+            outputs = [part[-1] for part in parts if part[-1].result in self._escaping or not inside.issuperset(
+                self._users.get(cast(Value, part[-1].result), ()))]
+            if len(outputs) <= MOST_RESULTS:
+                if ops[-1] in outputs:
+                    self.found[ops[-1]] = MergedGroup(parts, ops, outputs)
+                return
+            parts = parts[:-1]
+
+
+def _ignored(ops: List[Op]) -> Set[object]:
+    """The floating-point flags that operations ignore."""
+    return {op.attrs.get("ignored") for op in ops if op.name == "ufunc"}
