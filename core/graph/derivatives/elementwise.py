@@ -57,7 +57,7 @@ def _angle(g: Any, r: Any, x: Any) -> Any:
 elementwise(np.add, "g; g", lambda g, r, x, y: g, lambda g, r, x, y: g)
 elementwise(np.subtract, "g; -g", lambda g, r, x, y: g, lambda g, r, x, y: -g)
 elementwise(np.multiply, "g y; g x", lambda g, r, x, y: g * y, lambda g, r, x, y: g * x)
-elementwise(np.divide, "g / y; -(g r) / y", lambda g, r, x, y: g / y, lambda g, r, x, y: -(g * r) / y, singular=True)
+elementwise(np.divide, "g / y; -(g / y) r", lambda g, r, x, y: g / y, lambda g, r, x, y: -(g / y * r), singular=True)
 elementwise(np.power, "g y x^(y-1); g r log x, 0 where x = 0 and y >= 0", _power_base, _power_exponent, singular=True)
 elementwise(np.float_power, "g y x^(y-1); g r log x, 0 where x = 0 and y >= 0", _power_base, _power_exponent,
             singular=True)

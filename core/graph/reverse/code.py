@@ -97,6 +97,10 @@ class Code:
             self.objects[known] = value
         return known
 
+    def value(self, number: str) -> Optional[Value]:
+        """The value with a number."""
+        return self._by_id.get(number)
+
     # ---- lengths of vectors ----
 
     def lacking(self, vector: str) -> Optional[Lacking]:

@@ -20,6 +20,7 @@ from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
 from pijit.core.graph.reverse.needs import Needs
 from pijit.core.graph.reverse.regions import Loop, Region, all_ops, region_of, walk
+from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.roots import STORES, Roots, constants_of
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.types import Scalar
@@ -147,6 +148,8 @@ class _Writer:
         forward, code.lines = code.lines, []
         split = bool(code.all_loops)
         code.depth += not split
+        for op in [] if split else rematerialised(self.items, self.needs.whole.read, self.roots):
+            self.forward.again(op)
         code.line("%s = %s" % (code.adjoint(self.result), self._seed()))
         backward.shapes[self.result] = ()
         backward.sequence(self.items)
@@ -164,12 +167,25 @@ class _Writer:
             carried = _read_first(code.lines)
             forward.append("    return %s" % ", ".join([result] + carried))
             code.line("return %s," % ", ".join(gradients))
-            backward_source = _function(name + "_backward", carried, code.lines)
+            backward_source = _function(name + "_backward", carried, self._equal_sizes(carried) + code.lines)
         else:
             forward.append("    with %s(all='ignore'):" % code.object(np.errstate, "errstate"))
             code.line("return %s" % ", ".join([result] + gradients))
             forward, backward_source = forward + code.lines, ""
         return Joint(name, _function(name, inputs, self._checks() + forward), backward_source, code.objects)
+
+    def _equal_sizes(self, names: Sequence[str]) -> List[str]:
+        """A test of sizes at the beginning of the backward part. It never fails; the compiler learns from it."""
+        code, found = self.code, {}  # type: Code, Dict[object, List[str]]
+        for name in names:
+            rows = re.match(r"s(\d+)_\d+$", name)
+            number = rows.group(1) if rows else name[1:].partition("_")[0]
+            value = code.value(number) if name[0] in "sv" else None
+            for axis, dim in enumerate(self.dims.of.get(value, ()) if value is not None else ()):
+                found.setdefault(self.dims.found(dim), []).append("%s.shape[%d]" % (name, axis + bool(rows)))
+        tests = ["%s != %s" % pair for dim, alike in found.items() if dim != 1 for pair in zip(alike, alike[1:])]
+        return ["    if %s:" % " or ".join(tests),
+                "        raise %s" % code.object(OtherShapes, "OtherShapes")] if tests else []
 
     def _seed(self) -> str:
         dtype = cast(Scalar, self.result.type).dtype

@@ -29,6 +29,7 @@ class SequenceNeeds:
         preserved: the versions that are needed after the next store; that store copies the array first.
         values: the needed values that are made outside of the sequence.
         roots: the arrays of outside that the sequence stores into and whose first version is needed.
+        read: the values that the backward parts of its items read.
         following: the needed values that are the next iteration's loop-carried values, with the loop-carried value.
     """
 
@@ -39,6 +40,7 @@ class SequenceNeeds:
         self.preserved: Set[Version] = set()
         self.values: Set[Value] = set()
         self.roots: Set[Value] = set()
+        self.read: Set[Value] = set()
         self.following: Dict[Value, Value] = {}
 
 
@@ -89,6 +91,7 @@ class Needs:
                     raise Irreversible("a loop that overwrites elements that its gradient needs")
         self._number(items, needs)
         reading = {item: list(self._read_backward(item)) for item in items}
+        needs.read = {value for found in reading.values() for value, _ in found}
         self._keep(items, needs, reading, self._carried(loop, needs) if loop is not None else {})
         for item in items:
             for value, after in reading[item]:

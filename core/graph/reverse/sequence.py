@@ -17,7 +17,19 @@ from pijit.core.graph.reverse.forward import expression, statement
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Guard, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
-from pijit.core.graph.types import Scalar
+from pijit.core.graph.types import Array, Scalar
+
+
+def _whole_update(code: Code, item: Item, root: Value) -> Optional[str]:
+    """The new version of an array, if an operation computes all of it from arrays of its dtype; else None."""
+    if not isinstance(item, Op) or item.name != "ufunc_into" or item.args[0] is not root:
+        return None
+    kind, ufunc = cast(Array, root.type), item.attrs["ufunc"]
+    shapes = [code.dims.of.get(value, ()) for value in item.args[1:]]
+    same = code.dims.are_full(code.dims.broadcast(shapes), root) and kind.layout == "C"
+    if not same or item.attrs["types"] != kind.dtype.char * ufunc.nin + "->" + kind.dtype.char:
+        return None
+    return "%s(%s)" % (code.object(ufunc, ufunc.__name__), ", ".join(map(code.name, item.args[1:])))
 
 
 class Forward:
@@ -62,19 +74,27 @@ class Forward:
         for item in items:
             self.before[item] = dict(code.now)
             if kept is None or item in kept:
+                update = None
                 for root in sorted(self.needs.stored_by(item), key=lambda value: value.id):
                     if root in kept_arrays or (root, needs.versions[item][root]) in needs.preserved:
                         name = code.fresh("v%d" % root.id)
-                        code.line("%s = %s.copy()" % (name, code.name(root)))
+                        update = _whole_update(code, item, root)
+                        code.line("%s = %s" % (name, update or code.name(root) + ".copy()"))
                         code.now[root] = name
                         kept_arrays.discard(root)
-                if isinstance(item, Op):
+                if update is not None:
+                    pass
+                elif isinstance(item, Op):
                     self._op(item)
                 elif isinstance(item, Loop):
                     self._loop(item, self.needs.is_active(item))
                 elif kept is None:
                     self._guard(item)
             self.after[item] = dict(code.now)
+
+    def again(self, op: Op) -> None:
+        """Write an operation on arrays a second time."""
+        self.code.line("%s = %s" % (self.code.name(cast(Value, op.result)), expression(self.code, op)))
 
     def _guard(self, guard: Guard) -> None:
         self._require(("not %s" if guard.holds else "%s") % self.code.name(guard.condition))

@@ -23,7 +23,7 @@ from pijit.core.kernel.plan.tiling import TilingRun, find_users
 
 MOST_RESULTS = 4
 """The most arrays that one nest writes."""
-MOST_STEPS = 48
+MOST_STEPS = 80
 """The most operations of one nest: beyond that, its values do not fit into registers."""
 
 
@@ -112,7 +112,10 @@ class _Search:
             and bool(scalar_operation(op)) and not op.attrs.get("ordered")
 
     def _fits(self, group: List[Op], shape: ShapeClass) -> bool:
-        """Whether a group can join the merged group: it has its shape, and they have values in common."""
+        """Whether a group can join the merged group: it has its shape, and they have values in common.
+
+        A group that would end the merged group may join it without values in common.
+        """
         if not self._parts:
             return True
         ops = [op for part in self._parts for op in part]
@@ -122,7 +125,8 @@ class _Search:
         if any(map(raises_flags, ops)) != any(map(raises_flags, group)) or _ignored(ops) != _ignored(group):
             return False
         common = self._results().union(find_leaves(ops)[0])
-        return not common.isdisjoint(find_leaves(group)[0]) and not watched(ops + group)
+        joins = not common.isdisjoint(find_leaves(group)[0]) or self._needs_results(group)
+        return joins and not watched(ops + group)
 
     def _end(self, position: Dict[Op, int]) -> None:
         """Record the merged group, and start another one."""

@@ -7,9 +7,10 @@ branches and requirements that every path to a block has passed. multi_output_fu
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Set, Tuple, cast
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
+from pijit.core.graph.loops import loops_of
 from pijit.core.graph.ops import ELEMENTWISE
 from pijit.core.graph.types import Array
 from pijit.core.graph.verify import dominators
@@ -21,7 +22,7 @@ _ONE = ("const", 1)
 
 
 class ShapeClasses:
-    """The shape classes of a graph's arrays, as they are known in one block after another.
+    """The shape classes of a graph's arrays, as they are known in one block at a time.
 
     Args:
         graph: the graph.
@@ -34,24 +35,60 @@ class ShapeClasses:
         self._proven = {block: list(self._proofs(block)) for block in self._over}
         self._same: Dict[Any, Any] = {}
         self._known: Dict[Value, ShapeClass] = {}
+        self._given: Dict[Value, Value] = {}
+        self._params: Dict[Value, ShapeClass] = {}
+        self._find_params(graph)
 
     def enter(self, block: Block) -> None:
         """Use what is proven when a block begins."""
+        self._use(self._over.get(block, ()))
+
+    def _use(self, blocks: Iterable[Block]) -> None:
+        """Use what is proven when these blocks begin."""
         self._same, self._known = {}, {}
-        for over in self._over.get(block, ()):
+        for over in blocks:
             for one, other in self._proven[over]:
                 (first, *rest), (second, *others) = self.number(one), self.number(other)
                 if not rest and not others and self._find(first) != self._find(second):
                     self._same[self._find(first)] = self._find(second)
         self._known = {}
 
+    def _find_params(self, graph: Graph) -> None:
+        """The classes of block parameters: those of all their arguments, if these agree.
+
+        The search assumes that they agree, until an argument shows the opposite. It uses tests that ran before any loop:
+        others tell about sizes of one iteration.
+        """
+        loops = loops_of(graph, self._over)
+        inside: Set[Block] = set().union(*[loop.body for loop in loops])
+        self._use([block for block in self._over if block not in inside and all(
+            block in self._over[loop.header] for loop in loops)])
+        given: Dict[Value, List[Value]] = {}
+        for block in self._over:
+            for jump in _jumps(block):
+                for param, arg in zip(jump.block.params, jump.args):
+                    if isinstance(param.type, Array):
+                        first = jump.block not in self._over[block]  # an edge into the loop, if it is one
+                        given.setdefault(param, []).insert(0 if first else len(given.get(param, ())), arg)
+        self._given = {param: args[0] for param, args in given.items()}
+        changed = True
+        while changed:
+            wrong = [param for param, args in given.items() if param in self._given and any(
+                self.of(arg) != self.of(param) for arg in args)]
+            for param in wrong:
+                del self._given[param]
+            changed, self._known = bool(wrong), {}
+        self._params = {param: self.of(param) for param in self._given}
+
     def of(self, value: Value) -> ShapeClass:
         """The class of an array."""
         found = self._known.get(value)
         if found is None:
-            op = self._made.get(value)
+            op, given = self._made.get(value), self._given.get(value)
             derive = None if op is None else _elementwise if op.name in ELEMENTWISE else _DERIVED.get(op.name)
             shape = derive(self, cast(Op, op)) if derive is not None else None
+            if given is not None:
+                shape = self._params[value] if value in self._params else self.of(given)
             if shape is None:
                 shape = tuple(frozenset([("size", value, axis)]) for axis in range(cast(Array, value.type).ndim))
             self._known[value] = found = tuple(map(self._reduced, shape))

@@ -1,14 +1,14 @@
 /* Large results: arrays that look like NumPy's own, with memory that is reused after their end.
  *
- * The C library returns large blocks to the system, and clearing the pages of new blocks can take longer than the
- * computation. So the arrays name a handler (NEP 49) that takes memory from the buffer pool. It has the name of NumPy's
+ * The C library returns large blocks to the system, also when two blocks of some 100 KiB become free at the end of its
+ * heap. Clearing the pages of new blocks can take longer than the computation. So the arrays name a handler (NEP 49) that takes memory from the buffer pool. It has the name of NumPy's
  * own handler. A probe verifies which field of an array contains the handler. If the program has set another handler,
  * or NumPy has no handlers, results are on NumPy's memory. */
 #include "runtime/arrays/large_results.h"
 #include "launcher/abi.h"
 #include "runtime/arrays/buffer_pool.h"
 
-#define RESULT_SMALLEST (1024 * 1024) /* bytes; the C library keeps the pages of smaller blocks after first use */
+#define RESULT_SMALLEST BUFFER_POOL_SMALLEST /* bytes; the C library keeps the pages of smaller blocks */
 
 #ifdef NPY_1_22_API_VERSION
 
