@@ -10,7 +10,6 @@ A joint function has no effects. So if it raises, the tape runs the call again, 
 from __future__ import annotations
 
 import builtins
-import functools
 import linecache
 import sys
 import types
@@ -18,6 +17,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from pijit.core.error_states import enter_ignoring, enter_raising, leave
 from pijit.core.errors import report_internal
 from pijit.core.reasons import reason
 from pijit.core.stance import current
@@ -229,27 +229,25 @@ def _is_plain(value: Any) -> bool:
     return type(value) is float or isinstance(value, np.floating)
 
 
-@functools.lru_cache(maxsize=64)
-def _raising(settings: Tuple[str, ...]) -> Dict[str, str]:
-    """The error state that raises what another state does not ignore; ``settings`` are the values of `np.geterr`."""
-    return {kind: "ignore" if what == "ignore" else "raise" for kind, what in zip(np.geterr(), settings)}
-
-
 def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
     """The result of the joint function, or None if it raised. The caller's error state decides what NumPy reports."""
     if not entry.are_plain and not all(_is_plain(inputs[position]) for position in entry.wanted):
         return None
+    raising = enter_raising()
     try:
-        with np.errstate(**_raising(tuple(np.geterr().values()))):  # type: ignore[arg-type]
-            value, *rest = entry.function(*inputs)
-        gradients = rest
+        value, *gradients = entry.function(*inputs)
         if entry.backward is not None:
-            with np.errstate(all="ignore"):
-                gradients = entry.backward(*rest)
+            ignoring = enter_ignoring()
+            try:
+                gradients = entry.backward(*gradients)
+            finally:
+                leave(ignoring)
     except Exception as error:
         from pijit.core.asynchronous_exceptions import raise_asynchronous
 
         raise_asynchronous(error)
         return None
+    finally:
+        leave(raising)
     return Found(value, [g if type(inputs[position]) is np.ndarray else type(inputs[position])(g)
                          for position, g in zip(entry.wanted, gradients)])

@@ -90,6 +90,7 @@ class GradFunction:
         _check_limit(tape_limit)
         self._has_aux, self._strict, self._with_value, self._tape_limit = has_aux, strict, with_value, tape_limit
         self._kernels: Any = None
+        self._compiles = why_not_python() is None
         functools.update_wrapper(self, f, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -104,7 +105,7 @@ class GradFunction:
 
     def _by_kernel(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], **options: Any) -> Any:
         """Value and gradients of a call that needs no tape, or None."""
-        if self._has_aux or STATE.tapes or why_not_python() is not None:
+        if self._has_aux or STATE.tapes or not self._compiles:
             return None
         if self._kernels is None:
             from pijit.gradient_kernels import GradientKernels

@@ -1,4 +1,4 @@
-"""Additions to shifted parts of a vector become one statement: the same bits, and what is left as it is."""
+"""Additions to shifted parts of an array become one statement: the same bits, and what is left as it is."""
 
 import textwrap
 
@@ -34,31 +34,71 @@ g[3:] += q * 0.5
 g[1:-2] += q / 3.0
 g[:-3] += q * w
 """
-LENGTHS = {"v": 0, "c": NUMBER, "w": 1}
+PLATE = """
+q = g[1:-1, 1:-1].copy()
+a = 0.0 + q
+g[1:-1, 1:-1] = 0.0
+b = f(a, 0.25)
+g[1:-1, 2:] += b
+g[1:-1, :-2] += f(b, 0.5) * w
+g[:-2, 1:-1] += b * v[1:-1, 2:]
+g[2:, 1:-1] += b - c
+"""
+UPWIND_2 = """
+q = g[:, 1:].copy()
+g[:, 1:] += q * v[:, :-1]
+g[:, :-1] += q * 0.5
+g[:, 1:] += q
+"""
+CUBE = """
+q = g[1:, :-1, 1:-1].copy()
+g[1:, :-1, 1:-1] = 0.0 + q
+g[:-1, 1:, 2:] += q * 2.0
+g[1:, 1:, :-2] += q * v[:-1, 1:, 1:-1]
+"""
+SHIFTS = """
+g3 = 2.0 * v[1:]
+g4 = g3 * w
+g = zeros(v)
+g[:-1] += -g4
+a = g4 + c
+g[1:] += a * w
+g[:-1] += f(a, 1.5)
+"""
+LENGTHS = {"v": (0,), "c": NUMBER, "w": (1,)}
 
 
 def lacking_of(lengths):
-    return lambda vector: lengths.get if vector == "g" else None
+    return lambda name: lengths.get if name == "g" else None
 
 
-def run(lines, n, lengths):
+def run(lines, n, lengths, ndim=1):
     random = np.random.RandomState(n)
-    names = {"f": lambda x, y: x * 0.75 + y, "g": random.normal(size=n), "v": random.normal(size=n), "c": 0.3, "h": 1.0,
-             "w": random.normal(size=n - lengths["w"])}
+    shape = tuple(n + axis for axis in range(ndim))
+    names = {"f": lambda x, y: x * 0.75 + y, "g": random.normal(size=shape), "v": random.normal(size=shape), "c": 0.3,
+             "h": 1.0, "w": random.normal(size=tuple(size - cut for size, cut in zip(shape, lengths["w"]))),
+             "zeros": np.zeros_like}
     exec("\n".join(lines), names)
     return names["g"].tobytes()
 
 
-@pytest.mark.parametrize("source, lengths", [(HEAT, LENGTHS), (UPWIND, LENGTHS), (SECOND, dict(LENGTHS, w=3))])
+def gathered(lines, lengths=LENGTHS, functions=("f",), temporary=("a", "b")):
+    return gather(lines, lacking_of(lengths), set(functions), set(temporary).__contains__, {"zeros"})
+
+
+@pytest.mark.parametrize("source, lengths", [
+    (HEAT, LENGTHS), (UPWIND, LENGTHS), (SECOND, dict(LENGTHS, w=(3,))), (SHIFTS, LENGTHS),
+    (PLATE, {"v": (0, 0), "c": NUMBER, "w": (2, 2)}), (UPWIND_2, {"v": (0, 0), "w": (0, 1)}),
+    (CUBE, {"v": (0, 0, 0), "w": (1, 1, 2)})])
 def test_bits_are_those_of_the_statements(source, lengths):
-    lines = textwrap.indent(source.strip("\n"), "").split("\n")
-    found = gather(lines, lacking_of(lengths), {"f"}, {"a", "b"})
-    assert found.name == "g" and len(found.lines) != len(lines)
-    assert sum(line.startswith("g[") and "q[" in line and line.count("q") > 2 for line in found.lines) == 1
-    for n in range(found.least, found.least + 9):
-        assert run(found.lines, n, lengths) == run(lines, n, lengths)
-    for n in (1000, 1001):
-        assert run(found.lines, n, lengths) == run(lines, n, lengths)
+    lines, ndim = source.strip("\n").split("\n"), len(lengths["v"])
+    found = gathered(lines, lengths)
+    assert found.name == "g" and found.lines != lines and len(found.least) == ndim
+    whole = [line for line in found.lines if line.startswith("g[") and " = (((" in line]
+    assert len(whole) == 1 and not any(line.startswith("a =") for line in found.lines)
+    least = max(size - axis for axis, size in enumerate(found.least))
+    for n in list(range(least, least + 9)) + [40, 41]:
+        assert run(found.lines, n, lengths, ndim) == run(lines, n, lengths, ndim)
 
 
 @pytest.mark.parametrize("old, new", [
@@ -69,15 +109,15 @@ def test_bits_are_those_of_the_statements(source, lengths):
     ("q = g[1:-1].copy()", "q = k[1:-1].copy()")])
 def test_other_statements_stay(old, new):
     lines = HEAT.strip("\n").replace(old, new).split("\n")
-    assert gather(lines, lacking_of(LENGTHS), {"f"}, {"a", "b"}) is None
+    assert gathered(lines) is None
 
 
 def test_long_expressions_stay():
     body = ["q = g[1:-1].copy()", "a = q"] + ["a = a + a"] * 14 + ["g[1:-1] = 0.0 + a", "g[2:] += a", "g[:-2] += a"]
-    assert gather(body, lacking_of(LENGTHS), set(), {"a"}) is None
+    assert gathered(body) is None
 
 
 def test_lines_keep_their_indentation():
     lines = textwrap.indent(HEAT.strip("\n"), "        ").split("\n")
-    found = gather(lines, lacking_of(LENGTHS), {"f"}, {"a", "b"})
-    assert all(line.startswith("        ") and line[8] != " " for line in found.lines) and found.least == 4
+    found = gathered(lines)
+    assert all(line.startswith("        ") and line[8] != " " for line in found.lines) and found.least == (4,)

@@ -9,13 +9,19 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, cas
 
 import numpy as np
 
+from pijit.core.graph.derivatives import ELEMENTWISE
+from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.gather import NUMBER, Lacking
+from pijit.core.graph.reverse.gather import NUMBER, Cuts, Lacking
 from pijit.core.graph.reverse.regions import Item, Loop, all_ops, values_of, walk
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array, Scalar
+
+_RULES = frozenset([partial for rule in ELEMENTWISE.values() for partial in rule.partials] + [
+    cast_to, strong_zero_array])
+"""Functions that the backward part calls and that are computed element by element."""
 
 MOST_LINES = 600
 """The most lines of a joint function: nested loops repeat their bodies."""
@@ -35,7 +41,7 @@ class Code:
         objects: the objects that the source refers to, by their names.
         inputs: the inputs of the function.
         outermost: the values that the function computes outside of loops, and its inputs.
-        lengths: the least number of elements of vectors, by their size.
+        lengths: the least size of axes.
         now: the names of arrays whose current version has another name than the first one.
     """
 
@@ -101,43 +107,48 @@ class Code:
         """The value with a number."""
         return self._by_id.get(number)
 
-    # ---- lengths of vectors ----
+    # ---- sizes of adjoints and other arrays ----
 
-    def lacking(self, vector: str) -> Optional[Lacking]:
-        """For the adjoint of a vector, what tells how many elements fewer other variables have."""
-        whole = self._length(vector[1:])
-        if whole is None or whole[1] or not isinstance(whole[0], Size) or whole[0].array not in self.inputs:
+    def lacking(self, adjoint: str) -> Optional[Lacking]:
+        """For the adjoint of an array, what tells how many elements fewer other variables have along each axis."""
+        whole = self._lengths(adjoint[1:])
+        if not whole or any(cut or not isinstance(dim, Size) or dim.array not in self.inputs for dim, cut in whole):
             return None
 
-        def found(name: str) -> Optional[int]:
+        def found(name: str) -> Optional[Cuts]:
             if name in self.objects:
                 return NUMBER if isinstance(self.objects[name], (np.generic, np.dtype)) else None
             if name[:1] not in "vg" or not name[1:2].isdigit():
                 return None
-            value = self._by_id.get(name[1:].partition("_")[0])
+            number = name[1:].partition("_")[0]
+            value = self._by_id.get(number)
             if value is not None and isinstance(value.type, Scalar):
                 return NUMBER
-            length = self._length(name[1:].partition("_")[0]) if name[0] == "v" else None
-            return length[1] if length is not None and length[0] == whole[0] else None
+            lengths = self._lengths(number) if name[0] == "v" else []
+            if [dim for dim, _ in lengths] != [dim for dim, _ in whole]:
+                return None
+            return tuple(cut for _, cut in lengths)
         return found
 
-    def _length(self, number: str) -> Optional[Tuple[Dim, int]]:
-        """The length of a vector: a size, and how many elements fewer it has; None for other values."""
-        value = self._by_id.get(number)
-        dims = self.dims.of.get(value, ()) if value is not None else ()
-        if len(dims) != 1:
-            return None
-        dim, lacking = self.dims.found(dims[0]), 0
-        while isinstance(dim, Size) and dim in self.dims.cuts:
-            whole, cut = self.dims.cuts[dim]
-            dim, lacking = self.dims.found(whole), lacking + cut
-        return dim, lacking
+    def _lengths(self, number: str) -> List[Tuple[Dim, int]]:
+        """For each axis of an array: a size, and how many elements fewer it has; none for other values."""
+        value, found = self._by_id.get(number), []
+        for one in self.dims.of.get(value, ()) if value is not None else ():
+            dim, lacking = self.dims.found(one), 0
+            while isinstance(dim, Size) and dim in self.dims.cuts:
+                whole, cut = self.dims.cuts[dim]
+                dim, lacking = self.dims.found(whole), lacking + cut
+            found.append((dim, lacking))
+        return found
 
-    def require_length(self, vector: str, least: int) -> None:
-        """Require that a vector has ``least`` elements or more."""
-        length = self._length(vector[1:])
-        assert length is not None
-        self.lengths[length[0]] = max(least, self.lengths.get(length[0], 0))
+    def require_lengths(self, adjoint: str, least: Sequence[int]) -> None:
+        """Require that an array has these sizes at least."""
+        for (dim, _), size in zip(self._lengths(adjoint[1:]), least):
+            self.lengths[dim] = max(size, self.lengths.get(dim, 0))
+
+    def elementwise(self) -> Set[str]:
+        """The names of the functions that are computed element by element."""
+        return {name for name, value in self.objects.items() if isinstance(value, np.ufunc) or value in _RULES}
 
     # ---- sizes ----
 

@@ -1,20 +1,21 @@
 """Gathering: additions to shifted parts of one adjoint become one nest.
 
-The adjoint of a stencil adds to parts of one vector that overlap::
+The adjoint of a stencil adds to parts of one array that overlap::
 
     q = g[1:-1].copy()
     g[1:-1] = 0.0 + q
     g[2:] += 0.5 * q
     g[:-2] += 0.25 * q
 
-Each statement goes over the whole vector. Here each element gathers its terms instead, in the same order. The elements
-at the ends, which lack some terms, are computed apart::
+Each statement goes over the whole array. Here each element gathers its terms instead, in the same order. The elements
+at the ends of each axis, which lack some terms, are computed apart::
 
     g[2:-2] = ((0.0 + q[1:-1]) + 0.5 * q[:-2]) + 0.25 * q[2:]
     g[1:2] = 0.0 + q[0:1]
     ...
 
-`LoopAdjoints` calls `gather` with the lines of one iteration.
+The array may also begin as zeros: then all statements are additions. `LoopAdjoints` calls `gather` with the lines of
+one iteration, and `joint` with those of a function without loops.
 """
 
 from __future__ import annotations
@@ -22,30 +23,38 @@ from __future__ import annotations
 import ast
 import functools
 import textwrap
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
-Lacking = Callable[[str], Optional[int]]
-"""Tells how many elements fewer than the vector an array has; `NUMBER` for numbers, None where that is not known."""
+Cuts = Tuple[int, ...]
+"""For each axis, how many elements fewer than the adjoint an array has."""
 
-NUMBER = -1
+Lacking = Callable[[str], Optional[Cuts]]
+"""Tells this about a variable; `NUMBER` for numbers, None where it is not known."""
 
-MOST_TEXT = 6000
+NUMBER: Cuts = ()
+
+Range = Tuple[int, Optional[int]]
+"""The start and the stop of a slice."""
+
+WHOLE: Range = (0, None)
+
+MOST_TEXT = 12000
 """The most characters of the statements that replace others."""
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
 class Part(NamedTuple):
-    """A slice ``name[low:-high]`` of a vector."""
+    """A part ``name[low:-high, ...]`` of an array, with both numbers for each axis."""
 
     name: str
-    low: int
-    high: int
+    low: Tuple[int, ...]
+    high: Tuple[int, ...]
 
     @property
-    def cut(self) -> int:
-        """The number of elements that are not in the slice."""
-        return self.low + self.high
+    def cuts(self) -> Cuts:
+        """For each axis, the number of elements that are not in the part."""
+        return tuple(low + high for low, high in zip(self.low, self.high))
 
 
 class Update(NamedTuple):
@@ -57,11 +66,11 @@ class Update(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The new lines, the vector that they change, and the least number of elements for which they are right."""
+    """The new lines, the array that they change, and the least sizes for which they are right."""
 
     lines: List[str]
     name: str
-    least: int
+    least: Tuple[int, ...]
 
 
 class _Unknown(Exception):
@@ -69,29 +78,43 @@ class _Unknown(Exception):
 
 
 def gather(lines: Sequence[str], lacking: Callable[[str], Optional[Lacking]], elementwise: Set[str],
-           temporary: Set[str]) -> Optional[Gathered]:
-    """Gather the additions to one vector, if that is possible.
+           temporary: Callable[[str], bool], zeros: Set[str] = frozenset()) -> Optional[Gathered]:  # type: ignore[assignment]
+    """Gather the additions to one array, if that is possible.
 
     Args:
-        lines: the statements of an iteration.
-        lacking: for the name of a vector, what tells the lengths of other variables; None for other arrays.
+        lines: the statements.
+        lacking: for the name of an adjoint, what tells the sizes of other variables; None for other arrays.
         elementwise: the names of functions that are computed element by element.
-        temporary: the variables that only this iteration needs.
+        temporary: tells whether only these statements need a variable.
+        zeros: the names of functions that make arrays of zeros.
     """
     indent = lines[0][:len(lines[0]) - len(lines[0].lstrip())] if lines else ""
     statements = ast.parse(textwrap.dedent("\n".join(lines))).body
     if len(statements) != len(lines):
         return None
     for number, statement in enumerate(statements):
+        name, copy = _zeroed(statement, zeros), ""
         copied = _copied(statement)
-        lengths = lacking(copied[1].name) if copied is not None else None
-        if copied is not None and lengths is not None:
-            window = _Window(statements, number, copied, lengths, elementwise, temporary)
+        if copied is not None:
+            copy, name = copied[0], copied[1].name
+        lengths = lacking(name) if name else None
+        if lengths is not None:
+            window = _Window(statements, number, copied[1] if copied else None, name, copy, lengths, elementwise,
+                             temporary)
             found = window.lines()
             if found is not None:
                 made = lines[:number + 1], [indent + line for line in found], lines[window.end:]
-                return Gathered([line for part in made for line in part], copied[1].name, window.low + window.high)
+                return Gathered([line for part in made for line in part], name, window.least())
     return None
+
+
+def _zeroed(statement: ast.stmt, zeros: Set[str]) -> str:
+    """The name of an array that a statement makes of zeros, or ""."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
+            and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Name) \
+            and statement.value.func.id in zeros:
+        return statement.targets[0].id
+    return ""
 
 
 def _copied(statement: ast.stmt) -> Optional[Tuple[str, Part]]:
@@ -119,45 +142,61 @@ def _literal(node: Any) -> Any:
 
 
 def _part(node: Any) -> Optional[Part]:
-    """A slice of a vector with literal ends, or None."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) \
-            or not isinstance(node.slice, ast.Slice) or node.slice.step is not None:
+    """A part of an array with literal ends, or None."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return None
-    low = 0 if node.slice.lower is None else _number(node.slice.lower)
-    high = 0 if node.slice.upper is None else _number(node.slice.upper)
-    if low is None or high is None or low < 0 or high > 0 or high == 0 and node.slice.upper is not None:
+    index = getattr(node.slice, "value", node.slice)  # up to CPython 3.8 a tuple is in an Index
+    slices = index.elts if isinstance(index, ast.Tuple) else getattr(node.slice, "dims", [node.slice])
+    ends = [_ends(one) for one in slices]
+    if None in ends:
         return None
-    return Part(node.value.id, low, -high)
+    return Part(node.value.id, tuple(low for low, _ in ends), tuple(high for _, high in ends))  # type: ignore[misc]
+
+
+def _ends(node: Any) -> Optional[Tuple[int, int]]:
+    """How many elements a slice leaves out at the beginning and at the end."""
+    if not isinstance(node, ast.Slice) or node.step is not None:
+        return None
+    low = 0 if node.lower is None else _number(node.lower)
+    high = 0 if node.upper is None else _number(node.upper)
+    if low is None or high is None or low < 0 or high > 0 or high == 0 and node.upper is not None:
+        return None
+    return low, -high
+
+
+def _slices(ranges: Sequence[Range]) -> str:
+    return "[%s]" % ", ".join("%s:%s" % (start or "", "" if stop is None else stop) for start, stop in ranges)
 
 
 class _Window:
-    """Statements from a copy of a part to the last update of the same vector."""
+    """Statements from a copy of a part, or from zeros, to the last update of the same array."""
 
-    def __init__(self, statements: Sequence[ast.stmt], start: int, copied: Tuple[str, Part], lacking: Lacking,
-                 elementwise: Set[str], temporary: Set[str]) -> None:
-        self.copy, self.part = copied
+    def __init__(self, statements: Sequence[ast.stmt], start: int, part: Optional[Part], name: str, copy: str,
+                 lacking: Lacking, elementwise: Set[str], temporary: Callable[[str], bool]) -> None:
+        self.copy, self.name, self.part = copy, name, part
         self.start = self.end = start + 1
         self.updates: List[Update] = []
         self._lacking, self._elementwise = lacking, elementwise
         self._assigned: Dict[str, int] = {}
-        self._collect(statements)
-        self.low = max([self.part.low] + [update.part.low for update in self.updates])
-        self.high = max([self.part.high] + [update.part.high for update in self.updates])
+        self._collect(statements, {} if copy else _adjoints(statements[:start]))
+        parts = [update.part for update in self.updates] + ([part] if part is not None else [])
+        self.low = tuple(map(max, zip(*(one.low for one in parts))))
+        self.high = tuple(map(max, zip(*(one.high for one in parts))))
         later = {node.id for statement in statements[self.end:] for node in ast.walk(statement)
                  if isinstance(node, ast.Name)}
         inside = {name for name, number in self._assigned.items() if number < self.end}
-        self._needed_later = bool(inside & later) or not inside <= temporary
+        self._needed_later = bool(inside & later) or not all(map(temporary, inside))
 
-    def _collect(self, statements: Sequence[ast.stmt]) -> None:
-        values: Dict[str, Any] = {}
+    def _collect(self, statements: Sequence[ast.stmt], values: Dict[str, Any]) -> None:
         for number in range(self.start, len(statements)):
             statement = statements[number]
             update = self._update(statement)
             if update is not None:
                 self.updates.append(update._replace(value=_Bound(update.value, dict(values))))
+                self.part = self.part or update.part
                 self.end = number + 1
             elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
-                    and statement.targets[0].id != self.copy:
+                    and statement.targets[0].id not in (self.copy, self.name):
                 name = statement.targets[0].id
                 values[name] = _Bound(statement.value, dict(values))
                 self._assigned.setdefault(name, number)
@@ -165,68 +204,87 @@ class _Window:
                 return
 
     def _update(self, statement: ast.stmt) -> Optional[Update]:
-        """A statement that changes a part of the vector that is as long as the copied part."""
+        """A statement that changes a part of the array that is as large as the first one."""
         target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
         part = _part(target)
-        if part is None or part.name != self.part.name or part.cut != self.part.cut:
+        if part is None or part.name != self.name or self.part is not None and part.cuts != self.part.cuts:
             return None
         if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
             return Update(part, True, statement.value)
         return Update(part, False, statement.value) if isinstance(statement, ast.Assign) else None
 
+    def least(self) -> Tuple[int, ...]:
+        """The least sizes of the array."""
+        return tuple(low + high for low, high in zip(self.low, self.high))
+
     def lines(self) -> Optional[List[str]]:
-        """The statements that replace the window's, without the copy; None if it is left as it is."""
+        """The statements that replace the window's, after its first one; None if it is left as it is."""
         parts = {update.part for update in self.updates}
         if len(self.updates) < 3 or len(parts) < 2 or self._needed_later or any(
-                not update.adds for update in self.updates[1:]) or not self.updates[0].adds \
-                and self.updates[0].part != self.part:
+                not update.adds for update in self.updates[1:]) or not self.updates[0].adds and (
+                    not self.copy or self.updates[0].part != self.part):
             return None
         try:
-            found = [self._inner()] + self._ends()
+            found = [self._inner(), *self._outer()]
         except _Unknown:
             return None
         return found if sum(map(len, found)) <= MOST_TEXT else None
 
+    def _inside(self, axis: int) -> Range:
+        """The elements of an axis that all updates change."""
+        return self.low[axis], -self.high[axis] or None
+
     def _inner(self) -> str:
         """The statement for the elements that all updates change."""
-        whole = "%s[%d:%s]" % (self.part.name, self.low, -self.high if self.high else "")
-        text = whole if self.updates[0].adds else ""
+        axes = range(len(self.low))
+        whole = self.name + _slices(list(map(self._inside, axes)))
+        text = whole if self.updates[0].adds and self.copy else "" if self.copy else "0.0"
         for update in self.updates:
-            term = self._text(update.value, self.low - update.part.low, -(self.high - update.part.high) or None)
+            term = self._text(update.value, [self._within(update.part, axis) for axis in axes])
             text = "(%s + %s)" % (text, term) if text else term
         return "%s = %s" % (whole, text)
 
-    def _ends(self) -> List[str]:
-        """The statements for the elements at the ends."""
-        found = []
+    def _within(self, part: Part, axis: int) -> Range:
+        """The same elements of an axis, counted in a part."""
+        return self.low[axis] - part.low[axis], part.high[axis] - self.high[axis] or None
+
+    def _outer(self) -> Iterator[str]:
+        """The statements for the elements at the ends of the axes."""
+        axes = range(len(self.low))
         for update in self.updates:
-            sign = "+=" if update.adds else "="
-            missing = self.low - update.part.low
-            if missing:
-                found.append("%s[%d:%d] %s %s" % (self.part.name, update.part.low, self.low, sign,
-                                                  self._text(update.value, 0, missing)))
-            missing = self.high - update.part.high
-            if missing:
-                found.append("%s[%d:%s] %s %s" % (self.part.name, -self.high, -update.part.high or "", sign,
-                                                  self._text(update.value, -missing, None)))
-        return found
+            part = update.part
+            for axis in axes:
+                for own, place in self._beyond(part, axis):
+                    places = [self._inside(k) for k in axes[:axis]] + [place] + [
+                        (part.low[k], -part.high[k] or None) for k in axes[axis + 1:]]
+                    within = [self._within(part, k) for k in axes[:axis]] + [own] + [WHOLE] * len(axes[axis + 1:])
+                    yield "%s%s %s %s" % (self.name, _slices(places), "+=" if update.adds else "=",
+                                          self._text(update.value, within))
+
+    def _beyond(self, part: Part, axis: int) -> Iterator[Tuple[Range, Range]]:
+        """The elements of an axis that a part has and others lack: counted in the part, and in the array."""
+        before, after = self.low[axis] - part.low[axis], self.high[axis] - part.high[axis]
+        if before:
+            yield (0, before), (part.low[axis], self.low[axis])
+        if after:
+            yield (-after, None), (-self.high[axis], -part.high[axis] or None)
 
     # ---- expressions ----
 
-    def _text(self, value: Union["_Bound", Any], start: int, stop: Optional[int], known: Any = None) -> str:
-        """An expression for elements ``start:stop`` of the copied part."""
+    def _text(self, value: Union["_Bound", Any], ranges: Sequence[Range], known: Any = None) -> str:
+        """An expression for some elements, counted in the first part."""
         if isinstance(value, _Bound):
-            return self._text(value.node, start, stop, value.values)
-        node, inner = value, functools.partial(self._text, start=start, stop=stop, known=known)
-        piece = "" if start == 0 and stop is None else "[%s:%s]" % (start, "" if stop is None else stop)
+            return self._text(value.node, ranges, value.values)
+        node, inner = value, functools.partial(self._text, ranges=ranges, known=known)
+        piece = "" if all(one == WHOLE for one in ranges) else _slices(ranges)
         if isinstance(node, ast.Name):
-            return self._name(node.id, piece, start, stop, known)
+            return self._variable(node.id, piece, ranges, known)
         if isinstance(node, ast.Subscript):
-            part = _part(node)
-            if part is None or part.name in known or part.name == self.part.name \
-                    or self._lacking(part.name) != self.part.cut - part.cut:
+            part, cuts = _part(node), self._lacking(node.value.id) if isinstance(node.value, ast.Name) else None
+            if part is None or part.name in known or part.name == self.name or not cuts \
+                    or len(cuts) != len(part.low) or self._cuts() != tuple(map(sum, zip(cuts, part.cuts))):
                 raise _Unknown
-            return "%s[%d:%s]%s" % (part.name, part.low, -part.high if part.high else "", piece)
+            return part.name + _slices([(low, -high or None) for low, high in zip(part.low, part.high)]) + piece
         if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
             return "(%s %s %s)" % (inner(node.left), _SIGNS[type(node.op)], inner(node.right))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._elementwise \
@@ -239,17 +297,33 @@ class _Window:
             return repr(number)
         raise _Unknown
 
-    def _name(self, name: str, piece: str, start: int, stop: Optional[int], known: Any) -> str:
+    def _cuts(self) -> Cuts:
+        assert self.part is not None
+        return self.part.cuts
+
+    def _variable(self, name: str, piece: str, ranges: Sequence[Range], known: Any) -> str:
         if name in known:
-            return self._text(known[name], start, stop)
+            return self._text(known[name], ranges)
         if name == self.copy:
             return name + piece
-        lacking = self._lacking(name)
-        if lacking == NUMBER:
+        cuts = self._lacking(name)
+        if cuts == NUMBER:
             return name
-        if lacking != self.part.cut or name == self.part.name:
+        if cuts != self._cuts() or name == self.name:
             raise _Unknown
         return name + piece
+
+
+def _adjoints(statements: Sequence[ast.stmt]) -> Dict[str, Any]:
+    """What the adjoints stand for that statements have computed. Their sizes are not known."""
+    values: Dict[str, Any] = {}
+    for statement in statements:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+        name = target.id if isinstance(target, ast.Name) else getattr(getattr(target, "value", None), "id", "")
+        values.pop(name, None)
+        if isinstance(statement, ast.Assign) and isinstance(target, ast.Name) and name[:1] == "g":
+            values[name] = _Bound(statement.value, dict(values))
+    return values
 
 
 class _Bound(NamedTuple):

@@ -18,6 +18,7 @@ from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
+from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.needs import Needs
 from pijit.core.graph.reverse.regions import Loop, Region, all_ops, region_of, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
@@ -158,6 +159,8 @@ class _Writer:
                 raise Irreversible("nothing flows to an argument")
             backward.fill(value)
         result, gradients = code.name(self.result), [code.adjoint(value) for value in self.wanted]
+        if not split:
+            self._gather(set(gradients))
         for loop in code.all_loops:
             old, new = self.forward.least_name(loop) + ":", "%d:" % backward.loops.least.get(loop, 1)
             forward = [line.replace(old, new) for line in forward]
@@ -173,6 +176,15 @@ class _Writer:
             code.line("return %s" % ", ".join([result] + gradients))
             forward, backward_source = forward + code.lines, ""
         return Joint(name, _function(name, inputs, self._checks() + forward), backward_source, code.objects)
+
+    def _gather(self, kept: Set[str]) -> None:
+        """Gather additions to parts of arrays; ``kept`` are the variables that are returned."""
+        code, zeros = self.code, {self.code.object(np.zeros_like, "zeros_like"), self.code.object(np.zeros, "zeros")}
+        found = gather(code.lines, code.lacking, code.elementwise(), lambda name: name not in kept, zeros)
+        while found is not None:
+            code.lines = found.lines
+            code.require_lengths(found.name, found.least)
+            found = gather(code.lines, code.lacking, code.elementwise(), lambda name: name not in kept, zeros)
 
     def _equal_sizes(self, names: Sequence[str]) -> List[str]:
         """A test of sizes at the beginning of the backward part. It never fails; the compiler learns from it."""

@@ -11,10 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Dict, List, Set, Tuple
 
-import numpy as np
-
-from pijit.core.graph.derivatives import ELEMENTWISE
-from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.gather import gather
@@ -22,10 +18,6 @@ from pijit.core.graph.reverse.regions import Loop, all_ops, walk
 
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.backward import Backward
-
-_RULES = frozenset([partial for rule in ELEMENTWISE.values() for partial in rule.partials] + [
-    cast_to, strong_zero_array])
-"""Functions that the backward part calls and that are computed element by element."""
 
 MOST_PEELED = 3
 """The most iterations at the end of a loop that are written one by one."""
@@ -111,15 +103,15 @@ class LoopAdjoints:
         self._carry(loop)
 
     def _gather(self, loop: Loop, start: int) -> None:
-        """Gather additions to parts of a vector in the lines of an iteration."""
+        """Gather additions to parts of arrays in the lines of an iteration."""
         code = self._backward.code
-        elementwise = {name for name, value in code.objects.items() if isinstance(value, np.ufunc) or value in _RULES}
         made = self._made(loop)
         temporary = {code.adjoint(value) for value in made} | {"v%d" % value.id for value in made}
-        found = gather(code.lines[start:], code.lacking, elementwise, temporary)
-        if found is not None:
+        found = gather(code.lines[start:], code.lacking, code.elementwise(), temporary.__contains__)
+        while found is not None:
             code.lines[start:] = found.lines
-            code.require_length(found.name, found.least)
+            code.require_lengths(found.name, found.least)
+            found = gather(code.lines[start:], code.lacking, code.elementwise(), temporary.__contains__)
 
     def _carry(self, loop: Loop) -> None:
         """The adjoints of loop-carried values become those of the values that they had at the end of the iteration."""

@@ -56,8 +56,8 @@ class ShapeClasses:
     def _find_params(self, graph: Graph) -> None:
         """The classes of block parameters: those of all their arguments, if these agree.
 
-        The search assumes that they agree, until an argument shows the opposite. It uses tests that ran before any loop:
-        others tell about sizes of one iteration.
+        The search assumes that they agree, until an argument shows the opposite. It uses tests that ran before any
+        loop: others tell about sizes of one iteration.
         """
         loops = loops_of(graph, self._over)
         inside: Set[Block] = set().union(*[loop.body for loop in loops])

@@ -1,0 +1,74 @@
+"""NumPy's error state for joint functions: one that raises what the caller's state reports, and one that ignores all.
+
+`pijit/gradient_kernels.py` enters them. `np.errstate` takes longer than a small kernel. From NumPy 2.0 on the state is
+an immutable object in a context variable, so the states that follow from it are made once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+try:
+    from numpy._core import umath as _umath
+except ImportError:
+    _umath = None  # type: ignore[assignment, unused-ignore]
+_STATE: Any = getattr(_umath, "_extobj_contextvar", None)
+"""NumPy's context variable, or None."""
+
+
+class _States(NamedTuple):
+    """The caller's state, and the states that follow from it."""
+
+    caller: Any
+    raising: Any
+    ignoring: Any
+
+
+_last = _States(None, None, None)
+
+
+def enter_raising() -> Any:
+    """Raise what the current state does not ignore; returns what `leave` takes."""
+    if _STATE is None:
+        return _entered(_raising())
+    return _STATE.set(_states().raising)
+
+
+def enter_ignoring() -> Any:
+    """Ignore all floating-point errors; returns what `leave` takes."""
+    if _STATE is None:
+        return _entered(np.errstate(all="ignore"))
+    return _STATE.set(_states().ignoring)
+
+
+def leave(token: Any) -> None:
+    """Return to the state before."""
+    if _STATE is None:
+        token.__exit__(None, None, None)
+    else:
+        _STATE.reset(token)
+
+
+def _entered(state: Any) -> Any:
+    state.__enter__()
+    return state
+
+
+def _raising() -> Any:
+    """The error state that raises what the current one does not ignore."""
+    kinds = {kind: "ignore" if what == "ignore" else "raise" for kind, what in np.geterr().items()}
+    return np.errstate(**kinds)  # type: ignore[arg-type]
+
+
+def _states() -> _States:
+    """The states that follow from the current one. Threads may make them twice, which does no harm."""
+    global _last
+    known, caller = _last, _STATE.get()
+    if known.caller is not caller and known.raising is not caller:
+        with _raising():
+            raising = _STATE.get()
+        with np.errstate(all="ignore"):
+            known = _last = _States(caller, raising, _STATE.get())
+    return known
