@@ -56,6 +56,20 @@ def test_a_warning_shows_no_result():
         assert expected is None or all((p == q).all() for p, q in zip((b, c), expected))
 
 
+def test_flags_of_results_that_nobody_needs():
+    """An operation whose result is lost warns all the same."""
+    f = define("def f(x, y):\n    a = x + y\n    a * 1e300\n    b = a - y\n    b / (x - x)\n    return a, b * 2.0 + a")
+    for x in (X, X * 1e10, X):
+        seen = []
+        for function in (f, pijit.jit(f)):
+            for _ in range(3):
+                with warnings.catch_warnings(record=True) as found:
+                    warnings.simplefilter("always")
+                    function(x, Y)
+            seen.append([str(one.message) for one in found])
+        assert seen[0] == seen[1] and seen[0]
+
+
 def test_results_are_apart():
     """Each result owns its memory, and large ones are those of one thread."""
     f = define("def f(x, y):\n    a = x * y + x\n    b = a - y\n    c = b * a\n    return a, b, c")

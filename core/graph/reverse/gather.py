@@ -314,6 +314,20 @@ class _Window:
         return name + piece
 
 
+def without_dead(lines: Sequence[str], kept: Set[str]) -> List[str]:
+    """The lines without assignments to variables that no later line reads; ``kept`` are read after the lines."""
+    read, found = set(kept), []
+    for line, statement in reversed(list(zip(lines, ast.parse(textwrap.dedent("\n".join(lines))).body))):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id not in read:
+            continue
+        if isinstance(target, ast.Name):
+            read.discard(target.id)
+        read.update(node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and node is not target)
+        found.append(line)
+    return found[::-1]
+
+
 def _adjoints(statements: Sequence[ast.stmt]) -> Dict[str, Any]:
     """What the adjoints stand for that statements have computed. Their sizes are not known."""
     values: Dict[str, Any] = {}

@@ -18,7 +18,7 @@ from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
-from pijit.core.graph.reverse.gather import gather
+from pijit.core.graph.reverse.gather import gather, without_dead
 from pijit.core.graph.reverse.needs import Needs
 from pijit.core.graph.reverse.regions import Loop, Region, all_ops, region_of, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
@@ -182,7 +182,7 @@ class _Writer:
         code, zeros = self.code, {self.code.object(np.zeros_like, "zeros_like"), self.code.object(np.zeros, "zeros")}
         found = gather(code.lines, code.lacking, code.elementwise(), lambda name: name not in kept, zeros)
         while found is not None:
-            code.lines = found.lines
+            code.lines = without_dead(found.lines, kept)
             code.require_lengths(found.name, found.least)
             found = gather(code.lines, code.lacking, code.elementwise(), lambda name: name not in kept, zeros)
 

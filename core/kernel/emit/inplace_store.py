@@ -297,7 +297,7 @@ def _near_by(store: _Store) -> List[str]:
     """
     emitter, target = store.emitter, store.target
     itemsize = integer(target.type.dtype.itemsize)
-    conditions = ["%s == 1" % store.flag_free]
+    conditions = ["%s == 1" % store.flag_free] if store.raising else []
     for array in store.arrays:
         conditions += ["%s == %s" % pair for pair in zip(array.shape, target.shape) if pair[0] != pair[1]]
     lasts = dict.fromkeys(array.strides[-1] for array in [target, *store.arrays])

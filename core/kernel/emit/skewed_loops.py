@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Collection, Dict, List, Optional, Sequence, Tu
 import numpy as np
 
 from pijit.core.graph.ir import Op, SideExit, Value
+from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, count_elements, look
 from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
@@ -184,6 +185,11 @@ class SkewedLoops:
     def _ask(self, run: SkewingRun, rows: ArrayVariable) -> None:
         """Set the variable for blocks if no operation can raise a flag; then note the bounds of written arrays."""
         emitter, bounds, depth = self.emitter, self.emitter.exponent_bounds, self.emitter.depth
+        if not any(raises_flags(member) for op in run.groups for member in emitter.facts.group_of(op)):
+            emitter.line("%s = 1" % self._blocks)
+            for op in run.stores:
+                bounds.lose(emitter.facts.root_of(op.args[0]))
+            return
         looked = [root for root in run.roots if dtype_of(root).kind == "f" and root not in bounds.made]
         names: Dict[Value, Operand] = {
             root: bounds.bounds.get(root) or emitter.renamed(str(UNKNOWN)) for root in run.roots}

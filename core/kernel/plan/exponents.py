@@ -9,6 +9,7 @@ from typing import Dict, List, NamedTuple, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS, ELEMENTWISE
+from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.graph.types import Array
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import can_look, float_arrays
@@ -38,7 +39,7 @@ def find_bounded(graph: Graph, facts: GraphFacts) -> BoundedArrays:
     """The arrays of a graph that have bounds."""
     touched: Set[Value] = set()
     for last, group in facts.groups.items():
-        if last.name in EFFECTS:
+        if _reports(last, group):
             touched.update(facts.root_of(value) for op in group for value in op.args)
     inputs = [value for value in graph.inputs if value in touched and isinstance(value.type, Array) and can_look(value)]
     made = _made_for_stores(facts.groups)
@@ -50,12 +51,17 @@ def find_bounded(graph: Graph, facts: GraphFacts) -> BoundedArrays:
     return BoundedArrays(inputs, made, begun)
 
 
+def _reports(last: Op, group: List[Op]) -> bool:
+    """Whether a group stores into an array, and may raise a flag that NumPy reports before it stores."""
+    return last.name in EFFECTS and any(map(raises_flags, group))
+
+
 def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
     """The arrays that groups compute for stores in place, or for other such arrays, if all have bounds."""
     last = {op.result: group for op, group in groups.items()
             if op.name == "ufunc" and float_arrays(group) is not None}
     found: Dict[Value, None] = {}
-    waiting = [group for op, group in groups.items() if op.name in EFFECTS]
+    waiting = [group for op, group in groups.items() if _reports(op, group)]
     while waiting:
         for value in float_arrays(waiting.pop()) or ():
             if value in last and value not in found and cast(Array, value.type).ndim > 0:

@@ -133,14 +133,22 @@ class _Search:
         parts, self._parts, self._shape = self._parts, [], None
         while len(parts) > 1:
             ops = sorted((op for part in parts for op in part), key=position.__getitem__)
-            inside = set(ops)
-            outputs = [part[-1] for part in parts if part[-1].result in self._escaping or not inside.issuperset(
-                self._users.get(cast(Value, part[-1].result), ()))]
+            outputs = [part[-1] for part in parts if self._is_output(part[-1], ops)]
             if len(outputs) <= MOST_RESULTS:
-                if ops[-1] in outputs:
-                    self.found[ops[-1]] = MergedGroup(parts, ops, outputs)
+                self.found[ops[-1]] = MergedGroup(parts, ops, outputs)
                 return
             parts = parts[:-1]
+
+
+    def _is_output(self, op: Op, ops: List[Op]) -> bool:
+        """Whether the result of a group is written: others need it, or nobody.
+
+        LLVM would drop an operation without a use, and with it the flags that it raises.
+        """
+        result = cast(Value, op.result)
+        users = self._users.get(result, set())
+        inside = {one for one in ops if result in one.args}
+        return not inside or result in self._escaping or not users <= set(ops)
 
 
 def _ignored(ops: List[Op]) -> Set[object]:

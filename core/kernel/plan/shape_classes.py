@@ -162,9 +162,29 @@ def _view(classes: ShapeClasses, op: Op) -> Optional[ShapeClass]:
             continue
         axis = left.pop(0)
         if item != "i":
-            found.append(axis if item == "e" else frozenset([
-                ("slice", axis, item, tuple(map(classes.number, bounds)))]))
+            found.append(axis if item == "e" else _slice(axis, item, [classes.number(bound) for bound in bounds]))
     return tuple(found + left)
+
+
+def _slice(axis: AxisClass, item: str, bounds: List[AxisClass]) -> AxisClass:
+    """The class of a slice. Those with constant ends that lack as many elements have one size."""
+    numbers = [_constant(bound) for bound in bounds]
+    if None in numbers or item[3] == "v":
+        return frozenset([("slice", axis, item, tuple(bounds))])
+    low = cast(int, numbers[0]) if item[1] == "v" else 0
+    high = -cast(int, numbers[-1]) if item[2] == "v" else 0
+    if low < 0 or high < 0 or item[2] == "v" and high == 0:
+        return frozenset([("slice", axis, item, tuple(bounds))])
+    (first, *rest), lacking = axis, low + high
+    if not rest and isinstance(first, tuple) and first[0] == "cut":
+        axis, lacking = first[1], first[2] + lacking
+    return frozenset([("cut", axis, lacking)]) if lacking else axis
+
+
+def _constant(number: AxisClass) -> Optional[int]:
+    """The number that a class stands for, or None."""
+    first, *rest = number
+    return cast(int, first[1]) if not rest and isinstance(first, tuple) and first[0] == "const" else None
 
 
 def _transpose(classes: ShapeClasses, op: Op) -> Optional[ShapeClass]:

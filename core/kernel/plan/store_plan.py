@@ -89,7 +89,7 @@ def plan_store(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Val
         always = waits or may_overlap_itself
         return StorePlan(Strategy.APART, True if always else None if raising or tested else False, waits, own, tested)
     is_whole = waits or any(arrays[value].strides != target.strides for value in own)
-    delayed = is_bounded and not is_whole and can_delay(group, values, arrays)
+    delayed = (is_bounded or not raising) and not is_whole and can_delay(group, values, arrays)
     return StorePlan(Strategy.DELAYED if delayed else Strategy.BLOCKS, True, waits, own, tested, is_whole)
 
 
@@ -97,7 +97,7 @@ def can_delay(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Valu
     """Whether stores can be delayed: vectors of floats compute each row."""
     target = arrays[group[-1].args[0]]
     code, ndim = target.type.dtype.char, len(target.shape)
-    return ndim <= 2 and all(
+    return code in "fd" and ndim <= 2 and all(
         arrays[value].type.dtype.char == code and len(arrays[value].shape) == ndim for value in values) and all(
         scalar_operation(op) in WIDE and set(op.attrs["types"]) <= set(code + "->")
         for op in group if op.name != "assign")

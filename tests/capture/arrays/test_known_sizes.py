@@ -91,7 +91,8 @@ def test_other_ranks(f, ranks):
 
 
 @pytest.mark.parametrize("lines, expected", [(["a = a * c + d"], 2), (["a = a * c + d", "a += b"], 2),
-                                             (["a = a * c + d", "e = c - a"], 4)])
+                                             (["a = a * c + d", "e = c - a"], 2),
+                                             (["a = a * c + d", "e = np.exp(c - a)"], 4)])
 def test_shapes_are_compared_once(lines, expected):
     """Where blocks of rows are computed, before these and inside."""
     def comparisons(count):

@@ -14,6 +14,9 @@
 #include "runtime/iteration/probe_ufunc.h"
 #include <string.h>
 
+#define FILL_LEAST 16   /* elements; fewer are written one by one */
+#define FILL_BLOCK 8192 /* bytes that are copied at once */
+
 /* True if new empty arrays have strides other than 0, as before NumPy 1.23. Set by nest_probe. */
 static int empty_strides;
 
@@ -211,10 +214,27 @@ nest_part(Nest *part, const Nest *nest, npy_intp begin, npy_intp end)
     }
 }
 
+/* Writes one element `count` times, by copies of what was written. The block that is copied stays in the first cache. */
+static void
+elements_fill(char *target, const char *source, npy_intp count, npy_intp size)
+{
+    npy_intp bytes = count * size, block = FILL_BLOCK / size * size;
+    memcpy(target, source, size);
+    for (npy_intp done = size; done < bytes;) {
+        npy_intp some = done < block ? done : block;
+        some = some < bytes - done ? some : bytes - done;
+        memcpy(target + done, target, some);
+        done += some;
+    }
+}
+
 void
 elements_copy(char *target, npy_intp target_stride, const char *source, npy_intp source_stride, npy_intp count, npy_intp size)
 {
-    if (size == 8) {
+    if (source_stride == 0 && target_stride == size && count >= FILL_LEAST && size > 0 && size <= FILL_BLOCK) {
+        elements_fill(target, source, count, size);
+    }
+    else if (size == 8) {
         for (npy_intp i = 0; i < count; i++) {
             memcpy(target + i * target_stride, source + i * source_stride, 8);
         }
