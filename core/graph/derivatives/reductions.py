@@ -7,7 +7,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from pijit.core.graph.derivatives.adjoints import Axis, conjugated, count, given, kept, masked, spread
+from pijit.core.graph.derivatives.adjoints import Axis, conjugated, count, expanded, given, kept, masked, spread
 from pijit.core.graph.derivatives.table import attribute, cut, derivative
 
 Adjoints = Tuple[Any, ...]
@@ -75,10 +75,10 @@ def _prod(g: Any, r: Any, a: Any, axis: Axis = None, dtype: Any = None, out: Any
 
 def _extreme(g: Any, r: Any, a: Any, axis: Axis, keepdims: Any) -> Any:
     """The adjoint goes to the elements that equal the result, in equal shares."""
-    result = spread(r, a, axis, kept(keepdims))
+    result = expanded(r, np.ndim(a), axis, kept(keepdims))
     hit = (a == result) | (a != a) & (result != result)
-    shares = np.sum(hit, axis=axis, keepdims=True)
-    return np.where(hit, spread(g, a, axis, kept(keepdims)) / np.maximum(shares, 1), 0.0)
+    shares = np.sum(np.where(hit, 1.0, 0.0), axis=axis, keepdims=True)
+    return np.where(hit, expanded(g, np.ndim(a), axis, kept(keepdims)) / np.maximum(shares, 1.0), 0.0)
 
 
 @derivative(np.max, method="max")
