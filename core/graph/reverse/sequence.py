@@ -6,7 +6,7 @@ by backward code: a store copies its array if the older version is needed, and l
 
 from __future__ import annotations
 
-from typing import Collection, Dict, Optional, Sequence, cast
+from typing import Collection, Dict, Optional, Sequence, Set, cast
 
 import numpy as np
 
@@ -20,15 +20,15 @@ from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.types import Array, Scalar
 
 
-def _whole_update(code: Code, item: Item, root: Value) -> Optional[str]:
-    """The new version of an array, if an operation computes all of it from arrays of its dtype; else None."""
+def _whole_update(code: Code, item: Item, root: Value) -> str:
+    """The new version of an array, if an operation computes all of it from arrays of its dtype; else ""."""
     if not isinstance(item, Op) or item.name != "ufunc_into" or item.args[0] is not root:
-        return None
+        return ""
     kind, ufunc = cast(Array, root.type), item.attrs["ufunc"]
     shapes = [code.dims.of.get(value, ()) for value in item.args[1:]]
     same = code.dims.are_full(code.dims.broadcast(shapes), root) and kind.layout == "C"
     if not same or item.attrs["types"] != kind.dtype.char * ufunc.nin + "->" + kind.dtype.char:
-        return None
+        return ""
     return "%s(%s)" % (code.object(ufunc, ufunc.__name__), ", ".join(map(code.name, item.args[1:])))
 
 
@@ -70,27 +70,28 @@ class Forward:
             kept: the items to write; None: all.
             borrowed: arrays of outside that must not be written.
         """
-        code, kept_arrays = self.code, set(borrowed)
+        kept_arrays = set(borrowed)
         for item in items:
-            self.before[item] = dict(code.now)
-            if kept is None or item in kept:
-                update = None
-                for root in sorted(self.needs.stored_by(item), key=lambda value: value.id):
-                    if root in kept_arrays or (root, needs.versions[item][root]) in needs.preserved:
-                        name = code.fresh("v%d" % root.id)
-                        update = _whole_update(code, item, root)
-                        code.line("%s = %s" % (name, update or code.name(root) + ".copy()"))
-                        code.now[root] = name
-                        kept_arrays.discard(root)
-                if update is not None:
-                    pass
-                elif isinstance(item, Op):
+            self.before[item] = dict(self.code.now)
+            if (kept is None or item in kept) and not self._renew(item, needs, kept_arrays):
+                if isinstance(item, Op):
                     self._op(item)
                 elif isinstance(item, Loop):
                     self._loop(item, self.needs.is_active(item))
                 elif kept is None:
                     self._guard(item)
-            self.after[item] = dict(code.now)
+            self.after[item] = dict(self.code.now)
+
+    def _renew(self, item: Item, needs: SequenceNeeds, kept_arrays: Set[Value]) -> bool:
+        """Give stored arrays a new version where the older one is needed; returns whether that has done the item."""
+        code, update = self.code, ""
+        for root in sorted(self.needs.stored_by(item), key=lambda value: value.id):
+            if root in kept_arrays or (root, needs.versions[item][root]) in needs.preserved:
+                name, update = code.fresh("v%d" % root.id), _whole_update(code, item, root)
+                code.line("%s = %s" % (name, update or code.name(root) + ".copy()"))
+                code.now[root] = name
+                kept_arrays.discard(root)
+        return bool(update)
 
     def again(self, op: Op) -> None:
         """Write an operation on arrays a second time."""
