@@ -129,16 +129,18 @@ class _Search:
         return joins and not watched(ops + group)
 
     def _end(self, position: Dict[Op, int]) -> None:
-        """Record the merged group, and start another one."""
+        """Record the merged group, or several ones if it has too many results, and start another one."""
         parts, self._parts, self._shape = self._parts, [], None
-        while len(parts) > 1:
-            ops = sorted((op for part in parts for op in part), key=position.__getitem__)
-            outputs = [part[-1] for part in parts if self._is_output(part[-1], ops)]
+        count = len(parts)
+        while count > 1:
+            ops = sorted((op for part in parts[:count] for op in part), key=position.__getitem__)
+            outputs = [part[-1] for part in parts[:count] if self._is_output(part[-1], ops)]
             if len(outputs) <= MOST_RESULTS:
-                self.found[ops[-1]] = MergedGroup(parts, ops, outputs)
-                return
-            parts = parts[:-1]
-
+                self.found[ops[-1]] = MergedGroup(parts[:count], ops, outputs)
+                parts = parts[count:]
+                count = len(parts)
+            else:
+                count -= 1
 
     def _is_output(self, op: Op, ops: List[Op]) -> bool:
         """Whether the result of a group is written: others need it, or nobody.
