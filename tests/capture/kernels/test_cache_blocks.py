@@ -196,8 +196,8 @@ def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
 def cheap(x, y):
     a = x * y + 1.0
     b = a * a - x
-    c = b * a + y
-    d = c * b - a
+    c = b.sum(axis=1)
+    d = (b * a + y).sum(axis=1)
     return a, b, c, d
 
 
@@ -205,7 +205,7 @@ def cheap(x, y):
 def test_one_thread_does_many_cheap_operations_by_blocks_where_two_would_share_them(few, small_blocks, monkeypatch):
     monkeypatch.setattr(tiling, "is_alone", lambda least: least == 0)
     monkeypatch.setattr(tiling, "gains_little", lambda least: few)
-    check(cheap, VECTOR, VECTOR + 1.0, others=[(PLANE[0], PLANE[1]), (VECTOR[:5], VECTOR[5:10])],
+    check(cheap, PLANE, PLANE + 1.0, others=[(PLANE[:2], PLANE[1:3]), (PLANE[:, :3], PLANE[:, 2:5])],
           config=dict(NUMBA, parallel="auto"))
     assert bool(small_blocks) == few
 
