@@ -99,3 +99,10 @@ def test_loops_make_several_results():
                "        x, y = a * 0.5, b * a\n    return x, y, a, b")
     j = check(f, X, Y, 5, others=[(X, Y, 0), (X[:1], Y, 3), (X[:0], Y[:0], 2)])
     assert kernel_count(j)
+
+
+def test_long_code(tmp_path):
+    """Classes of shapes are found without recursion through the code."""
+    f = define("def f(x, y):\n    a = x\n" + "    a = a * y + x\n" * 150 + "    return a, a - y, a * x")
+    check(f, X * 0.5, Y * 0.1, others=[(X[:1], Y)], calls=2)
+    assert "; results: " in printed_plan(f, tmp_path, X * 0.5, Y * 0.1)

@@ -29,72 +29,83 @@ class ShapeClasses:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._made: Dict[Value, Op] = {op.result: op for block in graph.blocks for op in block.ops
-                                       if op.result is not None}
         self._over = dominators(graph)
+        self._made: Dict[Value, Op] = {op.result: op for block in self._over for op in block.ops
+                                       if op.result is not None}
+        self._plain: Dict[Value, ShapeClass] = {}  # without any test
+        for block in self._over:  # dominators come first, so no operand is missing
+            for op in block.ops:
+                if op.result is not None and isinstance(op.result.type, Array):
+                    self._plain[op.result] = self._derived(op, op.result)
         self._proven = {block: list(self._proofs(block)) for block in self._over}
         self._same: Dict[Any, Any] = {}
-        self._known: Dict[Value, ShapeClass] = {}
-        self._given: Dict[Value, Value] = {}
-        self._params: Dict[Value, ShapeClass] = {}
+        self._params: Dict[Any, AxisClass] = {}
+        self._known: Dict[AxisClass, AxisClass] = {}
         self._find_params(graph)
 
     def enter(self, block: Block) -> None:
         """Use what is proven when a block begins."""
         self._use(self._over.get(block, ()))
 
+    def of(self, value: Value) -> ShapeClass:
+        """The class of an array in the current block."""
+        return tuple(map(self._reduced, self.plain(value)))
+
+    def plain(self, value: Value) -> ShapeClass:
+        """The class of an array without any test."""
+        if value not in self._plain:
+            self._plain[value] = _own(value)
+        return self._plain[value]
+
+    def number(self, value: Value) -> AxisClass:
+        """The class of an integer without any test."""
+        op = self._made.get(value)
+        while op is not None and op.name == "same":
+            value = op.args[0]
+            op = self._made.get(value)
+        if op is not None and op.name == "dim":
+            axis: int = op.attrs["axis"]
+            return self.plain(op.args[0])[axis]
+        return frozenset([("const", op.attrs["value"]) if op is not None and op.name == "const" else value])
+
+    def _derived(self, op: Op, result: Value) -> ShapeClass:
+        derive = _elementwise if op.name in ELEMENTWISE else _DERIVED.get(op.name)
+        shape = derive(self, op) if derive is not None else None
+        return _own(result) if shape is None else shape
+
+    # ---- equal sizes ----
+
     def _use(self, blocks: Iterable[Block]) -> None:
         """Use what is proven when these blocks begin."""
         self._same, self._known = {}, {}
         for over in blocks:
             for one, other in self._proven[over]:
-                (first, *rest), (second, *others) = self.number(one), self.number(other)
+                (first, *rest), (second, *others) = self._reduced(self.number(one)), self._reduced(self.number(other))
                 if not rest and not others and self._find(first) != self._find(second):
                     self._same[self._find(first)] = self._find(second)
-        self._known = {}
+                    self._known = {}
 
-    def _find_params(self, graph: Graph) -> None:
-        """The classes of block parameters: those of all their arguments, if these agree.
+    def _find(self, size: Any) -> Any:
+        while size in self._same:
+            size = self._same[size]
+        return size
 
-        The search assumes that they agree, until an argument shows the opposite. It uses tests that ran before any
-        loop: others tell about sizes of one iteration.
-        """
-        loops = loops_of(graph, self._over)
-        inside: Set[Block] = set().union(*[loop.body for loop in loops])
-        self._use([block for block in self._over if block not in inside and all(
-            block in self._over[loop.header] for loop in loops)])
-        given: Dict[Value, List[Value]] = {}
-        for block in self._over:
-            for jump in _jumps(block):
-                for param, arg in zip(jump.block.params, jump.args):
-                    if isinstance(param.type, Array):
-                        first = jump.block not in self._over[block]  # an edge into the loop, if it is one
-                        given.setdefault(param, []).insert(0 if first else len(given.get(param, ())), arg)
-        self._given = {param: args[0] for param, args in given.items()}
-        changed = True
-        while changed:
-            wrong = [param for param, args in given.items() if param in self._given and any(
-                self.of(arg) != self.of(param) for arg in args)]
-            for param in wrong:
-                del self._given[param]
-            changed, self._known = bool(wrong), {}
-        self._params = {param: self.of(param) for param in self._given}
-
-    def of(self, value: Value) -> ShapeClass:
-        """The class of an array."""
-        found = self._known.get(value)
+    def _reduced(self, sizes: AxisClass) -> AxisClass:
+        """A set with one name for sizes that are known to be equal, and without 1."""
+        found = self._known.get(sizes)
         if found is None:
-            op, given = self._made.get(value), self._given.get(value)
-            derive = None if op is None else _elementwise if op.name in ELEMENTWISE else _DERIVED.get(op.name)
-            shape = derive(self, cast(Op, op)) if derive is not None else None
-            if given is not None:
-                shape = self._params[value] if value in self._params else self.of(given)
-            if shape is None:
-                shape = tuple(frozenset([("size", value, axis)]) for axis in range(cast(Array, value.type).ndim))
-            self._known[value] = found = tuple(map(self._reduced, shape))
+            parts: Set[Any] = set().union(*map(self._named, sizes))
+            self._known[sizes] = found = frozenset(parts - {_ONE} or {_ONE})
         return found
 
-    # ---- equal sizes ----
+    def _named(self, size: Any) -> AxisClass:
+        if size in self._params:
+            return self._reduced(self._params[size])
+        if isinstance(size, tuple) and size[0] == "cut":
+            size = "cut", self._reduced(size[1]), size[2]
+        elif isinstance(size, tuple) and size[0] == "slice":
+            size = "slice", self._reduced(size[1]), size[2], tuple(map(self._reduced, size[3]))
+        return frozenset([self._find(size)])
 
     def _proofs(self, block: Block) -> Iterator[Tuple[Value, Value]]:
         """Pairs of integers that are equal once a block has begun: its only way in has tested them."""
@@ -113,26 +124,38 @@ class ShapeClasses:
         if op is not None and op.name == "compare" and op.attrs["operator"] == ("==" if holds else "!="):
             yield op.args[0], op.args[1]
 
-    def _find(self, size: Any) -> Any:
-        while size in self._same:
-            size = self._same[size]
-        return size
+    def _find_params(self, graph: Graph) -> None:
+        """Find the block parameters that have the shape of the arguments of all jumps, if these agree.
 
-    def _reduced(self, sizes: AxisClass) -> AxisClass:
-        """A set without sizes that are known to be others of it, or 1."""
-        found = {self._find(size) for size in sizes}
-        return frozenset(found - {_ONE} or {_ONE})
+        The search assumes that they agree, until an argument shows the opposite. It uses tests that ran before any
+        loop: others tell about sizes of one iteration.
+        """
+        loops = loops_of(graph, self._over)
+        inside: Set[Block] = set().union(*[loop.body for loop in loops])
+        self._use([block for block in self._over if block not in inside and all(
+            block in self._over[loop.header] for loop in loops)])
+        given: Dict[Value, List[Value]] = {}
+        for block in self._over:
+            for jump in _jumps(block):
+                entering = jump.block not in self._over[block]  # not the way back in a loop
+                for param, arg in zip(jump.block.params, jump.args):
+                    if isinstance(param.type, Array):
+                        given.setdefault(param, []).insert(0 if entering else len(given.get(param, ())), arg)
+        left = {param: args for param, args in given.items() if self.plain(args[0]) != self.plain(param)}
+        while True:
+            self._known = {}
+            self._params = {size: axis for param, args in left.items() for (size,), axis in zip(
+                self.plain(param), self.plain(args[0]))}
+            wrong = [param for param, args in left.items() if any(self.of(arg) != self.of(param) for arg in args)]
+            if not wrong:
+                return
+            for param in wrong:
+                del left[param]
 
-    def number(self, value: Value) -> AxisClass:
-        """The class of an integer."""
-        op = self._made.get(value)
-        while op is not None and op.name == "same":
-            value = op.args[0]
-            op = self._made.get(value)
-        if op is not None and op.name == "dim":
-            axis: int = op.attrs["axis"]
-            return self.of(op.args[0])[axis]
-        return frozenset([("const", op.attrs["value"]) if op is not None and op.name == "const" else value])
+
+def _own(value: Value) -> ShapeClass:
+    """The class of an array of which nothing is known."""
+    return tuple(frozenset([("size", value, axis)]) for axis in range(cast(Array, value.type).ndim))
 
 
 def _jumps(block: Block) -> List[Jump]:
@@ -140,7 +163,7 @@ def _jumps(block: Block) -> List[Jump]:
 
 
 def _elementwise(classes: ShapeClasses, op: Op) -> Optional[ShapeClass]:
-    shapes = [classes.of(value) for value in op.args if isinstance(value.type, Array)]
+    shapes = [classes.plain(value) for value in op.args if isinstance(value.type, Array)]
     count = max(map(len, shapes), default=0)
     if count != cast(Array, cast(Value, op.result).type).ndim:
         return None
@@ -152,7 +175,7 @@ def _elementwise(classes: ShapeClasses, op: Op) -> Optional[ShapeClass]:
 
 
 def _view(classes: ShapeClasses, op: Op) -> Optional[ShapeClass]:
-    words, left = list(op.args[1:]), list(classes.of(op.args[0]))
+    words, left = list(op.args[1:]), list(classes.plain(op.args[0]))
     found: List[AxisClass] = []
     for item in op.attrs["index"]:
         count = 1 if item == "i" else item.count("v")
@@ -188,7 +211,7 @@ def _constant(number: AxisClass) -> Optional[int]:
 
 
 def _transpose(classes: ShapeClasses, op: Op) -> Optional[ShapeClass]:
-    shape = classes.of(op.args[0])
+    shape = classes.plain(op.args[0])
     return tuple(shape[axis] for axis in op.attrs["axes"])
 
 
