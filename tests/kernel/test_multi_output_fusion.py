@@ -13,7 +13,7 @@ X, Y = np.linspace(0.1, 1.0, 37), np.linspace(2.0, 0.5, 37)
 BODIES = (
     "a = x * y\nb = np.sqrt(a * a + 1.0)\nreturn a - b, b * x, b",
     "a = x + y\nb = x - y\nreturn a, b, a",
-    "a = (x - y) * x\nb = np.where(a > 0.0, a, -a)\nc = a * b + x\nreturn c, b * y",
+    "a = (x - y) * x\nb = np.where(a > 0.0, a, a * 0.5)\nc = a * b + x\nreturn c, b * y",
     "a = x / y\nb = a * -2.0 + x\nc = a.sum()\nreturn a * c, b, b * c + a",
     "a = x * y\na[0:1] = 5.0\nb = a + x\nc = b * a\nreturn a, b, c",
 )

@@ -194,19 +194,20 @@ def test_blocks_go_past_the_caches(code, small_blocks, monkeypatch):
 
 
 def cheap(x, y):
-    a = x * y + 1.0
+    a = x * y + 1
     b = a * a - x
-    c = b.sum(axis=1)
-    d = (b * a + y).sum(axis=1)
+    c = b * a + y
+    d = c * b - a
     return a, b, c, d
 
 
 @pytest.mark.parametrize("few", [False, True])
 def test_one_thread_does_many_cheap_operations_by_blocks_where_two_would_share_them(few, small_blocks, monkeypatch):
+    """Integers: groups of floats become one nest with several results instead."""
     monkeypatch.setattr(tiling, "is_alone", lambda least: least == 0)
     monkeypatch.setattr(tiling, "gains_little", lambda least: few)
-    check(cheap, PLANE, PLANE + 1.0, others=[(PLANE[:2], PLANE[1:3]), (PLANE[:, :3], PLANE[:, 2:5])],
-          config=dict(NUMBA, parallel="auto"))
+    x = np.arange(300)
+    check(cheap, x, x[::-1].copy(), others=[(x[:7], x[7:14]), (x, x[:1])], config=dict(NUMBA, parallel="auto"))
     assert bool(small_blocks) == few
 
 
