@@ -90,15 +90,20 @@ def _require_elements(emitter: KernelEmitter, group: List[Op], shape: Sequence[O
     return [word for table in tables for word in (table.data,) + table.strides + table.shape]
 
 
+def write_operands(emitter: KernelEmitter, group: List[Op]) -> Tuple[List[ArrayVariable], List[str], List[Operand]]:
+    """Write the tests of a group's operands. Returns the arrays, the scalars, and the shape of the nest."""
+    values, wanted = find_leaves(group)
+    arrays = [emitter.arrays[value] for value in values]
+    scalars = [emitter.converted(emitter.text[value], scalar_type(value), np.dtype(code), group[0])
+               for value, code in wanted]
+    require_shapes(emitter, group)
+    return arrays, scalars, list(broadcast(emitter, group[0], [array.shape for array in arrays]))
+
+
 def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     """Write a whole group that makes a new array or a scalar; leaves by the first operation's exit."""
     first, last, made = group[0], group[-1], result_of(group[-1])
-    values, wanted = find_leaves(group)
-    arrays = [emitter.arrays[value] for value in values]
-    scalars = [emitter.converted(emitter.text[value], scalar_type(value), np.dtype(code), first)
-               for value, code in wanted]
-    require_shapes(emitter, group)
-    shape = broadcast(emitter, first, [array.shape for array in arrays])
+    arrays, scalars, shape = write_operands(emitter, group)
     if last.name == "reduce":
         sum_rows(emitter, group, shape, arrays, scalars)
         return
@@ -113,7 +118,7 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
         emitter.arrays[made] = result  # both paths leave it in the same variables
         return
     flags = any(map(finds if emitter.flavour.fast else may_leave, group)) and any(map(raises_flags, group))
-    emitter.exponent_bounds.make(group, shape, dict(zip(wanted, scalars)))
+    emitter.exponent_bounds.make(group, shape, dict(zip(find_leaves(group)[1], scalars)))
     given = _given_up(emitter, group, shape)
     result = given or emitter.blocking.prepared(made, shape) or allocate(emitter, group, shape)
     emitter.arrays[made] = result

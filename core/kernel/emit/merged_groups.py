@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, List, Set
 
-import numpy as np
-
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import may_leave, raises_flags
-from pijit.core.kernel.emit.array_ops import broadcast
-from pijit.core.kernel.emit.fused_nest import allocate, as_one_axis, nest_operands, require_shapes, run_nest, single
+from pijit.core.kernel.emit.fused_nest import allocate, as_one_axis, nest_operands, run_nest, single, write_operands
 from pijit.core.kernel.llvm.nest.nest import Nest
 from pijit.core.kernel.plan.graph_facts import MergedGroup
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.nests import steps_of
-from pijit.core.kernel.plan.operands import result_of, scalar_type
+from pijit.core.kernel.plan.operands import result_of
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -27,12 +24,7 @@ if TYPE_CHECKING:
 def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
     """Write a group with several results."""
     group, first = merged.ops, merged.ops[0]
-    values, wanted = find_leaves(group)
-    arrays = [emitter.arrays[value] for value in values]
-    scalars = [emitter.converted(emitter.text[value], scalar_type(value), np.dtype(code), first)
-               for value, code in wanted]
-    require_shapes(emitter, group)
-    shape = broadcast(emitter, first, [array.shape for array in arrays])
+    arrays, scalars, shape = write_operands(emitter, group)
     flags = not emitter.flavour.fast and any(map(may_leave, group)) and any(map(raises_flags, group))
     results = []
     for op in merged.outputs:
@@ -43,8 +35,9 @@ def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
         emitter.clear_flags(own=True)
     shape, own = as_one_axis(emitter, group, shape, arrays + results)
     lasts, words, beside = nest_operands(emitter, shape, own)
-    nest = Nest(len(shape), "".join(array.type.dtype.char for array in own), lasts, "".join(code for _, code in wanted),
-                steps_of(group), least=emitter.flavour.least, beside=beside,
+    nest = Nest(len(shape), "".join(array.type.dtype.char for array in own), lasts,
+                "".join(code for _, code in find_leaves(group)[1]), steps_of(group),
+                least=emitter.flavour.least, beside=beside,
                 outputs=tuple(group.index(op) for op in merged.outputs[:-1]))
     run_nest(emitter, group, nest, shape, [*words, *scalars], [])
     if flags:
