@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from pijit.core.errors import Step, place
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import REASONS, reason
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import types
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, cast
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, cast
 
 from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import raise_asynchronous, signals_deferred
@@ -38,6 +38,7 @@ from pijit.core.kernel.options import flavour_of
 from pijit.core.kernel_names import Numbering
 from pijit.core.launch_sites import Reentry, make_osr_checks, make_reentry, make_sites
 from pijit.core.loop_timing import measure_loops
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.pipeline import State

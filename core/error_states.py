@@ -6,9 +6,11 @@ an immutable object in a context variable, so the states that follow from it are
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from pijit.core.named_tuples import NamedTuple
 
 try:
     from numpy._core import umath as _umath

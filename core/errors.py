@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import linecache
 import logging
-from typing import Any, Dict, List, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import REASONS
 
 logger = logging.getLogger("pijit")

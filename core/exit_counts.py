@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple
 
 from pijit.core.capture_records import ExitCounts, ExitReport, MissReport, ReentryCount
 from pijit.core.kernel.compile import Kernel
+from pijit.core.named_tuples import NamedTuple
 
 OFTEN = "PJ310"
 FEW = 2

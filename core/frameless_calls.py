@@ -7,7 +7,7 @@ function's result. At any other exit linked code continues in a frame.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.capture.build import cost_model
@@ -16,6 +16,7 @@ from pijit.core.capture.build.segment import Captured
 from pijit.core.capture.driver import Capture
 from pijit.core.capture.values.provenance import Root
 from pijit.core.kernel.compile import Kernel
+from pijit.core.named_tuples import NamedTuple
 
 NEEDS_FRAME = frozenset(["store_global"])
 """Operations that need the frame that runs the linked code."""

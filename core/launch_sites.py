@@ -7,7 +7,7 @@ begin at one instruction share its site, and their guards choose. Captures are i
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, Tuple
 
 from pijit.core._launcher import Launcher
 from pijit.core.bytecode.assembler.emit import USUAL_EXIT
@@ -25,6 +25,7 @@ from pijit.core.capture.state.osr_arguments import remembered
 from pijit.core.errors import Break
 from pijit.core.frameless_calls import returning_exits
 from pijit.core.kernel.compile import Kernel
+from pijit.core.named_tuples import NamedTuple
 
 Kept = Tuple[int, Candidate, Kernel]
 """A segment that became a kernel: the number of its capture, its candidate, its kernel."""

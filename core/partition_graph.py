@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple, cast
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Sequence, Set, Tuple, cast
 
 from pijit.core.bytecode.analysed_code import AnalysedCode
 from pijit.core.bytecode.analysis.use_def import ARGUMENT, STORE
 from pijit.core.bytecode.instructions import opcodes
 from pijit.core.bytecode.instructions.predicates import is_return, loads_local
 from pijit.core.capture.build.segment import Captured
+from pijit.core.named_tuples import NamedTuple
 
 GLUE = (opcodes.LOCAL_LOADS | opcodes.LOCAL_STORES | opcodes.CONSTANT_LOADS | opcodes.STACK_MOVES | opcodes.PLAIN_JUMPS
         | opcodes.LOOP_SETUPS | opcodes.BLOCK_ENDS | opcodes.NO_OPERATIONS | opcodes.RETURNS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins as builtins_module
 import types
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import raise_asynchronous
@@ -23,6 +23,7 @@ from pijit.core.graph.passes import recorded
 from pijit.core.graph_mode import one_graph
 from pijit.core.hinting import TypeHintWarning
 from pijit.core.internal_functions import bound_locals
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.pipeline import State
 from pijit.core.reasons import reason
 from pijit.guards.program import GuardProgram

@@ -14,7 +14,9 @@ and the page docs/reasons.md, which `python -m pijit reasons` generates. The id'
 
 from __future__ import annotations
 
-from typing import Dict, NamedTuple, Tuple
+from typing import Dict, Tuple
+
+from pijit.core.named_tuples import NamedTuple
 
 
 class Reason(NamedTuple):

@@ -8,10 +8,11 @@ user's `__repr__`, and checks must not run user code. `native/check_inl.h` is th
 from __future__ import annotations
 
 import types
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 import numpy
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards._evaluate import count_own
 from pijit.guards.facts import (
     ALIGNED,

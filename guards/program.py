@@ -9,8 +9,9 @@ evaluation in C, and a disagreement is an AssertionError.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards import _evaluate
 from pijit.guards.guard import Guard, Step
 from pijit.guards.source import (

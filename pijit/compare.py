@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import struct
 import types
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
+
+from pijit.core.named_tuples import NamedTuple
 
 ARRAY_FLAGS = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned")
 

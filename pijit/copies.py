@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import copy
 import types
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
+from typing import Any, Dict, Iterator, List, Optional, Set
 
 import numpy as np
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import WRITEABLE
 
 _ALIGNMENT = 64  # of the copied memory relative to the original: arrays stay aligned or misaligned

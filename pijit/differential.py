@@ -12,12 +12,13 @@ import random
 import sys
 import types
 import warnings
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
 from pijit.compare import Difference, differences
 from pijit.copies import Copier
+from pijit.core.named_tuples import NamedTuple
 
 logger = logging.getLogger("pijit")
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import Any, List, NamedTuple, Type
+from typing import Any, List, Type
 
 from pijit.checking import Checker
 from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
+from pijit.core.named_tuples import NamedTuple
 from pijit.differential import checked_call, plain_twin
 from pijit.explain import explain
 from pijit.hashed import watch_of

@@ -13,12 +13,13 @@ import builtins
 import linecache
 import sys
 import types
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from pijit.core.error_states import enter_ignoring, enter_raising, leave
 from pijit.core.errors import report_internal
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.stance import current
 

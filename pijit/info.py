@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.pythons import why_not_python
 from pijit.core.reasons import REASONS
 from pijit.differential import unbound

@@ -52,6 +52,7 @@ pijit.core.asynchronous_exceptions
 pijit.core.errors
 pijit.core.pythons
 pijit.core.reasons
+pijit.core.named_tuples
 pijit._version
 """.split()
 """From the top to the bottom. A module belongs to the longest name that it begins with."""

@@ -6,7 +6,7 @@ Interpreter and models read and extend it. A name is looked up together with the
 from __future__ import annotations
 
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.codec.decode import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import SCOPE_WRITES
@@ -19,6 +19,7 @@ from pijit.core.capture.values.provenance import Root
 from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
 from pijit.core.graph.types import Object
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.source import Cell, Global, Scope
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ starts again where an attempt has found that less must be inlined or that blocks
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple, cast
+from typing import Any, Dict, List, Optional, Set, Tuple, cast
 
 from pijit.core.bytecode.analysed_code import AnalysedCode
 from pijit.core.bytecode.instructions import opcodes
@@ -32,6 +32,7 @@ from pijit.core.capture.values.value_specialisation import Specialisation
 from pijit.core.errors import Break
 from pijit.core.graph.passes import run_passes
 from pijit.core.graph.verify import verify
+from pijit.core.named_tuples import NamedTuple
 
 SHUFFLES = opcodes.STACK_MOVES | opcodes.LOCAL_LOADS | opcodes.LOCAL_STORES
 """Instructions that only move values between variables and the operand stack."""

@@ -12,13 +12,14 @@ passes/eliminate_checks.py.
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Set, Tuple, cast
+from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear_forms import Form, Forms, is_whole, number_of, plus
 from pijit.core.graph.ops import KEEPS_TRUTH
 from pijit.core.graph.types import Scalar
 from pijit.core.graph.verify import dominators
+from pijit.core.named_tuples import NamedTuple
 
 DEPTH = 6
 EFFORT = 80

@@ -6,11 +6,12 @@ Kernels draw with the generators' own code.
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, Dict, Tuple
 
 import numpy as np
 
 from pijit.core.graph.types import FLOAT, INT, Scalar, numpy_scalar
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import type_module, type_name
 
 NEW, LEGACY, PYTHONS = "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState", "_random.Random"

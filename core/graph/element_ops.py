@@ -6,9 +6,11 @@ kernel/llvm/nest/elements.py.
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, NamedTuple
+from typing import Any, Dict, FrozenSet
 
 import numpy as np
+
+from pijit.core.named_tuples import NamedTuple
 
 SCALAR_POWERS: Dict[float, Any] = {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}
 """The ufunc that NumPy calls for a power of an array, by the exponent."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import importlib
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from pijit.core.graph.dot_errors import DOT_REPORTS
 from pijit.core.graph.types import Array
+from pijit.core.named_tuples import NamedTuple
 
 LINALG: Any = importlib.import_module("numpy.linalg._umath_linalg")
 

@@ -8,9 +8,10 @@ side exit is taken *before* the operation has any effect. Capture builds graphs,
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.core.graph.types import Type
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_exactly, type_name
 
 PRINTED: FrozenSet[type] = frozenset([int, float, bool, complex, str, bytes, type(None), type(Ellipsis)])

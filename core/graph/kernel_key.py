@@ -6,12 +6,13 @@ A key is the graph's text and the objects that the text only names. Called by co
 from __future__ import annotations
 
 import struct
-from typing import Any, Iterator, List, NamedTuple, Tuple
+from typing import Any, Iterator, List, Tuple
 
 import numpy as np
 
 from pijit.core.graph.ir import PRINTED, Branch, Graph, Leave, Output, SideExit
 from pijit.core.graph.printer import format_graph
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_exactly
 
 

@@ -20,11 +20,12 @@ import math
 import operator
 import time
 from functools import lru_cache
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 import numpy as np
 
 from pijit.core.graph import library_helpers
+from pijit.core.named_tuples import NamedTuple
 
 
 class LibraryFunction(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Set, Tuple
+from typing import Dict, List, Set, Tuple
 
 from pijit.core.graph.ir import Block, Graph, Jump
 from pijit.core.graph.verify import dominators
+from pijit.core.named_tuples import NamedTuple
 
 Edge = Tuple[Block, Jump]
 

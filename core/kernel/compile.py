@@ -11,7 +11,7 @@ import itertools
 import linecache
 import time
 from collections import OrderedDict
-from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, ContextManager, Dict, Optional, Tuple, Union
 
 from pijit.core.graph.gil import touches_objects
 from pijit.core.graph.ir import Graph
@@ -25,6 +25,7 @@ from pijit.core.kernel.llvm import codegen
 from pijit.core.kernel.options import PLAIN, CompileOptions
 from pijit.core.kernel.plan.printer import format_plan
 from pijit.core.kernel.reference import emitter as python_backend
+from pijit.core.named_tuples import NamedTuple
 
 __all__ = ["Kernel", "compile_graph", "CompileError", "ForkedError", "TooDeep"]
 

@@ -19,7 +19,7 @@ import os
 import stat
 import sys
 import time
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -27,6 +27,7 @@ import numpy as np
 
 from pijit._version import __version__
 from pijit.core.kernel.file_ownership import Distrust, check_folders_above, check_owner, make_private
+from pijit.core.named_tuples import NamedTuple
 
 MAGIC = b"pijit kernel 1\n"
 SUFFIX = ".kernel"

@@ -7,10 +7,11 @@ the launchers' counters into records.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 from pijit.core.graph.ir import HERE, Op
 from pijit.core.graph.ops import CALLS_LIBRARY, DIVIDES, OPS, SYMBOLS
+from pijit.core.named_tuples import NamedTuple
 
 SHIFT = 48
 MOST = 2 ** 15 - 1

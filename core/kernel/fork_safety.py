@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _imp as imp
 import contextlib
+import gc
 import importlib
 import logging
 import os
@@ -24,6 +25,9 @@ logger = logging.getLogger("pijit")
 
 WAIT = 10.0
 """Seconds that a fork waits, at most, for threads that compile."""
+
+RARE = 100000
+"""New objects between two garbage collections while modules are imported, which leave no garbage."""
 
 _loading = threading.RLock()
 writing = threading.RLock()
@@ -111,15 +115,20 @@ def load(imports: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def loading() -> Iterator[None]:
-    """Make forks wait while this thread imports modules of pijit or numba for the first time.
+    """Make forks wait, and garbage collections rare, while this thread imports modules of pijit or numba.
 
     Two threads that import modules may wait for each other, so this lock is taken with a time limit.
     """
     lock = _loading
     taken = lock.acquire(timeout=WAIT)
+    thresholds = gc.get_threshold()
+    rare = (max(thresholds[0], RARE) if thresholds[0] else 0,) + thresholds[1:]
+    gc.set_threshold(*rare)
     try:
         yield
     finally:
+        if gc.get_threshold() == rare:
+            gc.set_threshold(*thresholds)
         if taken:
             lock.release()
 

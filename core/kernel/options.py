@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pijit.core import _launcher
+from pijit.core.named_tuples import NamedTuple
 
 
 class CompileOptions(NamedTuple):

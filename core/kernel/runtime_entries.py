@@ -6,10 +6,11 @@ emitter checks each call that it writes against the same list.
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Sequence, Tuple
 
 from pijit.core import _launcher
 from pijit.core.kernel.errors import CompileError
+from pijit.core.named_tuples import NamedTuple
 
 STATUS = "STATUS"
 """The result is 0, or the launcher's ERROR with an exception set."""

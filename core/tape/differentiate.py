@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import types
 import warnings
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.tape import array_handlers, frame_handlers, handlers  # noqa: F401
 from pijit.core.tape.calls import call

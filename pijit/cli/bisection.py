@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.names import count_of
 
 Write = Callable[[str], Any]

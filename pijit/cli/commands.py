@@ -7,10 +7,11 @@ import json
 import os
 import sys
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from typing import Any, Callable, Dict, List, Sequence
 
 from pijit import logs, options
 from pijit.core import reasons
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.pythons import why_not_python
 from pijit.names import count_of
 

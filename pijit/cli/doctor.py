@@ -6,9 +6,10 @@ import os
 import platform
 import sys
 import time
-from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Iterator, List, Tuple
 
 from pijit._version import __version__
+from pijit.core.named_tuples import NamedTuple
 from pijit.core.pythons import why_not_python
 from pijit.names import count_of
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from html import escape
-from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Sequence, Set, Tuple
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.reporting.colours import LIGHT, MONOSPACE, firm, schemes
 
 WIDTH = 300

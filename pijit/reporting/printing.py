@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Iterator, Optional, Tuple
 
 from pijit import logs
+from pijit.core.named_tuples import NamedTuple
 from pijit.options import Options
 
 

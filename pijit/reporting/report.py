@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 from pijit.core.capture_records import ExitCounts
 from pijit.core.errors import place
+from pijit.core.named_tuples import NamedTuple
 from pijit.names import count_of
 
 PLAIN = "py"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sys
 from types import CodeType
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.predicates import builds_tuple, loads_constant, makes_function
 from pijit.core.bytecode.instructions.scan import may_write_cells
+from pijit.core.named_tuples import NamedTuple
 
 NAME_ON_STACK = sys.version_info < (3, 11)
 """Whether the qualified name is an operand."""

@@ -3,11 +3,12 @@
 The type analysis and the partition graph use them.
 """
 
-from typing import Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+from typing import Dict, FrozenSet, List, Optional, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import READS
 from pijit.core.bytecode.instructions.instruction import Instr
+from pijit.core.named_tuples import NamedTuple
 
 ARGUMENT = "argument"
 STORE = "store"

@@ -1,7 +1,9 @@
 """Block stacks of try and with statements, and the result of control-flow tracing; common to all versions."""
 
 import sys
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
+
+from pijit.core.named_tuples import NamedTuple
 
 
 class BlockEntry(NamedTuple):

@@ -8,11 +8,12 @@ accounting does the same. END_FINALLY then leads to the instruction at which eac
 
 import dis
 import sys
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.flow.block_stack import HANDLER_ITEMS, BlockEntry, Blocks, Flow
 from pijit.core.bytecode.instructions.instruction import Function, Instr
 from pijit.core.bytecode.instructions.opcodes import BLOCK_PUSHES, TERMINATORS
+from pijit.core.named_tuples import NamedTuple
 
 _KIND_OF_SETUP = {"SETUP_EXCEPT": "except", "SETUP_FINALLY": "finally", "SETUP_WITH": "with",
                   "SETUP_ASYNC_WITH": "with", "SETUP_LOOP": "loop"}

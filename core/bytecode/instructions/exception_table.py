@@ -5,7 +5,9 @@ A number has digits of 6 bits, the highest first. Bit 6 says that another digit 
 Bit 7 marks the first byte of an entry.
 """
 
-from typing import Iterable, List, NamedTuple, Tuple
+from typing import Iterable, List, Tuple
+
+from pijit.core.named_tuples import NamedTuple
 
 _DIGIT, _MORE, _FIRST = 63, 64, 128
 

@@ -4,10 +4,11 @@ All packages of bytecode and the capturer share these classes.
 """
 
 from types import CodeType
-from typing import Any, FrozenSet, List, NamedTuple, Optional, Tuple
+from typing import Any, FrozenSet, List, Optional, Tuple
 
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.location_table import Position
+from pijit.core.named_tuples import NamedTuple
 
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 

@@ -6,7 +6,9 @@ Numbers have digits of 6 bits, the lowest first; bit 6 says that another digit f
 """
 
 import sys
-from typing import Iterable, List, NamedTuple, Optional, Tuple, Union, cast
+from typing import Iterable, List, Optional, Tuple, Union, cast
+
+from pijit.core.named_tuples import NamedTuple
 
 
 class Position(NamedTuple):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import dis
 import sys
 from types import CodeType
-from typing import Any, Callable, Dict, FrozenSet, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Optional, Sequence, Tuple
 
 from pijit.core.bytecode.instructions.instruction import Instr
+from pijit.core.named_tuples import NamedTuple
 
 _VERSION = sys.version_info[:2]
 

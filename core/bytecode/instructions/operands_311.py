@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dis
 import sys
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, List, Optional, Set, Tuple
 
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Function, Instr, Operands, Unit
 from pijit.core.bytecode.instructions.names_311 import KEYWORDS_HAVE_A_SLOT, METHODS, NULL_ABOVE_CALLABLE
 from pijit.core.bytecode.instructions.units_311 import HAS_ARGUMENT
+from pijit.core.named_tuples import NamedTuple
 
 Positions = Tuple[int, ...]
 _OFFSETS_ARE_NO_OBJECTS = sys.version_info >= (3, 14)

@@ -16,12 +16,13 @@ continuation is called instead of `resume`.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.assembler.emit import Emit, after_call, announcement, arrived, finished, frame_slots, stack_of
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label
+from pijit.core.named_tuples import NamedTuple
 
 Announce = Callable[[Tuple[Tuple[CodeType, str], ...]], Any]
 """Takes functions that are compiled on their own; returns the callable to call right before their call, or None."""

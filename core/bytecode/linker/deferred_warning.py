@@ -9,11 +9,12 @@ the reporter with the tuple, on the operation's line, and gets the array::
 
 from __future__ import annotations
 
-from typing import List, NamedTuple
+from typing import List
 
 from pijit.core.bytecode.assembler import natives
 from pijit.core.bytecode.assembler.emit import Emit
 from pijit.core.bytecode.codec.encode import Item
+from pijit.core.named_tuples import NamedTuple
 
 
 class Report(NamedTuple):

@@ -8,7 +8,7 @@ in order; if all of them return MISS, the original instructions run.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.assembler import natives
@@ -25,6 +25,7 @@ from pijit.core.bytecode.codec.encode import Assembler, Item, Label
 from pijit.core.bytecode.linker.continuation import Announce, Continuation, call_and_drop, call_rest
 from pijit.core.bytecode.linker.deferred_warning import Report, call_report
 from pijit.core.bytecode.linker.osr import Given, add_osr_check, add_start
+from pijit.core.named_tuples import NamedTuple
 
 MISS = -1
 

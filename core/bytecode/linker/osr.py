@@ -16,11 +16,12 @@ From 3.11 on new code also has to ask for the locals; see `frames_311`.
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, FrozenSet, NamedTuple, Optional
+from typing import Any, Callable, Dict, FrozenSet, Optional
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.assembler.emit import Emit, moved_away, moved_in, stack_of
 from pijit.core.bytecode.codec.encode import Assembler, Label
+from pijit.core.named_tuples import NamedTuple
 
 
 class Given(NamedTuple):

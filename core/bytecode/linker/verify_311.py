@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dis
 from types import CodeType
-from typing import TYPE_CHECKING, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, Iterator, List, Optional, Tuple
 
 from pijit.core.bytecode.analysis.definite_assignment_311 import unproved_loads
 from pijit.core.bytecode.codec.decode import Function, decode
 from pijit.core.bytecode.instructions.exception_table import ExceptionEntry
 from pijit.core.bytecode.instructions.instruction import Instr
 from pijit.core.bytecode.instructions.units_311 import SKIPPED_BY_FOR_ITER, SLOT_PAIRS, SLOTS
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from bytecode import ConcreteInstr

@@ -9,9 +9,10 @@ from __future__ import annotations
 import dis
 import sys
 from types import CodeType
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Function, decode
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from bytecode import ConcreteInstr, ControlFlowGraph

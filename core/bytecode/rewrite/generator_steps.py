@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import sys
 from types import CodeType
-from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Tuple
+from typing import Dict, FrozenSet, Iterable, List, Tuple
 
 from pijit.core.bytecode.analysis.blocks import build_cfg
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.codec.encode import Assembler, Item
 from pijit.core.bytecode.instructions.instruction import Function
 from pijit.core.bytecode.normal_form.normalise import decode_normal
+from pijit.core.named_tuples import NamedTuple
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.rewrite.generators_311 import (

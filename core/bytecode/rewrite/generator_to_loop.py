@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sys
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple
+from typing import Any, Callable, Dict, List
 
 from pijit.core.bytecode.assembler.emit import Emit
 from pijit.core.bytecode.codec.decode import decode
 from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 from pijit.core.bytecode.rewrite.compensated_sum import COMPENSATES, add_item, with_lost
+from pijit.core.named_tuples import NamedTuple
 
 if sys.version_info >= (3, 11):
     from pijit.core.bytecode.rewrite.generators_311 import GENERATOR, readable, without_yields

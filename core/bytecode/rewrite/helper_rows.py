@@ -6,9 +6,11 @@ instruction. The helpers are functions of the tape, see `Helpers`. `instrument` 
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from bytecode.instr import UNSET
+
+from pijit.core.named_tuples import NamedTuple
 
 Lines = List[Tuple[Any, ...]]
 Row = Callable[[Any], Optional[Lines]]

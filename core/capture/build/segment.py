@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Set, Tuple, Union
+from typing import Any, Dict, FrozenSet, List, Set, Tuple, Union
 
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.instructions.predicates import is_return
@@ -12,6 +12,7 @@ from pijit.core.capture.values.lattice import Const
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Graph, Op
+from pijit.core.named_tuples import NamedTuple
 
 
 class Fact(NamedTuple):

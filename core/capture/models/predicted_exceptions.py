@@ -7,7 +7,7 @@ exception makes the kernel exit.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.opcodes import BINARY, INPLACE, PLAIN_CALLS, SUBSCRIPT_LOADS
@@ -28,6 +28,7 @@ from pijit.core.capture.values.lattice import (
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import FLAG, FLOAT, INT, WORD
+from pijit.core.named_tuples import NamedTuple
 
 
 class Domain(NamedTuple):

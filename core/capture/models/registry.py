@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar, cast
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, cast
 
 from pijit.core.capture.values.describe import Handler
 from pijit.core.graph.library import LibraryFunction
+from pijit.core.named_tuples import NamedTuple
 
 FUNCTION, METHOD, CLASS_METHOD, CODE = "function", "method", "class method", "code"
 """Uses of a target: it is called; a method of its instances is called; a method is called on the class itself; a
@@ -102,10 +103,12 @@ def model_factory(make: M) -> M:
 def _add(model: Model) -> None:
     """Enter a model; a handler and a row of the same target become one."""
     key = (model.use, id(model.target), model.method)
-    known = MODELS.get(key, Model(None))
-    if known.handler and model.handler or known.row and model.row:
-        raise ValueError("{!r} {} has two models".format(model.target, model.method))
-    MODELS[key] = model._replace(handler=model.handler or known.handler, row=model.row or known.row)
+    known = MODELS.get(key)
+    if known is not None:
+        if known.handler and model.handler or known.row and model.row:
+            raise ValueError("{!r} {} has two models".format(model.target, model.method))
+        model = model._replace(handler=model.handler or known.handler, row=model.row or known.row)
+    MODELS[key] = model
 
 
 def model_of(target: Any) -> Optional[Model]:

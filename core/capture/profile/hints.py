@@ -14,7 +14,7 @@ import re
 import tokenize
 import warnings
 from types import CodeType
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from pijit.core.capture.values.lattice import Sequence as Items
 from pijit.core.errors import Break
 from pijit.core.graph.types import PYTHON_SCALARS, Array, Object, numpy_scalar
 from pijit.core.hinting import ACCEPTED, CONTAINERS, TypeHintWarning, hint, text_of
+from pijit.core.named_tuples import NamedTuple
 
 MARK = "@jit.typing"
 FORM = re.compile(r"#\s*@jit\.typing\s*:\s*\(\s*\)\s*->\s*(.*\S)")

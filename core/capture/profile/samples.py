@@ -7,7 +7,7 @@ attribute.
 from __future__ import annotations
 
 import types
-from typing import Any, Dict, Hashable, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Hashable, Iterable, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from pijit.core.capture.state.uncaptured_effects import pops
 from pijit.core.capture.values.element_types import LONGEST_ROW, LOOKED_AT, list_like
 from pijit.core.capture.values.lattice import Abstract, ListElement, LoopIterator
 from pijit.core.graph.types import Entries, Holding, ListOf, SampledClass, Type
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards._evaluate import attribute_rule
 from pijit.guards.reading import class_value, dict_item, read_attribute
 from pijit.guards.source import UNBOUND, is_plain_tuple

@@ -16,7 +16,7 @@ import time
 import weakref
 from collections import Counter, defaultdict, deque
 from itertools import islice
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Tuple
 
 from pijit.core import _launcher
 from pijit.core.bytecode.assembler import natives
@@ -36,6 +36,7 @@ from pijit.core.capture.values.lattice import (
 )
 from pijit.core.graph.draws import is_generator
 from pijit.core.graph.types import Object, Vacant
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_among, type_name
 
 MAX_OBSERVATIONS = 3

@@ -6,7 +6,7 @@ Analysis and graph building both use them.
 from __future__ import annotations
 
 import enum
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.instructions.predicates import steps_iterator
@@ -16,6 +16,7 @@ from pijit.core.capture.values.base import Raised
 from pijit.core.capture.values.generator_frame import has_ended
 from pijit.core.capture.values.lattice import Abstract
 from pijit.core.graph.ir import Block, Value
+from pijit.core.named_tuples import NamedTuple
 
 
 class TransferKind(enum.Enum):

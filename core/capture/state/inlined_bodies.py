@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, Iterable, NamedTuple, Optional, Sequence
+from typing import Dict, FrozenSet, Iterable, Optional, Sequence
 
 from pijit.core.bytecode.analysed_code import AnalysedCode
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.analysis.liveness import Liveness
 from pijit.core.bytecode.instructions.predicates import is_return
+from pijit.core.named_tuples import NamedTuple
 
 
 class Body(NamedTuple):

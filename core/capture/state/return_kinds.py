@@ -5,7 +5,7 @@ The block of the call is made to end after it, so that the following blocks are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, cast
 
 from pijit.core.bytecode.analysis.blocks import CFG
 from pijit.core.bytecode.instructions.predicates import steps_iterator
@@ -14,6 +14,7 @@ from pijit.core.capture.values.base import Thrown
 from pijit.core.capture.values.lattice import FRAGILE, Abstract, Const, Unbound
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Block
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.capture.models.protocol import Interpreter

@@ -6,8 +6,9 @@ Interpreter and models note them where a capture depends on such a fact.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, List, NamedTuple, Union
+from typing import Any, List, Union
 
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards import guard as kinds
 from pijit.guards.pairs import DistinctObject
 from pijit.guards.source import UNBOUND, Attr, Constant, Item, TypeOf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Container, List, NamedTuple
+from typing import Any, Container, List
 
 from pijit.core.capture.values.base import Composite
 from pijit.core.capture.values.lattice import (
@@ -25,6 +25,7 @@ from pijit.core.capture.values.virtual_object import VirtualObject, is_cell, is_
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import Object
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.source import Attr, Inner, Item, TypeOf
 
 

@@ -6,9 +6,10 @@ take the number as a symbol: they break, or use a form that works for any value.
 
 from __future__ import annotations
 
-from typing import Any, FrozenSet, Iterable, NamedTuple, Optional
+from typing import Any, FrozenSet, Iterable, Optional
 
 from pijit.core.capture.values.lattice import Abstract, Const, Number, Unknown
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_exactly
 from pijit.guards.guard import Equals
 from pijit.guards.source import SourceError

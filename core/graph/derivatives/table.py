@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import inspect
 from types import BuiltinFunctionType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 import numpy as np
+
+from pijit.core.named_tuples import NamedTuple
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 

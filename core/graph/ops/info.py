@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Tuple
+from typing import Tuple
+
+from pijit.core.named_tuples import NamedTuple
 
 
 class Fact:

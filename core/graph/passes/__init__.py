@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from pijit.core.graph.ir import Graph
 from pijit.core.graph.passes.compare_magnitude import compare_magnitudes
@@ -21,6 +21,7 @@ from pijit.core.graph.passes.simplify import simplify
 from pijit.core.graph.passes.store_to_load_forwarding import forward_stores
 from pijit.core.graph.passes.strip_mining import mine_strips
 from pijit.core.graph.printer import format_graph
+from pijit.core.named_tuples import NamedTuple
 
 
 class Stage(NamedTuple):

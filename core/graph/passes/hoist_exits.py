@@ -14,7 +14,7 @@ array which becomes an inner result are hoisted. For other arrays, the operands 
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import Dict, List, Optional, Set
 
 from pijit.core.graph.ir import Block, Graph, Op, SideExit, Value
 from pijit.core.graph.ops import ELEMENTWISE
@@ -25,6 +25,7 @@ from pijit.core.graph.passes.fusion import (
     looks_at_elements,
     scalar_operation,
 )
+from pijit.core.named_tuples import NamedTuple
 
 
 class ExitHoisting(NamedTuple):

@@ -19,7 +19,7 @@ element of it, and all other stores are to arrays that share no memory with it.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, cast
+from typing import Any, Dict, List, Optional, Tuple, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.linear_forms import Form, Forms, is_whole, number_of, plus
@@ -29,6 +29,7 @@ from pijit.core.graph.passes.fusion import roots
 from pijit.core.graph.passes.simplify import rename
 from pijit.core.graph.types import FLAG, WORD, Scalar
 from pijit.core.graph.verify import dominators
+from pijit.core.named_tuples import NamedTuple
 
 ROUNDS = 3
 """The largest number of iterations for which a value is kept."""

@@ -18,11 +18,12 @@ After: the loop of b1 runs to the end of a strip. It is nested in a loop over st
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, SideExit, Value
 from pijit.core.graph.ops import CHEAP
 from pijit.core.graph.types import FLAG, WORD, Array, Scalar
+from pijit.core.named_tuples import NamedTuple
 
 STRIP = 1024
 

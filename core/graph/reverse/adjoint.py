@@ -5,7 +5,7 @@ The rules are those of the tape (`graph/derivatives`), called with the same valu
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.forward import PRODUCTS, REDUCTIONS
+from pijit.core.named_tuples import NamedTuple
 
 
 class Contribution(NamedTuple):

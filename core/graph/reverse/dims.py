@@ -6,12 +6,13 @@ that meet in an operation are equal, or one of them is 1.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple, Union, cast
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Union, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import Item, Loop
 from pijit.core.graph.types import Array
+from pijit.core.named_tuples import NamedTuple
 
 
 class Size(NamedTuple):

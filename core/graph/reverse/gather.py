@@ -23,7 +23,9 @@ from __future__ import annotations
 import ast
 import functools
 import textwrap
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
+
+from pijit.core.named_tuples import NamedTuple
 
 Cuts = Tuple[int, ...]
 """For each axis, how many elements fewer than the adjoint an array has."""

@@ -7,7 +7,7 @@ in the tape's order and by the tape's rules, so that gradients have the tape's b
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple, cast
+from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.roots import STORES, Roots, constants_of
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.types import Scalar
+from pijit.core.named_tuples import NamedTuple
 
 
 class Joint(NamedTuple):

@@ -5,7 +5,7 @@ Reversal goes through a sequence backwards, and through each loop from its last 
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union, cast
+from typing import Dict, List, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Output, Value
 from pijit.core.graph.loops import Loop as NaturalLoop
@@ -14,6 +14,7 @@ from pijit.core.graph.ops import MOVABLE
 from pijit.core.graph.passes.simplify import rename
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.verify import dominators
+from pijit.core.named_tuples import NamedTuple
 
 IGNORED = frozenset(["poll"])
 """Operations without a meaning for values."""

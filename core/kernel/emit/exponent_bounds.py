@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from llvmlite import ir
@@ -31,6 +31,7 @@ from pijit.core.kernel.llvm.nest.threads import write_shared
 from pijit.core.kernel.plan.exponents import BoundedArrays
 from pijit.core.kernel.plan.group_operands import EXPONENTS, can_look, float_arrays
 from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, integer, result_of
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter

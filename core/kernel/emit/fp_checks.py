@@ -14,7 +14,7 @@ another exit, such as one of the next statement, takes the exit of the first pen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, List, Optional
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pijit.core.graph.ops import PRECEDES_CHECKS
 from pijit.core.graph.types import half_of
 from pijit.core.kernel.llvm.fp_check_codes import CODES, LAST, QUOTIENTS, UNDERFLOW
 from pijit.core.kernel.plan.operands import Name, Operand, scalar_type
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter

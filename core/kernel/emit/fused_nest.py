@@ -10,7 +10,7 @@ can be seen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -57,6 +57,7 @@ from pijit.core.kernel.plan.operands import (
     scalar_type,
 )
 from pijit.core.kernel.plan.transposed_operands import transposed_leaves
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter

@@ -5,7 +5,7 @@ The numba emitter looks the writers up in GUFUNC_OPERATIONS.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from pijit.core.kernel.emit.library_calls import read_result
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.llvm.nest.reciprocal_division import fuses_products
 from pijit.core.kernel.plan.operands import NULL, ONE, ArrayVariable, Literal, Name, Operand, dtype_of, result_of
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter

@@ -15,7 +15,7 @@ that wrap). A row under "*" is for all of them. Sources are templates over {a} {
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pijit.core.graph.types import Scalar, half_of
 from pijit.core.kernel.llvm.float_intrinsics import float_bits
 from pijit.core.kernel.plan.operands import Constant, Literal, integer
 from pijit.core.kernel.plan.strips import FLAG_CHECKS
+from pijit.core.named_tuples import NamedTuple
 
 MINIMUM = -2 ** 63
 

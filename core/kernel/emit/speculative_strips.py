@@ -31,7 +31,7 @@ operations on it, because LLVM neither moves a pin nor looks through it::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Set
 
 from llvmlite import ir
 
@@ -47,6 +47,7 @@ from pijit.core.kernel.llvm.nest.pairwise_sum import loop as write_loop
 from pijit.core.kernel.plan.control_tree import LoopNode
 from pijit.core.kernel.plan.operands import Name, Operand, scalar_type
 from pijit.core.kernel.plan.strips import AFFINE, Combined, Strip, Term
+from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter

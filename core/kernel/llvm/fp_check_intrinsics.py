@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import platform
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from llvmlite import ir
 
@@ -25,6 +25,7 @@ from pijit.core.kernel.llvm.float_intrinsics import (
 from pijit.core.kernel.llvm.fp_check_codes import CODES, DOUBTS, LAST, QUOTIENTS, SUMS, UNDERFLOW
 from pijit.core.kernel.llvm.intrinsics import BOOL, I1, I64, Intrinsic, call, rare
 from pijit.core.kernel.llvm.intrinsics import INT as WORD
+from pijit.core.named_tuples import NamedTuple
 
 _NAMES = {code: name for name, code in CODES.items()}
 _CERTAIN: Dict[str, Callable[..., Any]] = {"sum": new_special, "product": product_flags, "quotient": quotient_flags}

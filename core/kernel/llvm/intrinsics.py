@@ -7,9 +7,11 @@ kernel through LLVM symbols (symbols.py), never through embedded addresses: mach
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from llvmlite import ir
+
+from pijit.core.named_tuples import NamedTuple
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F4, F8 = ir.FloatType(), ir.DoubleType()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, cast
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 from llvmlite import ir
 
@@ -18,6 +18,7 @@ from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.intrinsics import BOOL, F4_TYPE, F8, F8_TYPE, I64, INT, LLVM_TYPES, PAIRS, UINT, Intrinsic
 from pijit.core.kernel.llvm.ssa_names import assigned_once
 from pijit.core.kernel.options import FAST
+from pijit.core.named_tuples import NamedTuple
 
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _RELAXED = ["reassoc", "nsz", "arcp", "contract"]

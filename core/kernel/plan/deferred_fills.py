@@ -6,12 +6,13 @@ array. So the first contents may be written after the store. emit/deferred_fill.
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, cast
+from typing import Dict, List, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS, VIEWS
 from pijit.core.graph.types import Array
 from pijit.core.kernel.plan.graph_facts import GraphFacts
+from pijit.core.named_tuples import NamedTuple
 
 
 class FillPlan(NamedTuple):

@@ -5,7 +5,7 @@ emit/exponent_bounds.py writes the scans and the propagation of bounds.
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Set, cast
+from typing import Dict, List, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS, ELEMENTWISE
@@ -13,6 +13,7 @@ from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.graph.types import Array
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import can_look, float_arrays
+from pijit.core.named_tuples import NamedTuple
 
 _BEGINNING = ELEMENTWISE | {"alloc"}
 """Operations whose results may have bounds."""

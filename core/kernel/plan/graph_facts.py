@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Set, cast
+from typing import Any, Dict, List, Mapping, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import MAKERS
 from pijit.core.graph.passes.fusion import find_groups, roots
+from pijit.core.named_tuples import NamedTuple
 
 
 class MergedGroup(NamedTuple):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Set
+from typing import Any, Dict, List, Set
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.kernel.options import CompileOptions
@@ -21,6 +21,7 @@ from pijit.core.kernel.plan.skewing import SkewingRun, find_store_runs
 from pijit.core.kernel.plan.store_plan import StorePlan
 from pijit.core.kernel.plan.strips import Strip, find_strips
 from pijit.core.kernel.plan.tiling import TilingRun, find_runs
+from pijit.core.named_tuples import NamedTuple
 
 
 class Plan(NamedTuple):

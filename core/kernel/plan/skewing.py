@@ -7,7 +7,7 @@ constant starts tell which rows are needed. emit/skewed_loops.py writes the runs
 
 from __future__ import annotations
 
-from typing import Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union, cast
+from typing import Collection, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import MOVABLE, REPORTS_FLAGS, VIEWS
@@ -18,6 +18,7 @@ from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import can_look, find_leaves, float_arrays
 from pijit.core.kernel.plan.operands import ArrayVariable, are_one
 from pijit.core.kernel.plan.tiling import find_users
+from pijit.core.named_tuples import NamedTuple
 
 MOST_PHASES = 4
 MOST_ROWS = 1024

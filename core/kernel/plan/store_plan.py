@@ -7,13 +7,14 @@ bounds are known, and writes it. A plan names the arrays whose memory the kernel
 from __future__ import annotations
 
 import enum
-from typing import Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Mapping, Optional, Sequence, Tuple
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import scalar_operation
 from pijit.core.kernel.llvm.nest.elements import WIDE
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.operands import ArrayVariable, are_one, array_type
+from pijit.core.named_tuples import NamedTuple
 
 
 class Strategy(enum.Enum):

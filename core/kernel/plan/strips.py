@@ -6,7 +6,7 @@ elements whose indices are affine in its counter. emit/speculative_strips.py wri
 
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple, Union, cast
+from typing import Any, Collection, Dict, Iterator, List, Optional, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Block, Branch, Jump, Op, Value
 from pijit.core.graph.ops import CHEAP, PLAIN
@@ -15,6 +15,7 @@ from pijit.core.kernel.llvm.fp_status import READS_STATUS
 from pijit.core.kernel.plan.control_tree import If, IfFlag, LoopNode, Move, SetFlag, StraightLine, Take
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.ownership import Ownership
+from pijit.core.named_tuples import NamedTuple
 
 ROOM = 32
 """Bytes that an iteration may store, because the previous contents are kept on the stack."""

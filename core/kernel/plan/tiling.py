@@ -7,7 +7,7 @@ skewing.py uses `find_users`.
 
 from __future__ import annotations
 
-from typing import Collection, Dict, List, NamedTuple, Set, Tuple, cast
+from typing import Collection, Dict, List, Set, Tuple, cast
 
 from pijit.core.graph.ir import Block, Graph, Op, Value
 from pijit.core.graph.ops import ELEMENTWISE, MOVABLE
@@ -16,6 +16,7 @@ from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import gains_little, is_alone
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
+from pijit.core.named_tuples import NamedTuple
 
 LEAST_SHARED = 4
 """The fewest nests that one thread does by blocks where two threads could share each of them."""

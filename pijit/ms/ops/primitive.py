@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from pijit.core.named_tuples import NamedTuple
 
 
 class Row(NamedTuple):

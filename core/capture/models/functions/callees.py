@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, cast
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, cast
 
 from pijit.core._hook import JitFunction
 from pijit.core.bytecode.assembler.emit import has_site
@@ -29,6 +29,7 @@ from pijit.core.capture.values.lattice import Abstract, Bound, Const, ListElemen
 from pijit.core.capture.values.predicates import HasLength, HasType, LacksItem
 from pijit.core.capture.values.virtual_object import VirtualObject
 from pijit.core.errors import Break
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_exactly
 from pijit.guards.reading import class_value
 from pijit.guards.source import Attr, Constant, Global, Inner, Item, TypeOf, read_class_attribute

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Tuple, cast
+from typing import Any, Callable, Iterable, List, Optional, Tuple, cast
 
 from pijit.core.bytecode.analysis.function_making import (
     NAME_ON_STACK,
@@ -43,6 +43,7 @@ from pijit.core.capture.values.virtual_object import CONTENT, is_cell
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Value
 from pijit.core.graph.types import CELL, Object
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards import guard as kinds
 from pijit.guards.source import Attr, Inner, Item
 

@@ -9,7 +9,7 @@ models of builtins, and at exits.
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, cast
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 from pijit.core.capture.models.containers.contents import is_container
 from pijit.core.capture.models.containers.ranges import range_words
@@ -47,6 +47,7 @@ from pijit.core.graph.types import (
     numpy_scalar,
 )
 from pijit.core.graph.types import moving_words as words_that_move
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.facts import is_among
 from pijit.guards.reading import class_value
 from pijit.guards.source import UNBOUND

@@ -260,11 +260,11 @@ def joined(interpreter: Interpreter, row: LibraryFunction, arguments: List[Abstr
 def register_functions() -> None:
     """Enter the library functions that a program may call directly into the registry, and methods of arrays."""
     unlisted = (CLOCKS, OF_HANDLERS, ON_COMPLEX, ON_INTEGERS, ON_NUMBERS, WRITES)
-    rows = [row for row in FUNCTIONS.values() if row.object is row.object  # not a bound method
-            and all(row.path not in table for table in unlisted)]
-    for row in {id(row.object): row for row in rows}.values():  # of several names of one object the last
-        serves(row.object, row)
-    for row in rows:
+    found = [(row, row.object) for row in FUNCTIONS.values() if all(row.path not in table for table in unlisted)]
+    found = [(row, target) for row, target in found if row.object is target]  # not a bound method
+    for row, target in {id(target): (row, target) for row, target in found}.values():  # of several names the last
+        serves(target, row)
+    for row, _ in found:
         if row.path.startswith(ARRAY_METHOD):
             serves(np.ndarray, row, row.path[len(ARRAY_METHOD):])
 

@@ -12,7 +12,7 @@ state is, because kernels do not set that state. Checking more flags than necess
 from __future__ import annotations
 
 import types
-from typing import Any, Callable, List, NamedTuple, Tuple, cast
+from typing import Any, Callable, List, Tuple, cast
 
 from pijit.core.bytecode.codec.decode import Instr
 from pijit.core.bytecode.flow.block_stack import Blocks
@@ -25,6 +25,7 @@ from pijit.core.capture.values.virtual_object import Display, records_in, replac
 from pijit.core.errors import Break
 from pijit.core.graph.ir import Output
 from pijit.core.graph.ops import ASKS_NUMPY, RAISES_FLAGS
+from pijit.core.named_tuples import NamedTuple
 
 
 class Errors(NamedTuple):

@@ -7,7 +7,7 @@ manager. So its object is needed only where a kernel exits inside the block.
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pijit.core.capture.values.generator_frame import GeneratorFrame, has_ended
 from pijit.core.capture.values.lattice import Abstract, Bound, Const
 from pijit.core.capture.values.virtual_object import Display
 from pijit.core.errors import Break
+from pijit.core.named_tuples import NamedTuple
 from pijit.guards.source import Attr, Inner, Item
 
 FLAGS: Dict[str, int] = {"divide": 1, "over": 2, "under": 4, "invalid": 8}

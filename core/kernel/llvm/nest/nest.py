@@ -9,7 +9,7 @@ strides, for one operand that is a column, and for any strides. Called by emit/f
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Collection, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Collection, Dict, List, Tuple
 
 import numpy as np
 from llvmlite import ir
@@ -33,6 +33,7 @@ from pijit.core.kernel.llvm.nest.pairwise_sum import PAIRWISE_LEAST, fetch_ahead
 from pijit.core.kernel.llvm.nest.row_ends import WORDS, RowEnds
 from pijit.core.kernel.llvm.nest.short_rows import can_be_short, write_rows
 from pijit.core.kernel.llvm.nest.threads import gains_by_width, units_of, write_shared
+from pijit.core.named_tuples import NamedTuple
 
 UNIT, ZERO, ANY, FAR = "u", "0", "?", "f"
 

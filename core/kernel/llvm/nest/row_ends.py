@@ -10,13 +10,14 @@ part where rows do not follow each other in memory.
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, List, NamedTuple
+from typing import Any, Callable, List
 
 from llvmlite import ir
 
 from pijit.core.kernel.llvm.intrinsics import I1, I8, I64
 from pijit.core.kernel.llvm.nest.nontemporal import LINE, past
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
+from pijit.core.named_tuples import NamedTuple
 
 NUMBER, COPY, ANYTHING = "number", "copy", "anything"
 """Contents of the ends: one number, the elements of another array in C order, or undefined values."""
