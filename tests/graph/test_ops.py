@@ -50,7 +50,7 @@ HANDLERS = {
     "kernel/emit/library_calls.py": ["LIBRARY_OPERATIONS"],
     "kernel/emit/linear_algebra.py": ["GUFUNC_OPERATIONS"],
     "kernel/emit/objects.py": ["OBJECT_OPERATIONS", "_RUNTIME_NAMES"],
-    "kernel/emit/scatters.py": ["SCATTER_OPERATIONS"],
+    "kernel/emit/stores/scatters.py": ["SCATTER_OPERATIONS"],
     "kernel/plan/strips.py": ["AFFINE"],
     "kernel/reference/effects.py": ["NAMES"],
     "kernel/reference/emitter.py": ["_OPERATIONS", "_UNARY"],

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from kernel_graphs import BACKENDS, Builder
 
 from pijit.core.graph.types import FLAG, FLOAT, WORD, Array, numpy_scalar
-from pijit.core.kernel.emit import exponent_bounds, inplace_store
+from pijit.core.kernel.emit import exponent_bounds
+from pijit.core.kernel.emit.stores import inplace_store
 from pijit.core.kernel.llvm.nest import delayed_store
 from pijit.core.kernel.plan import store_plan
 from pijit.core.kernel.runtime_entries import ENTRIES

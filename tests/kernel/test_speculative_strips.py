@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pijit
-from pijit.core.kernel.emit.speculative_strips import LEAST
+from pijit.core.kernel.emit.stores.speculative_strips import LEAST
 from pijit.core.kernel.llvm.fp_status import READS_STATUS
 from tests.harness import check, fail_unless_captured
 

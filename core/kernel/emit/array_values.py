@@ -28,7 +28,7 @@ from pijit.core.kernel.plan.operands import ZERO, ArrayVariable, Literal, Name, 
 from pijit.core.kernel.runtime_entries import DECLINES, STATUS, check_call, entry
 
 if TYPE_CHECKING:
-    from pijit.core.kernel.emit.tiled_loops import TiledLoops
+    from pijit.core.kernel.emit.stores.tiled_loops import TiledLoops
 
 PRIVATE = 1 << 16
 """Added to the type number of an array that never leaves the kernel: its memory may come from the buffer pool."""

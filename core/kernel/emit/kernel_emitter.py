@@ -18,22 +18,22 @@ from pijit.core.kernel.emit import fused_nest, scalars
 from pijit.core.kernel.emit.array_ops import ARRAY_OPERATIONS
 from pijit.core.kernel.emit.array_values import ALWAYS_CHECKED, LISTENING, ArrayWriter
 from pijit.core.kernel.emit.borrowed_buffers import BorrowedBuffers
-from pijit.core.kernel.emit.deferred_fill import DeferredFills
 from pijit.core.kernel.emit.exponent_bounds import BOUNDS, ExponentBounds
 from pijit.core.kernel.emit.fp_checks import FpChecks
 from pijit.core.kernel.emit.gathers import write_gather
-from pijit.core.kernel.emit.inplace_store import write_store
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
 from pijit.core.kernel.emit.merged_groups import write_merged
 from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
 from pijit.core.kernel.emit.rolled_operands import forget_rolled
 from pijit.core.kernel.emit.scans import SCAN_OPERATIONS
-from pijit.core.kernel.emit.scatters import SCATTER_OPERATIONS, write_masked
-from pijit.core.kernel.emit.skewed_loops import SkewedLoops
-from pijit.core.kernel.emit.speculative_strips import STRIPS, Unchecked, unchecked_operation, write_strip
 from pijit.core.kernel.emit.stack_arrays import SLOTS
-from pijit.core.kernel.emit.tiled_loops import TiledLoops
+from pijit.core.kernel.emit.stores.deferred_fill import DeferredFills
+from pijit.core.kernel.emit.stores.inplace_store import write_store
+from pijit.core.kernel.emit.stores.scatters import SCATTER_OPERATIONS, write_masked
+from pijit.core.kernel.emit.stores.skewed_loops import SkewedLoops
+from pijit.core.kernel.emit.stores.speculative_strips import STRIPS, Unchecked, unchecked_operation, write_strip
+from pijit.core.kernel.emit.stores.tiled_loops import TiledLoops
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm import complex_intrinsics, float_intrinsics, intrinsics
 from pijit.core.kernel.llvm.fp_check_intrinsics import CHECK_INTRINSICS

@@ -1,6 +1,6 @@
 """Library calls in kernel source: the runtime calls the function and reads its result.
 
-The numba emitter looks the writers up in LIBRARY_OPERATIONS; linear_algebra.py and scatters.py call them, too.
+The numba emitter looks the writers up in LIBRARY_OPERATIONS; linear_algebra.py and stores/scatters.py call them, too.
 """
 
 from __future__ import annotations

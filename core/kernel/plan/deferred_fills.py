@@ -1,7 +1,7 @@
 """Deferred fill: which first contents of a new array may wait for the store that replaces most of them.
 
 ``new = u.copy(); new[1:-1] = f(u)`` writes the inner elements twice. In between, only a side exit lets others see the
-array. So the first contents may be written after the store. emit/deferred_fill.py writes them.
+array. So the first contents may be written after the store. emit/stores/deferred_fill.py writes them.
 """
 
 from __future__ import annotations

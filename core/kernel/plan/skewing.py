@@ -2,7 +2,7 @@
 
 An element of such a statement needs rows near its own: of arrays that earlier statements of the run have written, or
 that later ones will write. So the run has phases; each phase lags one block of rows after the previous one. Slices with
-constant starts tell which rows are needed. emit/skewed_loops.py writes the runs.
+constant starts tell which rows are needed. emit/stores/skewed_loops.py writes the runs.
 """
 
 from __future__ import annotations

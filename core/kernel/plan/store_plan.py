@@ -1,7 +1,7 @@
 """Plans of stores into existing arrays: in place, through a buffer, with delayed stores, or by blocks.
 
-emit/inplace_store.py makes one plan for each group that stores, as soon as the operands are described and the group's
-bounds are known, and writes it. A plan names the arrays whose memory the kernel has to compare at run time.
+emit/stores/inplace_store.py makes one plan for each group that stores, as soon as the operands are described and the
+group's bounds are known, and writes it. A plan names the arrays whose memory the kernel has to compare at run time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loop tiling: find runs of operations along the same rows, which may be done by blocks of rows.
 
 A run has no effect that other code sees. So any operation of a run may leave by the exit of the first one. Elements and
-sums of rows do not depend on the number of rows that are computed at once. emit/tiled_loops.py writes the runs;
+sums of rows do not depend on the number of rows that are computed at once. emit/stores/tiled_loops.py writes the runs;
 skewing.py uses `find_users`.
 """
 

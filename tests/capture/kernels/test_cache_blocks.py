@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pijit.core.kernel.emit import tiled_loops
+from pijit.core.kernel.emit.stores import tiled_loops
 from pijit.core.kernel.llvm.nest import nontemporal
 from pijit.core.kernel.plan import tiling
 from tests.harness import check, fail_unless_captured

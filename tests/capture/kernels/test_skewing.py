@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pijit.core.kernel.emit import skewed_loops
+from pijit.core.kernel.emit.stores import skewed_loops
 from pijit.core.kernel.plan import skewing
 from tests.harness import check, fail_unless_captured
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pijit.core.kernel import compile
-from pijit.core.kernel.emit import deferred_fill
+from pijit.core.kernel.emit.stores import deferred_fill
 from pijit.core.kernel.llvm.nest import nontemporal, row_ends
 from pijit.core.kernel.options import LEAST
 from tests.harness import fail_unless_captured, jitted

@@ -2,7 +2,7 @@
 
 An ordinary store first loads the cache line that it writes a part of. A non-temporal store of a whole line does not.
 That is faster if the result does not fit into the caches anyway. The hardware prefetcher does not predict the loads of
-such loops, so they contain prefetches. Called by nest.py, row_ends.py and emit/deferred_fill.py.
+such loops, so they contain prefetches. Called by nest.py, row_ends.py and emit/stores/deferred_fill.py.
 """
 
 from __future__ import annotations

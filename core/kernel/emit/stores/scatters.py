@@ -15,10 +15,10 @@ from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import convert, write_ufunc
 from pijit.core.kernel.emit.array_values import memory_code
 from pijit.core.kernel.emit.fused_nest import require_shapes, single
-from pijit.core.kernel.emit.inplace_store import Sparse, shares_with, write_store
 from pijit.core.kernel.emit.library_calls import call_library
 from pijit.core.kernel.emit.objects import SIZE_OFFSET, box_number
 from pijit.core.kernel.emit.stack_arrays import made_array
+from pijit.core.kernel.emit.stores.inplace_store import Sparse, shares_with, write_store
 from pijit.core.kernel.plan.operands import (
     NULL,
     ArrayVariable,

@@ -19,7 +19,7 @@ from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, count_elements, look
 from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
-from pijit.core.kernel.emit.inplace_store import shares_with
+from pijit.core.kernel.emit.stores.inplace_store import shares_with
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.operands import (
