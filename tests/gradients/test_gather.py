@@ -5,7 +5,8 @@ import textwrap
 import numpy as np
 import pytest
 
-from pijit.core.graph.reverse.gather import NUMBER, gather
+from pijit.core.graph.reverse.gather import NUMBER, Facts, gather
+from pijit.core.graph.reverse.liveness import live_in, without_dead
 
 HEAT = """
 q = g[1:-1].copy()
@@ -83,7 +84,9 @@ def run(lines, n, lengths, ndim=1):
 
 
 def gathered(lines, lengths=LENGTHS, functions=("f",), temporary=("a", "b")):
-    return gather(lines, lacking_of(lengths), set(functions), set(temporary).__contains__, {"zeros"})
+    adjoints = {"g", "g1", "g2", "g3", "g4"}
+    return gather(lines, Facts(lacking_of(lengths), set(functions), adjoints, set(temporary).__contains__,
+                               frozenset(["zeros"])))
 
 
 @pytest.mark.parametrize("source, lengths", [
@@ -121,3 +124,17 @@ def test_lines_keep_their_indentation():
     lines = textwrap.indent(HEAT.strip("\n"), "        ").split("\n")
     found = gathered(lines)
     assert all(line.startswith("        ") and line[8] != " " for line in found.lines) and found.least == (4,)
+
+
+@pytest.mark.parametrize("source, read", [
+    ("a = b + c\nd = a * e", ["b", "c", "e"]), ("a += b", ["b", "a"]), ("a[i] = b[j]", ["b", "j", "a", "i"]),
+    ("for i in range(n):\n    a = b[i]\n    c[i] = a", ["range", "n", "b", "c"]),
+    ("if a > b:\n    raise E\nb = 1", ["a", "b", "E"]), ("a, b = b, a\nc = a", ["b", "a"]),
+    ("    a = 1.0\n    b = a.shape[0] + k", ["k"])])
+def test_live_in_variables_are_read_before_they_are_assigned(source, read):
+    assert live_in(source.split("\n")) == read
+
+
+def test_assignments_that_nothing_reads_are_dead():
+    lines = ["a = 1", "b = a", "c = b", "d[0] = c", "c = 2", "a = 3"]
+    assert without_dead(lines, {"a"}) == ["a = 1", "b = a", "c = b", "d[0] = c", "a = 3"]

@@ -5,7 +5,7 @@ Arrays that stores write to have another name after each store that keeps the ol
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, cast
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple, cast
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.gather import NUMBER, Cuts, Lacking
-from pijit.core.graph.reverse.regions import Item, Loop, all_ops, values_of, walk
+from pijit.core.graph.reverse.gather import NUMBER, Cuts, Facts, Lacking
+from pijit.core.graph.reverse.regions import Item, Loop, all_ops, walk
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array, Scalar
+from pijit.core.named_tuples import NamedTuple
 
 _RULES = frozenset([partial for rule in ELEMENTWISE.values() for partial in rule.partials] + [
     cast_to, strong_zero_array])
@@ -25,6 +26,16 @@ _RULES = frozenset([partial for rule in ELEMENTWISE.values() for partial in rule
 
 MOST_LINES = 600
 """The most lines of a joint function: nested loops repeat their bodies."""
+
+
+VALUE, ADJOINT, ROWS, COUNT = "value", "adjoint", "rows", "count"
+
+
+class Variable(NamedTuple):
+    """What a variable holds: a value, its adjoint, its saved rows, or the number of iterations that it limits."""
+
+    role: str
+    value: Value
 
 
 class Code:
@@ -39,6 +50,7 @@ class Code:
         lines: the source.
         depth: the depth of indentation.
         objects: the objects that the source refers to, by their names.
+        variables: what the variables hold, by their names; those that one statement needs are left out.
         inputs: the inputs of the function.
         outermost: the values that the function computes outside of loops, and its inputs.
         lengths: the least size of axes.
@@ -49,12 +61,12 @@ class Code:
         self.roots, self.constants, self.dims = roots, constants, dims
         self.all_ops = all_ops(items)
         self.all_loops = [item for item in walk(items) if isinstance(item, Loop)]
-        self._by_id = {str(value.id): value for value in values_of(items)}
         self.inputs: Set[Value] = set()
         self.outermost: Set[Value] = set()
         self.lines: List[str] = []
         self.depth = 1
         self.objects: Dict[str, Any] = {}
+        self.variables: Dict[str, Variable] = {}
         self.lengths: Dict[Dim, int] = {}
         self.now: Dict[Value, str] = {}
         self._names: Dict[int, str] = {}
@@ -73,6 +85,10 @@ class Code:
 
     # ---- names ----
 
+    def _variable(self, name: str, role: str, value: Value) -> str:
+        self.variables[name] = Variable(role, value)
+        return name
+
     def name(self, value: Value) -> str:
         """The code that reads a value at this point."""
         if value in self.constants:
@@ -80,7 +96,23 @@ class Code:
         if value in self.roots.view and self.roots.of(value) in self.roots.stored:
             root, path = self.roots.path(value, self.index)
             return self.name(root) + path
-        return self.now.get(value, "v%d" % value.id)
+        return self.now[value] if value in self.now else self.first(value)
+
+    def first(self, value: Value) -> str:
+        """The variable of a value, or of the first version of an array."""
+        return self._variable("v%d" % value.id, VALUE, value)
+
+    def version(self, value: Value) -> str:
+        """The variable of a further version of an array."""
+        return self._variable(self.fresh("v%d" % value.id), VALUE, value)
+
+    def rows(self, loop: Loop, value: Value) -> str:
+        """The variable of what the iterations of a loop save of a value."""
+        return self._variable("s%d_%d" % (value.id, loop.number), ROWS, value)
+
+    def count(self, loop: Loop) -> str:
+        """The variable of a loop's number of iterations."""
+        return self._variable("n_%d" % loop.number, COUNT, loop.limit)
 
     def _constant(self, value: Any) -> str:
         if type(value) in (int, bool) or type(value) is float and value - value == 0.0:
@@ -93,7 +125,7 @@ class Code:
 
     def adjoint(self, root: Value) -> str:
         """The variable of a root's adjoint."""
-        return "g%d" % root.id
+        return self._variable("g%d" % root.id, ADJOINT, root)
 
     def object(self, value: Any, hint: str) -> str:
         """The variable of an object that the joint function refers to."""
@@ -103,37 +135,39 @@ class Code:
             self.objects[known] = value
         return known
 
-    def value(self, number: str) -> Optional[Value]:
-        """The value with a number."""
-        return self._by_id.get(number)
-
     # ---- sizes of adjoints and other arrays ----
 
-    def lacking(self, adjoint: str) -> Optional[Lacking]:
+    def facts(self, temporary: Callable[[str], bool], zeros: FrozenSet[str] = frozenset()) -> Facts:
+        """What `gather` asks; see there."""
+        elementwise = {name for name, value in self.objects.items() if isinstance(value, np.ufunc) or value in _RULES}
+        adjoints = {name for name, variable in self.variables.items() if variable.role == ADJOINT}
+        return Facts(self._lacking, elementwise, adjoints, temporary, zeros)
+
+    def _lacking(self, adjoint: str) -> Optional[Lacking]:
         """For the adjoint of an array, what tells how many elements fewer other variables have along each axis."""
-        whole = self._lengths(adjoint[1:])
+        whole = self._lengths(adjoint)
         if not whole or any(cut or not isinstance(dim, Size) or dim.array not in self.inputs for dim, cut in whole):
             return None
 
         def found(name: str) -> Optional[Cuts]:
             if name in self.objects:
                 return NUMBER if isinstance(self.objects[name], (np.generic, np.dtype)) else None
-            if name[:1] not in "vg" or not name[1:2].isdigit():
+            variable = self.variables.get(name)
+            if variable is None or variable.role not in (VALUE, ADJOINT):
                 return None
-            number = name[1:].partition("_")[0]
-            value = self._by_id.get(number)
-            if value is not None and isinstance(value.type, Scalar):
+            if isinstance(variable.value.type, Scalar):
                 return NUMBER
-            lengths = self._lengths(number) if name[0] == "v" else []
+            lengths = self._lengths(name) if variable.role == VALUE else []
             if [dim for dim, _ in lengths] != [dim for dim, _ in whole]:
                 return None
             return tuple(cut for _, cut in lengths)
         return found
 
-    def _lengths(self, number: str) -> List[Tuple[Dim, int]]:
-        """For each axis of an array: a size, and how many elements fewer it has; none for other values."""
-        value, found = self._by_id.get(number), []
-        for one in self.dims.of.get(value, ()) if value is not None else ():
+    def _lengths(self, name: str) -> List[Tuple[Dim, int]]:
+        """For each axis of an array, or of its adjoint: a size, and how many elements fewer it has; none for others."""
+        variable, found = self.variables.get(name), []
+        known = variable is not None and variable.role in (VALUE, ADJOINT)
+        for one in self.dims.of.get(variable.value, ()) if variable is not None and known else ():
             dim, lacking = self.dims.found(one), 0
             while isinstance(dim, Size) and dim in self.dims.cuts:
                 whole, cut = self.dims.cuts[dim]
@@ -143,12 +177,8 @@ class Code:
 
     def require_lengths(self, adjoint: str, least: Sequence[int]) -> None:
         """Require that an array has these sizes at least."""
-        for (dim, _), size in zip(self._lengths(adjoint[1:]), least):
+        for (dim, _), size in zip(self._lengths(adjoint), least):
             self.lengths[dim] = max(size, self.lengths.get(dim, 0))
-
-    def elementwise(self) -> Set[str]:
-        """The names of the functions that are computed element by element."""
-        return {name for name, value in self.objects.items() if isinstance(value, np.ufunc) or value in _RULES}
 
     # ---- sizes ----
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import ast
 import functools
-import textwrap
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
+from pijit.core.graph.reverse.liveness import statements_of
 from pijit.core.named_tuples import NamedTuple
 
 Cuts = Tuple[int, ...]
@@ -75,34 +75,42 @@ class Gathered(NamedTuple):
     least: Tuple[int, ...]
 
 
+class Facts(NamedTuple):
+    """What is known about the variables and functions of a joint function.
+
+    Attributes:
+        lacking: for the name of an adjoint, what tells the sizes of other variables; None for other arrays.
+        elementwise: the names of functions that are computed element by element.
+        adjoints: the variables that hold adjoints.
+        temporary: tells whether only the statements of a call need a variable.
+        zeros: the names of functions that make arrays of zeros.
+    """
+
+    lacking: Callable[[str], Optional[Lacking]]
+    elementwise: Set[str]
+    adjoints: Set[str]
+    temporary: Callable[[str], bool]
+    zeros: FrozenSet[str] = frozenset()
+
+
 class _Unknown(Exception):
     """An expression that is not known to be computed element by element."""
 
 
-def gather(lines: Sequence[str], lacking: Callable[[str], Optional[Lacking]], elementwise: Set[str],
-           temporary: Callable[[str], bool], zeros: Set[str] = frozenset()) -> Optional[Gathered]:  # type: ignore[assignment]
-    """Gather the additions to one array, if that is possible.
-
-    Args:
-        lines: the statements.
-        lacking: for the name of an adjoint, what tells the sizes of other variables; None for other arrays.
-        elementwise: the names of functions that are computed element by element.
-        temporary: tells whether only these statements need a variable.
-        zeros: the names of functions that make arrays of zeros.
-    """
+def gather(lines: Sequence[str], facts: Facts) -> Optional[Gathered]:
+    """Gather the additions to one array in these statements, if that is possible."""
     indent = lines[0][:len(lines[0]) - len(lines[0].lstrip())] if lines else ""
-    statements = ast.parse(textwrap.dedent("\n".join(lines))).body
+    statements = statements_of(lines)
     if len(statements) != len(lines):
         return None
     for number, statement in enumerate(statements):
-        name, copy = _zeroed(statement, zeros), ""
+        name, copy = _zeroed(statement, facts.zeros), ""
         copied = _copied(statement)
         if copied is not None:
             copy, name = copied[0], copied[1].name
-        lengths = lacking(name) if name else None
+        lengths = facts.lacking(name) if name else None
         if lengths is not None:
-            window = _Window(statements, number, copied[1] if copied else None, name, copy, lengths, elementwise,
-                             temporary)
+            window = _Window(statements, number, copied[1] if copied else None, name, copy, lengths, facts)
             found = window.lines()
             if found is not None:
                 made = lines[:number + 1], [indent + line for line in found], lines[window.end:]
@@ -110,7 +118,7 @@ def gather(lines: Sequence[str], lacking: Callable[[str], Optional[Lacking]], el
     return None
 
 
-def _zeroed(statement: ast.stmt, zeros: Set[str]) -> str:
+def _zeroed(statement: ast.stmt, zeros: FrozenSet[str]) -> str:
     """The name of an array that a statement makes of zeros, or ""."""
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
             and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Name) \
@@ -174,20 +182,20 @@ class _Window:
     """Statements from a copy of a part, or from zeros, to the last update of the same array."""
 
     def __init__(self, statements: Sequence[ast.stmt], start: int, part: Optional[Part], name: str, copy: str,
-                 lacking: Lacking, elementwise: Set[str], temporary: Callable[[str], bool]) -> None:
+                 lacking: Lacking, facts: Facts) -> None:
         self.copy, self.name, self.part = copy, name, part
         self.start = self.end = start + 1
         self.updates: List[Update] = []
-        self._lacking, self._elementwise = lacking, elementwise
+        self._lacking, self._elementwise = lacking, facts.elementwise
         self._assigned: Dict[str, int] = {}
-        self._collect(statements, {} if copy else _adjoints(statements[:start]))
+        self._collect(statements, {} if copy else _adjoints(statements[:start], facts.adjoints))
         parts = [update.part for update in self.updates] + ([part] if part is not None else [])
         self.low = tuple(map(max, zip(*(one.low for one in parts))))
         self.high = tuple(map(max, zip(*(one.high for one in parts))))
         later = {node.id for statement in statements[self.end:] for node in ast.walk(statement)
                  if isinstance(node, ast.Name)}
         inside = {name for name, number in self._assigned.items() if number < self.end}
-        self._needed_later = bool(inside & later) or not all(map(temporary, inside))
+        self._needed_later = bool(inside & later) or not all(map(facts.temporary, inside))
 
     def _collect(self, statements: Sequence[ast.stmt], values: Dict[str, Any]) -> None:
         for number in range(self.start, len(statements)):
@@ -316,28 +324,14 @@ class _Window:
         return name + piece
 
 
-def without_dead(lines: Sequence[str], kept: Set[str]) -> List[str]:
-    """The lines without assignments to variables that no later line reads; ``kept`` are read after the lines."""
-    read, found = set(kept), []
-    for line, statement in reversed(list(zip(lines, ast.parse(textwrap.dedent("\n".join(lines))).body))):
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(target, ast.Name) and target.id not in read:
-            continue
-        if isinstance(target, ast.Name):
-            read.discard(target.id)
-        read.update(node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and node is not target)
-        found.append(line)
-    return found[::-1]
-
-
-def _adjoints(statements: Sequence[ast.stmt]) -> Dict[str, Any]:
+def _adjoints(statements: Sequence[ast.stmt], adjoints: Set[str]) -> Dict[str, Any]:
     """What the adjoints stand for that statements have computed. Their sizes are not known."""
     values: Dict[str, Any] = {}
     for statement in statements:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
         name = target.id if isinstance(target, ast.Name) else getattr(getattr(target, "value", None), "id", "")
         values.pop(name, None)
-        if isinstance(statement, ast.Assign) and isinstance(target, ast.Name) and name[:1] == "g":
+        if isinstance(statement, ast.Assign) and isinstance(target, ast.Name) and name in adjoints:
             values[name] = _Bound(statement.value, dict(values))
     return values
 

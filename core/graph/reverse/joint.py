@@ -6,7 +6,6 @@ in the tape's order and by the tape's rules, so that gradients have the tape's b
 
 from __future__ import annotations
 
-import re
 from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple, cast
 
 import numpy as np
@@ -15,10 +14,11 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.reverse.activity import active_roots, is_float
 from pijit.core.graph.reverse.backward import FLOAT64, Backward
-from pijit.core.graph.reverse.code import Code
+from pijit.core.graph.reverse.code import ROWS, VALUE, Code
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
-from pijit.core.graph.reverse.gather import gather, without_dead
+from pijit.core.graph.reverse.gather import gather
+from pijit.core.graph.reverse.liveness import live_in, without_dead
 from pijit.core.graph.reverse.needs import Needs
 from pijit.core.graph.reverse.regions import Loop, Region, all_ops, region_of, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
@@ -68,26 +68,6 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
 
 def _is_number(value: Value) -> bool:
     return isinstance(value.type, Scalar) and is_float(value)
-
-
-_VARIABLE = re.compile(r"(?<![\w.])[nsv]\d*(?:_\d+)?(?!\w)")
-"""A variable of the forward part in the source."""
-
-_ASSIGNED = re.compile(r"\s*(?:for )?((?:\w+, )*\w+) (?:=|in) ")
-"""The variables that a line assigns."""
-
-
-def _read_first(lines: Sequence[str]) -> List[str]:
-    """The variables of the forward part that lines read before they assign them, in order."""
-    known: Set[str] = set()
-    found: Dict[str, None] = {}
-    for line in lines:
-        assigned = _ASSIGNED.match(line)
-        read = line[assigned.end():] if assigned is not None else line
-        found.update(dict.fromkeys(name for name in _VARIABLE.findall(read) if name not in known))
-        if assigned is not None:
-            known.update(assigned.group(1).split(", "))
-    return list(found)
 
 
 def _function(name: str, parameters: Sequence[str], lines: Sequence[str]) -> str:
@@ -168,7 +148,7 @@ class _Writer:
             code.lines = [line.replace(old, new) for line in code.lines]
         name, inputs = "joint_%s" % self.graph.name, list(map(code.name, self.graph.inputs))
         if split:
-            carried = _read_first(code.lines)
+            carried = [name for name in live_in(code.lines) if name in code.variables]
             forward.append("    return %s" % ", ".join([result] + carried))
             code.line("return %s," % ", ".join(gradients))
             backward_source = _function(name + "_backward", carried, self._equal_sizes(carried) + code.lines)
@@ -180,22 +160,21 @@ class _Writer:
 
     def _gather(self, kept: Set[str]) -> None:
         """Gather additions to parts of arrays; ``kept`` are the variables that are returned."""
-        code, zeros = self.code, {self.code.object(np.zeros_like, "zeros_like"), self.code.object(np.zeros, "zeros")}
-        found = gather(code.lines, code.lacking, code.elementwise(), lambda name: name not in kept, zeros)
+        code = self.code
+        zeros = frozenset([code.object(np.zeros_like, "zeros_like"), code.object(np.zeros, "zeros")])
+        found = gather(code.lines, code.facts(lambda name: name not in kept, zeros))
         while found is not None:
             code.lines = without_dead(found.lines, kept)
             code.require_lengths(found.name, found.least)
-            found = gather(code.lines, code.lacking, code.elementwise(), lambda name: name not in kept, zeros)
+            found = gather(code.lines, code.facts(lambda name: name not in kept, zeros))
 
     def _equal_sizes(self, names: Sequence[str]) -> List[str]:
         """A test of sizes at the beginning of the backward part. It never fails; the compiler learns from it."""
         code, found = self.code, {}  # type: Code, Dict[object, List[str]]
         for name in names:
-            rows = re.match(r"s(\d+)_\d+$", name)
-            number = rows.group(1) if rows else name[1:].partition("_")[0]
-            value = code.value(number) if name[0] in "sv" else None
-            for axis, dim in enumerate(self.dims.of.get(value, ()) if value is not None else ()):
-                found.setdefault(self.dims.found(dim), []).append("%s.shape[%d]" % (name, axis + bool(rows)))
+            role, value = code.variables[name]
+            for axis, dim in enumerate(self.dims.of.get(value, ()) if role in (VALUE, ROWS) else ()):
+                found.setdefault(self.dims.found(dim), []).append("%s.shape[%d]" % (name, axis + (role == ROWS)))
         tests = ["%s != %s" % pair for dim, alike in found.items() if dim != 1 for pair in zip(alike, alike[1:])]
         return ["    if %s:" % " or ".join(tests),
                 "        raise %s" % code.object(OtherShapes, "OtherShapes")] if tests else []

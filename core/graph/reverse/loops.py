@@ -106,12 +106,12 @@ class LoopAdjoints:
         """Gather additions to parts of arrays in the lines of an iteration."""
         code = self._backward.code
         made = self._made(loop)
-        temporary = {code.adjoint(value) for value in made} | {"v%d" % value.id for value in made}
-        found = gather(code.lines[start:], code.lacking, code.elementwise(), temporary.__contains__)
+        temporary = set(map(code.adjoint, made)) | set(map(code.first, made))
+        found = gather(code.lines[start:], code.facts(temporary.__contains__))
         while found is not None:
             code.lines[start:] = found.lines
             code.require_lengths(found.name, found.least)
-            found = gather(code.lines[start:], code.lacking, code.elementwise(), temporary.__contains__)
+            found = gather(code.lines[start:], code.facts(temporary.__contains__))
 
     def _carry(self, loop: Loop) -> None:
         """The adjoints of loop-carried values become those of the values that they had at the end of the iteration."""

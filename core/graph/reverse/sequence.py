@@ -87,7 +87,7 @@ class Forward:
         code, update = self.code, ""
         for root in sorted(self.needs.stored_by(item), key=lambda value: value.id):
             if root in kept_arrays or (root, needs.versions[item][root]) in needs.preserved:
-                name, update = code.fresh("v%d" % root.id), _whole_update(code, item, root)
+                name, update = code.version(root), _whole_update(code, item, root)
                 code.line("%s = %s" % (name, update or code.name(root) + ".copy()"))
                 code.now[root] = name
                 kept_arrays.discard(root)
@@ -126,8 +126,8 @@ class Forward:
         """Write a loop; ``saving``: it saves what its backward part needs."""
         code = self.code
         if saving:
-            code.line("n_%d = %s - %s" % (loop.number, code.name(loop.limit), code.name(loop.start)))
-            self._require("n_%d < %s" % (loop.number, self.least_name(loop)))
+            code.line("%s = %s - %s" % (code.count(loop), code.name(loop.limit), code.name(loop.start)))
+            self._require("%s < %s" % (code.count(loop), self.least_name(loop)))
             self._allocate(loop)
         self.move(loop.params, loop.first)
         code.line("for %s in range(%s, %s):" % (code.name(loop.index), code.name(loop.start), code.name(loop.limit)))
@@ -135,12 +135,12 @@ class Forward:
         if saving:
             place = self.place(loop)
             for value in self.needs.saved(loop):
-                code.line("%s[%s] = %s" % (self.saved(loop, value), place, code.name(value)))
+                code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, code.name(value)))
         self.plain(loop.items)
         self.move(loop.params, loop.next)
         code.depth -= 1
         for param in dict.fromkeys(self.needs.of[loop].following.values()) if saving else ():
-            code.line("%s[n_%d] = %s" % (self.saved(loop, param), loop.number, code.name(param)))
+            code.line("%s[%s] = %s" % (code.rows(loop, param), code.count(loop), code.name(param)))
         if not self.needs.read_after.isdisjoint([loop.index, *(cast(Value, op.result) for op in loop.header)]):
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
@@ -151,24 +151,21 @@ class Forward:
         sizes = ["%d%s" % (value.type.dtype.itemsize, "".join(  # type: ignore[union-attr]
             " * " + code.size(dim) for dim in code.dims.of.get(value, ()))) for value in saved]
         if saved:
-            self._require("n_%d * (%s) > %d" % (loop.number, " + ".join(sizes), self._limit))
+            self._require("%s * (%s) > %d" % (code.count(loop), " + ".join(sizes), self._limit))
         for value in saved:
             code.line("%s = %s(%s, %s)" % (
-                self.saved(loop, value), code.object(np.empty, "empty"), self._rows(loop, value),
+                self.code.rows(loop, value), code.object(np.empty, "empty"), self._rows(loop, value),
                 code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
 
     def _rows(self, loop: Loop, value: Value) -> str:
-        return "(n_%d%s, %s)" % (loop.number, " + 1" * (value in self.needs.of[loop].following.values()), "".join(
-            self.code.size(dim) + ", " for dim in self.code.dims.of.get(value, ())))
+        one_more = " + 1" * (value in self.needs.of[loop].following.values())
+        sizes = "".join(self.code.size(dim) + ", " for dim in self.code.dims.of.get(value, ()))
+        return "(%s%s, %s)" % (self.code.count(loop), one_more, sizes)
 
     def place(self, loop: Loop) -> str:
         """The number of the current iteration."""
         index, start = self.code.name(loop.index), self.code.name(loop.start)
         return index if start == "0" else "%s - %s" % (index, start)
-
-    def saved(self, loop: Loop, value: Value) -> str:
-        """The variable of the saved rows of a value."""
-        return "s%d_%d" % (value.id, loop.number)
 
     def restore(self, loop: Loop) -> None:
         """Write what reads the saved values of an iteration; arrays of outside get the name of their row."""
@@ -177,14 +174,14 @@ class Forward:
             if value in loop.params:
                 code.line("%s = %s" % (code.name(value), self._row(loop, value, self.place(loop))))
             else:
-                code.now[value] = code.fresh("v%d" % value.id)
+                code.now[value] = code.version(value)
                 code.line("%s = %s" % (code.now[value], self._row(loop, value, self.place(loop))))
         for value, param in self.needs.of[loop].following.items():
             code.line("%s = %s" % (code.name(value), self._row(loop, param, self.place(loop) + " + 1")))
 
     def _row(self, loop: Loop, value: Value, place: str) -> str:
         """A saved row. Numbers have the type that the program's number has."""
-        code, row = self.code, "%s[%s]" % (self.saved(loop, value), place)
+        code, row = self.code, "%s[%s]" % (self.code.rows(loop, value), place)
         if isinstance(value.type, Scalar) and value.type.family != "np":
             made = {"f": float, "i": int, "b": bool}[value.type.dtype.kind]
             return "%s(%s)" % (code.object(made, made.__name__), row)
