@@ -1,14 +1,16 @@
-"""``python -m benchmarks.gradients``: value and gradient of NumPy functions, beside JAX and autograd where installed.
+"""``python -m benchmarks.gradients``: value and gradient beside JAX, PyTorch and autograd where these are installed.
 
 Each row is a function and a size. Times are the best of interleaved rounds on one thread, in microseconds. "kernel" is
 the jitted function without its gradient. JAX runs ``jit(value_and_grad)`` in double precision; programs that store in
-place are written with ``lax.fori_loop`` and ``.at[].set`` for it, and autograd gets a version without stores.
+place are written with ``lax.fori_loop`` and ``.at[].set`` for it. autograd and PyTorch, which runs without compilation,
+get versions without stores.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import types
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -75,7 +77,7 @@ def runge_kutta(y0, h, steps):  # type: ignore[no-untyped-def]
         k1 = -y * t
         k2 = -(y + 0.5 * h * k1) * (t + 0.5 * h)
         y = y + h * k2
-        t += h
+        t = t + h
     return y.sum()
 
 
@@ -116,21 +118,19 @@ def layers(w, b, v, x):  # type: ignore[no-untyped-def]
 
 def softmax(w, x):  # type: ignore[no-untyped-def]
     z = x @ w
-    e = np.exp(z - z.max(axis=1, keepdims=True))
+    e = np.exp(z - np.max(z, axis=1, keepdims=True))
     p = e / e.sum(axis=1, keepdims=True)
     return (p * p).sum()
 
 
 def _with(module: Any, function: Function) -> Function:
     """A function whose global ``np`` is another module."""
-    import types
-
     return types.FunctionType(function.__code__, dict(function.__globals__, np=module), function.__name__,
                               function.__defaults__, function.__closure__)
 
 
 def _same(function: Function) -> Dict[str, Callable[[Any], Function]]:
-    return {"jax": lambda np: _with(np, function), "autograd": lambda np: _with(np, function)}
+    return dict.fromkeys(("jax", "autograd", "torch"), lambda np: _with(np, function))
 
 
 def _jax_loop(step: Callable[..., Any]) -> Callable[[Any], Function]:
@@ -166,6 +166,15 @@ def _burgers_autograd(np: Any) -> Function:
     def f(u, steps):  # type: ignore[no-untyped-def]
         for _ in range(steps):
             u = np.concatenate([u[:1], u[1:] - 0.1 * u[1:] * (u[1:] - u[:-1])])
+        return (u * u).sum()
+    return f
+
+
+def _plate_torch(np: Any) -> Function:
+    def f(u, steps):  # type: ignore[no-untyped-def]
+        u = u.clone()
+        for _ in range(steps):
+            u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
         return (u * u).sum()
     return f
 
@@ -219,18 +228,19 @@ def _horner_jax(np: Any) -> Function:
 
 PROGRAMS: List[Program] = [
     Program("stencils", heat, (0,), {"1000 x 200": (line(1000), 200), "20000 x 100": (line(20000), 100)},
-            {"jax": _jax_loop(_heat_step), "autograd": _heat_autograd}),
+            {"jax": _jax_loop(_heat_step), "autograd": _heat_autograd, "torch": _heat_autograd}),
     Program("stencils", burgers, (0,), {"1000 x 200": (line(1000), 200), "20000 x 100": (line(20000), 100)},
-            {"jax": _jax_loop(_burgers_step), "autograd": _burgers_autograd}),
-    Program("stencils", plate, (0,), {"64 x 64 x 50": (R.rand(64, 64), 50)}, {"jax": _jax_loop(_plate_step)}),
+            {"jax": _jax_loop(_burgers_step), "autograd": _burgers_autograd, "torch": _burgers_autograd}),
+    Program("stencils", plate, (0,), {"64 x 64 x 50": (R.rand(64, 64), 50)},
+            {"jax": _jax_loop(_plate_step), "torch": _plate_torch}),
     Program("steps", leapfrog, (0, 1), {"1000 x 100": (line(1000), line(1000) + 1.0, 100)},
-            {"jax": _leapfrog_jax, "autograd": _leapfrog_autograd}),
+            {"jax": _leapfrog_jax, "autograd": _leapfrog_autograd, "torch": _leapfrog_autograd}),
     Program("steps", runge_kutta, (0, 1), {"1000 x 100": (line(1000), 0.01, 100)},
-            {"jax": _runge_kutta_jax, "autograd": lambda np: _with(np, runge_kutta)}),
+            dict(_same(runge_kutta), jax=_runge_kutta_jax)),
     Program("steps", network, (0, 1), {"30 x 50": (line(30), R.randn(30, 30) * 0.2, 50)},
-            {"jax": _network_jax, "autograd": lambda np: _with(np, network)}),
+            dict(_same(network), jax=_network_jax)),
     Program("scalar loops", horner, (0, 1), {"1000": (line(1000), 0.999)},
-            {"jax": _horner_jax, "autograd": lambda np: _with(np, horner)}),
+            dict(_same(horner), jax=_horner_jax)),
     Program("chains", chain, (0, 1), {"1000": (line(1000), line(1000) + 0.5), "100000": (line(10 ** 5), line(10 ** 5)),
                                       "4000000": (line(4 * 10 ** 6), line(4 * 10 ** 6))}, _same(chain)),
     Program("chains", rosenbrock, (0,), {"1000": (line(1000),), "100000": (line(10 ** 5),)}, _same(rosenbrock)),
@@ -272,6 +282,29 @@ def _autograd(program: Program) -> Optional[Function]:
     return found
 
 
+def _torch(program: Program) -> Optional[Function]:
+    """PyTorch's eager mode on one thread; None if it is not installed."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    torch.set_num_threads(1)
+    names = {name: getattr(torch, name) for name in ("sqrt", "exp", "tanh", "log1p", "mean", "dot")}
+    function = program.others["torch"](types.SimpleNamespace(concatenate=torch.cat, max=torch.amax, **names))
+
+    def value_and_grad(*args: Any) -> Any:
+        given = [torch.from_numpy(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+        for number in program.argnums:
+            given[number] = torch.as_tensor(given[number], dtype=torch.float64).detach().requires_grad_()
+        value = function(*given)
+        gradients = torch.autograd.grad(value, [given[number] for number in program.argnums])
+        return value.item(), [gradient.numpy() for gradient in gradients]
+    return value_and_grad
+
+
+COMPETITORS: Dict[str, Callable[[Program], Optional[Function]]] = {"jax": _jax, "torch": _torch, "autograd": _autograd}
+
+
 class Row(NamedTuple):
     """One measurement, in seconds: NumPy's and the kernel's value alone, and the gradients of each way."""
 
@@ -286,12 +319,12 @@ class Row(NamedTuple):
         cells = ["%.1f" % (1e6 * rest[name]) if name in rest else "-" for name in ("numpy", "kernel", "pijit")]
         cells += ["%.1f" % (ours / rest["kernel"]), "%.2f" % (ours / rest["numpy"])]
         cells += ["%.1f (%.1fx)" % (1e6 * rest[name], rest[name] / ours) if name in rest else "-"
-                  for name in ("jax", "autograd")]
+                  for name in COMPETITORS]
         return "| %s | %s |" % (" | ".join([self.name, self.size] + cells), self.why or "kernels")
 
 
 HEADINGS = ("function", "size", "NumPy, value", "kernel, value", "pijit, value and gradient", "of its kernel",
-            "of NumPy", "JAX", "autograd", "runs on")
+            "of NumPy", "JAX", "PyTorch", "autograd", "runs on")
 
 
 def rows(seconds: float, select: str = "") -> Iterator[Row]:
@@ -303,7 +336,8 @@ def rows(seconds: float, select: str = "") -> Iterator[Row]:
             gradient = pijit.value_and_grad(program.function, program.argnums)
             functions: Dict[str, Function] = {"numpy": program.function, "kernel": pijit.jit(program.function),
                                               "pijit": gradient}
-            for name, made in (("jax", _jax(program)), ("autograd", _autograd(program))):
+            for name, competitor in COMPETITORS.items():
+                made = competitor(program)
                 if made is not None:
                     functions[name] = made
             _require_equal(program, functions, arguments)
@@ -314,7 +348,7 @@ def rows(seconds: float, select: str = "") -> Iterator[Row]:
 def _require_equal(program: Program, functions: Dict[str, Function], arguments: Tuple[Any, ...]) -> None:
     """Raise if a way to compute the gradient has another result."""
     wanted = functions["pijit"](*arguments)
-    for name in ("jax", "autograd"):
+    for name in COMPETITORS:
         if name in functions:
             found = functions[name](*arguments)
             for one, other in zip((wanted[0], *wanted[1]), (found[0], *found[1])):
@@ -334,7 +368,7 @@ def main() -> int:
     for row in rows(known.seconds, known.select):
         found.append(row)
         print(row, flush=True)
-    for name in ("kernel", "numpy", "jax", "autograd"):
+    for name in ("kernel", "numpy", *COMPETITORS):
         ratios = [row.seconds[name] / row.seconds["pijit"] for row in found if name in row.seconds]
         if ratios:
             print("geometric mean of %s over pijit's value and gradient: %.2f (%d rows)" % (
