@@ -5,8 +5,9 @@ import textwrap
 import numpy as np
 import pytest
 
-from pijit.core.graph.reverse.gather import NUMBER, Facts, gather
+from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import live_in, without_dead
+from pijit.core.graph.reverse.repeated_expressions import NUMBER, Facts
 
 HEAT = """
 q = g[1:-1].copy()
@@ -83,9 +84,9 @@ def run(lines, n, lengths, ndim=1):
     return names["g"].tobytes()
 
 
-def gathered(lines, lengths=LENGTHS, functions=("f",), temporary=("a", "b")):
+def gathered(lines, lengths=LENGTHS, functions=("f",), temporary=("a", "b"), cheap=()):
     adjoints = {"g", "g1", "g2", "g3", "g4"}
-    return gather(lines, Facts(lacking_of(lengths), set(functions), adjoints, set(temporary).__contains__,
+    return gather(lines, Facts(lacking_of(lengths), set(functions), set(cheap), adjoints, set(temporary).__contains__,
                                frozenset(["zeros"])))
 
 
@@ -102,6 +103,61 @@ def test_bits_are_those_of_the_statements(source, lengths):
     least = max(size - axis for axis, size in enumerate(found.least))
     for n in list(range(least, least + 9)) + [40, 41]:
         assert run(found.lines, n, lengths, ndim) == run(lines, n, lengths, ndim)
+
+
+REPEATED = """
+d = f(v[1:], 0.5)
+e = d * d
+w = 2.0 * e
+g = zeros(v)
+g[1:] += w * d
+g[:-1] += e
+g[:-1] += w
+"""
+TWICE = """
+d = v[1:] - v[:-1]
+r = d[1:-1]
+q = g[1:].copy()
+g[1:] = 0.0 + q
+g[1:] += q * d
+g[:-1] += q * (2.0 * d)
+"""
+PART = """
+d = v * 3.0
+q = g[1:].copy()
+g[1:] = 0.0 + q
+g[1:] += q * d[1:]
+g[:-1] += q * d[:-1]
+"""
+WITH_SIZES = {"v": (0,), "c": NUMBER, "w": (1,), "d": (1,), "e": (1,)}
+
+
+@pytest.mark.parametrize("source, lengths, dead", [
+    (REPEATED, WITH_SIZES, "dew"), (TWICE, WITH_SIZES, "d"), (PART, dict(WITH_SIZES, d=(0,)), "d")])
+def test_cheap_arithmetic_is_repeated_in_the_terms(source, lengths, dead):
+    lines = source.strip("\n").split("\n")
+    found = gathered(lines, lengths, cheap=("f",))
+    read = {name for line in found.lines if line.startswith("g[") for name in live_in([line])}
+    assert not read & set(dead)
+    assert not any(line[0] in dead for line in without_dead(found.lines, {"g"}))
+    for n in list(range(6, 15)) + [40, 41]:
+        assert run(found.lines, n, lengths) == run(lines, n, lengths)
+
+
+@pytest.mark.parametrize("old, new, read", [
+    ("e = d * d", "e = d * d\nv[0] = 1.0", "d"), ("e = d * d", "e = d * d\nv += 1.0", "d"),
+    ("d = f(v[1:], 0.5)", "d = other(v[1:], 0.5)", "d"), ("e = d * d", "e = d * d\nd[:] = v[1:]", "de"),
+    ("e = d * d", "e = d * d * d * d * d * d\nd = e + 1.0", "e")])
+def test_variables_are_read_where_their_operands_change_or_they_are_not_cheap(old, new, read):
+    lines = REPEATED.strip("\n").replace(old, new).split("\n")
+    found = gathered(lines, WITH_SIZES, cheap=("f",))
+    if "other" in new:
+        lines, found = ([line.replace("other", "f") for line in some] for some in (lines, found.lines))
+    else:
+        found = found.lines
+    assert set(read) <= {name for line in found if line.startswith("g[") for name in live_in([line])}
+    for n in range(6, 15):
+        assert run(found, n, WITH_SIZES) == run(lines, n, WITH_SIZES)
 
 
 @pytest.mark.parametrize("old, new", [

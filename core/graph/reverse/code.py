@@ -12,10 +12,11 @@ import numpy as np
 from pijit.core.graph.derivatives import ELEMENTWISE
 from pijit.core.graph.derivatives.adjoints import cast_to, strong_zero_array
 from pijit.core.graph.ir import Value
+from pijit.core.graph.reverse.array_parts import Cuts
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.gather import NUMBER, Cuts, Facts, Lacking
 from pijit.core.graph.reverse.regions import Item, Loop, all_ops, walk
+from pijit.core.graph.reverse.repeated_expressions import NUMBER, Facts, Lacking
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple
@@ -23,6 +24,9 @@ from pijit.core.named_tuples import NamedTuple
 _RULES = frozenset([partial for rule in ELEMENTWISE.values() for partial in rule.partials] + [
     cast_to, strong_zero_array])
 """Functions that the backward part calls and that are computed element by element."""
+
+_CHEAP = frozenset([np.add, np.subtract, np.multiply, np.negative, np.square])
+"""Operations that are repeated rather than stored."""
 
 MOST_LINES = 600
 """The most lines of a joint function: nested loops repeat their bodies."""
@@ -141,7 +145,8 @@ class Code:
         """What `gather` asks; see there."""
         elementwise = {name for name, value in self.objects.items() if isinstance(value, np.ufunc) or value in _RULES}
         adjoints = {name for name, variable in self.variables.items() if variable.role == ADJOINT}
-        return Facts(self._lacking, elementwise, adjoints, temporary, zeros)
+        cheap = {name for name in elementwise if self.objects[name] in _CHEAP}
+        return Facts(self._lacking, elementwise, cheap, adjoints, temporary, zeros)
 
     def _lacking(self, adjoint: str) -> Optional[Lacking]:
         """For the adjoint of an array, what tells how many elements fewer other variables have along each axis."""

@@ -14,7 +14,9 @@ at the ends of each axis, which lack some terms, are computed apart::
     g[1:2] = 0.0 + q[0:1]
     ...
 
-The array may also begin as zeros: then all statements are additions. `LoopAdjoints` calls `gather` with the lines of
+The array may also begin as zeros: then all statements are additions. Cheap arithmetic that a term reads is computed
+again in the term, so that it need not be stored: ``v = 0.1 * u[1:]`` and ``q * v[:-1]`` give ``q * (0.1 * u[1:][:-1])``
+(rematerialisation). `LoopAdjoints` calls `gather` with the lines of
 one iteration, and `joint` with those of a function without loops.
 """
 
@@ -22,41 +24,17 @@ from __future__ import annotations
 
 import ast
 import functools
-from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Sequence, Tuple, Union
 
+from pijit.core.graph.reverse.array_parts import WHOLE, Cuts, Part, Range, literal, part_of, slices_code, within_part
 from pijit.core.graph.reverse.liveness import statements_of
+from pijit.core.graph.reverse.repeated_expressions import NUMBER, Bound, Definitions, Facts, Lacking
 from pijit.core.named_tuples import NamedTuple
-
-Cuts = Tuple[int, ...]
-"""For each axis, how many elements fewer than the adjoint an array has."""
-
-Lacking = Callable[[str], Optional[Cuts]]
-"""Tells this about a variable; `NUMBER` for numbers, None where it is not known."""
-
-NUMBER: Cuts = ()
-
-Range = Tuple[int, Optional[int]]
-"""The start and the stop of a slice."""
-
-WHOLE: Range = (0, None)
 
 MOST_TEXT = 12000
 """The most characters of the statements that replace others."""
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-
-
-class Part(NamedTuple):
-    """A part ``name[low:-high, ...]`` of an array, with both numbers for each axis."""
-
-    name: str
-    low: Tuple[int, ...]
-    high: Tuple[int, ...]
-
-    @property
-    def cuts(self) -> Cuts:
-        """For each axis, the number of elements that are not in the part."""
-        return tuple(low + high for low, high in zip(self.low, self.high))
 
 
 class Update(NamedTuple):
@@ -73,24 +51,6 @@ class Gathered(NamedTuple):
     lines: List[str]
     name: str
     least: Tuple[int, ...]
-
-
-class Facts(NamedTuple):
-    """What is known about the variables and functions of a joint function.
-
-    Attributes:
-        lacking: for the name of an adjoint, what tells the sizes of other variables; None for other arrays.
-        elementwise: the names of functions that are computed element by element.
-        adjoints: the variables that hold adjoints.
-        temporary: tells whether only the statements of a call need a variable.
-        zeros: the names of functions that make arrays of zeros.
-    """
-
-    lacking: Callable[[str], Optional[Lacking]]
-    elementwise: Set[str]
-    adjoints: Set[str]
-    temporary: Callable[[str], bool]
-    zeros: FrozenSet[str] = frozenset()
 
 
 class _Unknown(Exception):
@@ -132,50 +92,9 @@ def _copied(statement: ast.stmt) -> Optional[Tuple[str, Part]]:
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
             and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute) \
             and statement.value.func.attr == "copy":
-        part = _part(statement.value.func.value)
+        part = part_of(statement.value.func.value)
         return None if part is None else (statement.targets[0].id, part)
     return None
-
-
-def _number(node: Any) -> Optional[int]:
-    """The number of a literal; None for other nodes."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = _number(node.operand)
-        return None if value is None else -value
-    value = _literal(node)
-    return value if type(value) is int else None
-
-
-def _literal(node: Any) -> Any:
-    """The value of a literal; None for other nodes. CPython 3.7 has another attribute for it."""
-    return node.value if hasattr(node, "value") else vars(node).get("n")
-
-
-def _part(node: Any) -> Optional[Part]:
-    """A part of an array with literal ends, or None."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-        return None
-    index = getattr(node.slice, "value", node.slice)  # up to CPython 3.8 a tuple is in an Index
-    slices = index.elts if isinstance(index, ast.Tuple) else getattr(node.slice, "dims", [node.slice])
-    ends = [_ends(one) for one in slices]
-    if None in ends:
-        return None
-    return Part(node.value.id, tuple(low for low, _ in ends), tuple(high for _, high in ends))  # type: ignore[misc]
-
-
-def _ends(node: Any) -> Optional[Tuple[int, int]]:
-    """How many elements a slice leaves out at the beginning and at the end."""
-    if not isinstance(node, ast.Slice) or node.step is not None:
-        return None
-    low = 0 if node.lower is None else _number(node.lower)
-    high = 0 if node.upper is None else _number(node.upper)
-    if low is None or high is None or low < 0 or high > 0 or high == 0 and node.upper is not None:
-        return None
-    return low, -high
-
-
-def _slices(ranges: Sequence[Range]) -> str:
-    return "[%s]" % ", ".join("%s:%s" % (start or "", "" if stop is None else stop) for start, stop in ranges)
 
 
 class _Window:
@@ -188,7 +107,7 @@ class _Window:
         self.updates: List[Update] = []
         self._lacking, self._elementwise = lacking, facts.elementwise
         self._assigned: Dict[str, int] = {}
-        self._collect(statements, {} if copy else _adjoints(statements[:start], facts.adjoints))
+        self._collect(statements, Definitions(statements[:start], facts, not copy))
         parts = [update.part for update in self.updates] + ([part] if part is not None else [])
         self.low = tuple(map(max, zip(*(one.low for one in parts))))
         self.high = tuple(map(max, zip(*(one.high for one in parts))))
@@ -197,18 +116,18 @@ class _Window:
         inside = {name for name, number in self._assigned.items() if number < self.end}
         self._needed_later = bool(inside & later) or not all(map(facts.temporary, inside))
 
-    def _collect(self, statements: Sequence[ast.stmt], values: Dict[str, Any]) -> None:
+    def _collect(self, statements: Sequence[ast.stmt], definitions: Definitions) -> None:
         for number in range(self.start, len(statements)):
             statement = statements[number]
             update = self._update(statement)
             if update is not None:
-                self.updates.append(update._replace(value=_Bound(update.value, dict(values))))
+                self.updates.append(update._replace(value=Bound(update.value, definitions.values())))
                 self.part = self.part or update.part
                 self.end = number + 1
             elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) \
                     and statement.targets[0].id not in (self.copy, self.name):
                 name = statement.targets[0].id
-                values[name] = _Bound(statement.value, dict(values))
+                definitions.define(name, statement.value)
                 self._assigned.setdefault(name, number)
             else:
                 return
@@ -216,7 +135,7 @@ class _Window:
     def _update(self, statement: ast.stmt) -> Optional[Update]:
         """A statement that changes a part of the array that is as large as the first one."""
         target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-        part = _part(target)
+        part = part_of(target)
         if part is None or part.name != self.name or self.part is not None and part.cuts != self.part.cuts:
             return None
         if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
@@ -247,10 +166,10 @@ class _Window:
     def _inner(self) -> str:
         """The statement for the elements that all updates change."""
         axes = range(len(self.low))
-        whole = self.name + _slices(list(map(self._inside, axes)))
+        whole = self.name + slices_code(list(map(self._inside, axes)))
         text = whole if self.updates[0].adds and self.copy else "" if self.copy else "0.0"
         for update in self.updates:
-            term = self._text(update.value, [self._within(update.part, axis) for axis in axes])
+            term = self._text(update.value, [self._within(update.part, axis) for axis in axes], self._cuts())
             text = "(%s + %s)" % (text, term) if text else term
         return "%s = %s" % (whole, text)
 
@@ -268,8 +187,8 @@ class _Window:
                     places = [self._inside(k) for k in axes[:axis]] + [place] + [
                         (part.low[k], -part.high[k] or None) for k in axes[axis + 1:]]
                     within = [self._within(part, k) for k in axes[:axis]] + [own] + [WHOLE] * len(axes[axis + 1:])
-                    yield "%s%s %s %s" % (self.name, _slices(places), "+=" if update.adds else "=",
-                                          self._text(update.value, within))
+                    yield "%s%s %s %s" % (self.name, slices_code(places), "+=" if update.adds else "=",
+                                          self._text(update.value, within, self._cuts()))
 
     def _beyond(self, part: Part, axis: int) -> Iterator[Tuple[Range, Range]]:
         """The elements of an axis that a part has and others lack: counted in the part, and in the array."""
@@ -281,20 +200,15 @@ class _Window:
 
     # ---- expressions ----
 
-    def _text(self, value: Union["_Bound", Any], ranges: Sequence[Range], known: Any = None) -> str:
-        """An expression for some elements, counted in the first part."""
-        if isinstance(value, _Bound):
-            return self._text(value.node, ranges, value.values)
-        node, inner = value, functools.partial(self._text, ranges=ranges, known=known)
-        piece = "" if all(one == WHOLE for one in ranges) else _slices(ranges)
+    def _text(self, value: Union[Bound, Any], ranges: Sequence[Range], cuts: Cuts, known: Any = None) -> str:
+        """An expression for some elements, counted in an array with these cuts."""
+        if isinstance(value, Bound):
+            return self._text(value.node, ranges, cuts, value.values)
+        node, inner = value, functools.partial(self._text, ranges=ranges, cuts=cuts, known=known)
         if isinstance(node, ast.Name):
-            return self._variable(node.id, piece, ranges, known)
+            return self._variable(node.id, ranges, cuts, known)
         if isinstance(node, ast.Subscript):
-            part, cuts = _part(node), self._lacking(node.value.id) if isinstance(node.value, ast.Name) else None
-            if part is None or part.name in known or part.name == self.name or not cuts \
-                    or len(cuts) != len(part.low) or self._cuts() != tuple(map(sum, zip(cuts, part.cuts))):
-                raise _Unknown
-            return part.name + _slices([(low, -high or None) for low, high in zip(part.low, part.high)]) + piece
+            return self._subscript(node, ranges, cuts, known)
         if isinstance(node, ast.BinOp) and type(node.op) in _SIGNS:
             return "(%s %s %s)" % (inner(node.left), _SIGNS[type(node.op)], inner(node.right))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._elementwise \
@@ -302,7 +216,7 @@ class _Window:
             return "%s(%s)" % (node.func.id, ", ".join(map(inner, node.args)))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return "(-%s)" % inner(node.operand)
-        number = _literal(node)
+        number = literal(node)
         if type(number) in (int, float):
             return repr(number)
         raise _Unknown
@@ -311,33 +225,41 @@ class _Window:
         assert self.part is not None
         return self.part.cuts
 
-    def _variable(self, name: str, piece: str, ranges: Sequence[Range], known: Any) -> str:
+    def _variable(self, name: str, ranges: Sequence[Range], cuts: Cuts, known: Any) -> str:
+        piece = "" if all(one == WHOLE for one in ranges) else slices_code(ranges)
         if name in known:
-            return self._text(known[name], ranges)
-        if name == self.copy:
+            repeated = self._repeated(known[name], ranges, cuts, name)
+            if repeated:
+                return repeated
+        if name == self.copy and cuts == self._cuts():
             return name + piece
-        cuts = self._lacking(name)
-        if cuts == NUMBER:
+        found = self._lacking(name)
+        if found == NUMBER:
             return name
-        if cuts != self._cuts() or name == self.name:
+        if found != cuts or name == self.name:
             raise _Unknown
         return name + piece
 
+    def _subscript(self, node: ast.Subscript, ranges: Sequence[Range], cuts: Cuts, known: Any) -> str:
+        """Some elements of a part of another array."""
+        part = part_of(node)
+        whole = self._lacking(part.name) if part is not None else None
+        if part is None or part.name == self.name or not whole or len(whole) != len(part.low) \
+                or cuts != tuple(map(sum, zip(whole, part.cuts))):
+            raise _Unknown
+        if part.name in known:
+            places = list(map(within_part, part.low, part.high, ranges))
+            repeated = self._repeated(known[part.name], places, whole, part.name)
+            if repeated:
+                return repeated
+        piece = "" if all(one == WHOLE for one in ranges) else slices_code(ranges)
+        return part.name + slices_code([(low, -high or None) for low, high in zip(part.low, part.high)]) + piece
 
-def _adjoints(statements: Sequence[ast.stmt], adjoints: Set[str]) -> Dict[str, Any]:
-    """What the adjoints stand for that statements have computed. Their sizes are not known."""
-    values: Dict[str, Any] = {}
-    for statement in statements:
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-        name = target.id if isinstance(target, ast.Name) else getattr(getattr(target, "value", None), "id", "")
-        values.pop(name, None)
-        if isinstance(statement, ast.Assign) and isinstance(target, ast.Name) and name in adjoints:
-            values[name] = _Bound(statement.value, dict(values))
-    return values
-
-
-class _Bound(NamedTuple):
-    """An expression, and what the variables in it stand for."""
-
-    node: Any
-    values: Dict[str, Any]
+    def _repeated(self, value: Bound, ranges: Sequence[Range], cuts: Cuts, name: str) -> str:
+        """The expression of a variable, or "" if the variable has to be read, which the window must not assign."""
+        try:
+            return self._text(value, ranges, cuts)
+        except _Unknown:
+            if name in self._assigned:
+                raise
+            return ""
