@@ -13,7 +13,7 @@ import builtins
 import linecache
 import sys
 import types
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -31,7 +31,6 @@ MOST_LEFT = 16
 """Calls in a row that a joint function may leave; then the tape runs all calls for which its guards hold."""
 WARM = 2
 """Calls that use the tape before the first joint function is made."""
-
 
 class Found(NamedTuple):
     """The value and the gradients of one call."""
@@ -51,6 +50,7 @@ class JointEntry(NamedTuple):
         source: the source of the joint function, or "".
         why: the reason for the tape, or "".
         are_plain: whether the guards know that the active inputs are plain, see `_is_plain`.
+        larger: the entry with checkpoints for calls whose loops would save too much otherwise, or None.
     """
 
     program: Any
@@ -60,6 +60,7 @@ class JointEntry(NamedTuple):
     source: str = ""
     why: str = ""
     are_plain: bool = False
+    larger: Any = None
 
 
 class GradientKernels:
@@ -137,7 +138,7 @@ class GradientKernels:
         self.why = entry.why
         if entry.function is None or inputs is None:
             return None
-        found = _run(entry, inputs)
+        found = self._run(number, entry, inputs, (roots, args))
         self._left[number] = 0 if found is not None else self._left[number] + 1
         if found is None:
             self.why = reason("PJ510", because="the kernel left this call to the program")
@@ -145,6 +146,23 @@ class GradientKernels:
                 why = reason("PJ510", because="the kernel left %d calls in a row" % MOST_LEFT)
                 self.entries[number] = JointEntry(entry.program, None, why=why)
         return found
+
+    def _run(self, number: int, entry: JointEntry, inputs: Sequence[Any], call: Tuple[Any, Any]) -> Optional[Found]:
+        """The result of an entry, or None. Where loops would save too much, an entry with checkpoints runs."""
+        from pijit.core.graph.reverse.errors import TooLarge
+
+        try:
+            return _run(entry, inputs)
+        except TooLarge:
+            larger = entry.larger
+        if larger is None:
+            made = self._make_entry(*call, checkpoints=True)
+            larger = made if isinstance(made, JointEntry) else JointEntry(entry.program, None)
+            self.entries[number] = entry._replace(larger=larger)
+        try:
+            return _run(larger, inputs) if larger.function is not None else None
+        except TooLarge:
+            return None
 
     def _start(self) -> None:
         from pijit.core.internal_functions import Binder
@@ -155,24 +173,29 @@ class GradientKernels:
 
     def _make(self, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> Optional[JointEntry]:
         """An entry for calls like this one, or None: there is no room, or the function is not one graph."""
-        from pijit.core.asynchronous_exceptions import signals_deferred
-        from pijit.core.preview import whole_graph
-
         if len(self.entries) >= LIMIT or self._attempts >= ATTEMPTS:
             self.why = self._refusal or reason("PJ510", because="other calls have used its limit of kernels")
             return None
-        with signals_deferred():
-            whole = whole_graph(self._state, roots)
-        if isinstance(whole, str):
+        made = self._make_entry(roots, args)
+        if isinstance(made, str):
             self._attempts += 1
-            self.why = self._refusal = reason("PJ510", because=whole)
+            self.why = self._refusal = reason("PJ510", because=made)
             return None
-        made = self._joined(whole, roots, args)
         self.entries.append(made)
         self._left.append(0)
         return made
 
-    def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...]) -> JointEntry:
+    def _make_entry(self, roots: Tuple[Any, ...], args: Tuple[Any, ...],
+                    checkpoints: bool = False) -> Union[JointEntry, str]:
+        """An entry for calls like this one, or why the function is not one graph."""
+        from pijit.core.asynchronous_exceptions import signals_deferred
+        from pijit.core.preview import whole_graph
+
+        with signals_deferred():
+            whole = whole_graph(self._state, roots)
+        return whole if isinstance(whole, str) else self._joined(whole, roots, args, checkpoints)
+
+    def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], checkpoints: bool) -> JointEntry:
         """The entry of a function that is one graph."""
         from pijit.core.graph.passes.fusion import EVERY_FLAG
         from pijit.core.graph.reverse.errors import Irreversible
@@ -189,7 +212,8 @@ class GradientKernels:
                     raise Irreversible("an argument that is no float and no float array in C order")
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
             limit = default_limit() if self._limit is None else self._limit
-            joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit)
+            joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit,
+                               checkpoints)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
         made: Any = jit(_function_of(joint.name, joint.source, joint.objects))
@@ -231,7 +255,13 @@ def _is_plain(value: Any) -> bool:
 
 
 def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
-    """The result of the joint function, or None if it raised. The caller's error state decides what NumPy reports."""
+    """The result of the joint function, or None if it raised. The caller's error state decides what NumPy reports.
+
+    Raises:
+        TooLarge: loops would save too much.
+    """
+    from pijit.core.graph.reverse.errors import TooLarge
+
     if not entry.are_plain and not all(_is_plain(inputs[position]) for position in entry.wanted):
         return None
     raising = enter_raising()
@@ -247,6 +277,8 @@ def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
         from pijit.core.asynchronous_exceptions import raise_asynchronous
 
         raise_asynchronous(error)
+        if isinstance(error, TooLarge):
+            raise
         return None
     finally:
         leave(raising)

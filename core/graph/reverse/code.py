@@ -114,6 +114,14 @@ class Code:
         """The variable of what the iterations of a loop save of a value."""
         return self._variable("s%d_%d" % (value.id, loop.number), ROWS, value)
 
+    def checkpoints(self, loop: Loop, value: Value) -> str:
+        """The variable of a value at the checkpoints of a loop."""
+        return self._variable("c%d_%d" % (value.id, loop.number), ROWS, value)
+
+    def interval(self, loop: Loop) -> str:
+        """The variable of the number of iterations from one checkpoint of a loop to the next."""
+        return self._variable("k_%d" % loop.number, COUNT, loop.limit)
+
     def count(self, loop: Loop) -> str:
         """The variable of a loop's number of iterations."""
         return self._variable("n_%d" % loop.number, COUNT, loop.limit)

@@ -7,3 +7,7 @@ class Irreversible(Exception):
 
 class OtherShapes(Exception):
     """A joint function was called with sizes, conditions or trip counts for which it was not made."""
+
+
+class TooLarge(OtherShapes):
+    """A loop would save more than its limit, if it saved each iteration."""

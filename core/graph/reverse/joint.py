@@ -47,7 +47,8 @@ class Joint(NamedTuple):
     objects: Dict[str, Any]
 
 
-def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]], limit: int) -> Joint:
+def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]], limit: int,
+               checkpoints: bool = False) -> Joint:
     """The joint function of a graph.
 
     Args:
@@ -55,6 +56,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
         wanted: the active inputs, float arrays in C order or floats.
         shapes: the shapes of the inputs that are arrays.
         limit: the most bytes that a loop may save.
+        checkpoints: whether loops save some iterations alone, and compute the others again.
 
     Raises:
         Irreversible: the graph is not reversed; the message says why.
@@ -63,7 +65,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
     outputs = region.outputs
     if len(outputs) != 1 or outputs[0].kind != "value" or not _is_number(outputs[0].value):
         raise Irreversible("a result that is not one number that the function computes")
-    return _Writer(graph, region, wanted, shapes, outputs[0].value, limit).joint()
+    return _Writer(graph, region, wanted, shapes, outputs[0].value, limit, checkpoints).joint()
 
 
 def _is_number(value: Value) -> bool:
@@ -78,7 +80,7 @@ class _Writer:
     """Writes one joint function."""
 
     def __init__(self, graph: Graph, region: Region, wanted: Sequence[Value],
-                 shapes: Mapping[Value, Tuple[int, ...]], result: Value, limit: int) -> None:
+                 shapes: Mapping[Value, Tuple[int, ...]], result: Value, limit: int, checkpoints: bool) -> None:
         self.graph, self.items, self.wanted, self.result = graph, region.items, wanted, result
         self.roots = Roots(self.items)
         self._check_stores()
@@ -91,7 +93,9 @@ class _Writer:
         self.needs = Needs(self.items, self.roots, self.active, result)
         self.code = Code(self.items, self.roots, constants, self.dims)
         self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
-        self.forward = Forward(self.code, self.needs, limit)
+        loops = {item: set().union(*map(self.needs.stored_by, self.items[number + 1:]))
+                 for number, item in enumerate(self.items) if isinstance(item, Loop)}
+        self.forward = Forward(self.code, self.needs, limit, loops if checkpoints else {})
         self.backward = Backward(self.code, self.forward, self.active)
 
     def _check_stores(self) -> None:
@@ -164,7 +168,7 @@ class _Writer:
         zeros = frozenset([code.object(np.zeros_like, "zeros_like"), code.object(np.zeros, "zeros")])
         found = gather(code.lines, code.facts(lambda name: name not in kept, zeros))
         while found is not None:
-            code.lines = without_dead(found.lines, kept)
+            code.lines = without_dead(found.lines, lambda name: name not in kept)
             code.require_lengths(found.name, found.least)
             found = gather(code.lines, code.facts(lambda name: name not in kept, zeros))
 

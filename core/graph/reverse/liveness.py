@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from typing import Dict, Iterator, List, Sequence, Set, Tuple
+from typing import Callable, Dict, Iterator, List, Sequence, Set, Tuple
 
 
 def statements_of(lines: Sequence[str]) -> List[ast.stmt]:
@@ -51,12 +51,13 @@ def _names(nodes: Sequence[ast.AST]) -> Iterator[Tuple[str, bool]]:
         yield from ((name.id, False) for name in names if not isinstance(name.ctx, ast.Load))
 
 
-def without_dead(lines: Sequence[str], kept: Set[str]) -> List[str]:
-    """The lines without assignments to variables that no later line reads; ``kept`` are read after the lines."""
-    read, found = set(kept), []
+def without_dead(lines: Sequence[str], temporary: Callable[[str], bool]) -> List[str]:
+    """The lines without assignments to variables that no later line reads, if only these lines need the variables."""
+    read: Set[str] = set()
+    found: List[str] = []
     for line, statement in reversed(list(zip(lines, statements_of(lines)))):
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(target, ast.Name) and target.id not in read:
+        if isinstance(target, ast.Name) and target.id not in read and temporary(target.id):
             continue
         if isinstance(target, ast.Name):
             read.discard(target.id)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Dict, List, Set, Tuple
 from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.gather import gather
+from pijit.core.graph.reverse.liveness import without_dead
 from pijit.core.graph.reverse.regions import Loop, all_ops, walk
 
 if TYPE_CHECKING:
@@ -44,17 +45,21 @@ class LoopAdjoints:
             return
         names = dict(code.now)
         peeled, least = 0, int(bool(self._aliases(loop)))
+        if loop in backward.forward.checkpoints.loops:
+            backward.forward.checkpoints.begin(loop)
         self._fill(loop)
         while True:
             before = self._present(loop)
             start = len(code.lines)
             self._head(loop, peeled, least)
+            self._run_again(loop)
+            first = len(code.lines)
             self._iteration(loop)
             self._fill(loop)
-            self._gather(loop, start + 1)
+            self._gather(loop, first)
             code.depth -= 1
             code.now = dict(names)
-            if len(code.lines) == start + 1:  # nothing flows into earlier iterations
+            if len(code.lines) == first:  # nothing flows into earlier iterations
                 del code.lines[start:]
                 break
             if self._present(loop) == before:
@@ -94,6 +99,11 @@ class LoopAdjoints:
         self._backward.sequence(loop.items)
         self._backward.forget(self._made(loop))
 
+    def _run_again(self, loop: Loop) -> None:
+        checkpoints = self._backward.forward.checkpoints
+        if loop in checkpoints.loops:
+            checkpoints.run_again(loop)
+
     def _begin(self, loop: Loop) -> None:
         """Restore the values of an iteration, compute the needed ones again, and carry adjoints over from the next."""
         forward = self._backward.forward
@@ -109,7 +119,7 @@ class LoopAdjoints:
         temporary = set(map(code.adjoint, made)) | set(map(code.first, made))
         found = gather(code.lines[start:], code.facts(temporary.__contains__))
         while found is not None:
-            code.lines[start:] = found.lines
+            code.lines[start:] = without_dead(found.lines, temporary.__contains__)
             code.require_lengths(found.name, found.least)
             found = gather(code.lines[start:], code.facts(temporary.__contains__))
 
@@ -172,6 +182,7 @@ class LoopAdjoints:
         backward, code = self._backward, self._backward.code
         roots = code.roots
         code.line("%s = %s" % (code.name(loop.index), code.name(loop.start)))
+        self._run_again(loop)
         self._begin(loop)
         aliases = {param: first for param, first in zip(loop.params, loop.first)
                    if param in backward.active and roots.of(first) in backward.active}

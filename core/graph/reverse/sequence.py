@@ -6,13 +6,14 @@ by backward code: a store copies its array if the older version is needed, and l
 
 from __future__ import annotations
 
-from typing import Collection, Dict, Optional, Sequence, Set, cast
+from typing import Collection, Dict, Iterable, Mapping, Optional, Sequence, Set, Type, cast
 
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
 from pijit.core.graph.reverse.code import Code
-from pijit.core.graph.reverse.errors import OtherShapes
+from pijit.core.graph.reverse.errors import OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import expression, statement
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Guard, Item, Loop
@@ -39,14 +40,16 @@ class Forward:
         code: where to.
         needs: what is needed backwards.
         limit: the most bytes that a loop may save.
+        checkpointed: the loops that save checkpoints alone; see `Checkpoints`.
 
     Attributes:
         before: the names of stored arrays before each item that recorded code has.
         after: the same after it.
     """
 
-    def __init__(self, code: Code, needs: Needs, limit: int) -> None:
+    def __init__(self, code: Code, needs: Needs, limit: int, checkpointed: Mapping[Loop, Set[Value]]) -> None:
         self.code, self.needs, self._limit = code, needs, limit
+        self.checkpoints = Checkpoints(self, checkpointed)
         self.before: Dict[Item, Dict[Value, str]] = {}
         self.after: Dict[Item, Dict[Value, str]] = {}
 
@@ -100,9 +103,9 @@ class Forward:
     def _guard(self, guard: Guard) -> None:
         self._require(("not %s" if guard.holds else "%s") % self.code.name(guard.condition))
 
-    def _require(self, fails: str) -> None:
+    def _require(self, fails: str, error: Type[OtherShapes] = OtherShapes) -> None:
         self.code.line("if %s:" % fails)
-        self.code.line("    raise %s" % self.code.object(OtherShapes, "OtherShapes"))
+        self.code.line("    raise %s" % self.code.object(error, error.__name__))
 
     def _op(self, op: Op) -> None:
         code = self.code
@@ -133,14 +136,12 @@ class Forward:
         code.line("for %s in range(%s, %s):" % (code.name(loop.index), code.name(loop.start), code.name(loop.limit)))
         code.depth += 1
         if saving:
-            place = self.place(loop)
-            for value in self.needs.saved(loop):
-                code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, code.name(value)))
+            self._save(loop)
         self.plain(loop.items)
         self.move(loop.params, loop.next)
         code.depth -= 1
-        for param in dict.fromkeys(self.needs.of[loop].following.values()) if saving else ():
-            code.line("%s[%s] = %s" % (code.rows(loop, param), code.count(loop), code.name(param)))
+        if saving and loop not in self.checkpoints.loops:
+            self.save_following(loop, code.count(loop))
         if not self.needs.read_after.isdisjoint([loop.index, *(cast(Value, op.result) for op in loop.header)]):
             code.line("%s = %s" % (code.name(loop.index), code.name(loop.limit)))
             self.plain(loop.header)
@@ -148,19 +149,48 @@ class Forward:
     def _allocate(self, loop: Loop) -> None:
         """Write the arrays of saved rows. Beyond the limit, the tape runs the call, and reports that if it must."""
         code, saved = self.code, self.needs.saved(loop)
-        sizes = ["%d%s" % (value.type.dtype.itemsize, "".join(  # type: ignore[union-attr]
-            " * " + code.size(dim) for dim in code.dims.of.get(value, ()))) for value in saved]
+        if loop in self.checkpoints.loops:
+            self.checkpoints.allocate(loop)
+            saved = []
         if saved:
-            self._require("%s * (%s) > %d" % (code.count(loop), " + ".join(sizes), self._limit))
+            limit = self._limit if self.checkpoints.loops else min(self._limit, most_kept(loop, code.roots))
+            self._require("%s * (%s) > %d" % (code.count(loop), self.bytes_of(saved), limit), TooLarge)
         for value in saved:
-            code.line("%s = %s(%s, %s)" % (
-                self.code.rows(loop, value), code.object(np.empty, "empty"), self._rows(loop, value),
-                code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
+            one_more = " + 1" * (value in self.needs.of[loop].following.values())
+            self.allocate(code.rows(loop, value), value, code.count(loop) + one_more)
 
-    def _rows(self, loop: Loop, value: Value) -> str:
-        one_more = " + 1" * (value in self.needs.of[loop].following.values())
-        sizes = "".join(self.code.size(dim) + ", " for dim in self.code.dims.of.get(value, ()))
-        return "(%s%s, %s)" % (self.code.count(loop), one_more, sizes)
+    def bytes_of(self, values: Iterable[Value]) -> str:
+        """The number of bytes of values, as code."""
+        return " + ".join("%d%s" % (value.type.dtype.itemsize, "".join(  # type: ignore[union-attr]
+            " * " + self.code.size(dim) for dim in self.code.dims.of.get(value, ()))) for value in values)
+
+    def limit(self, size: str) -> None:
+        """Write a test of the bytes that a loop saves."""
+        self._require("%s > %d" % (size, self._limit))
+
+    def allocate(self, name: str, value: Value, count: str) -> None:
+        """Write the allocation of rows for a value."""
+        code, sizes = self.code, "".join(self.code.size(dim) + ", " for dim in self.code.dims.of.get(value, ()))
+        code.line("%s = %s((%s, %s), %s)" % (
+            name, code.object(np.empty, "empty"), count, sizes,
+            code.object(value.type.dtype, value.type.dtype.name)))  # type: ignore[union-attr]
+
+    def _save(self, loop: Loop) -> None:
+        """Write what an iteration saves at its start."""
+        if loop in self.checkpoints.loops:
+            self.checkpoints.save(loop)
+        else:
+            self.save(loop, self.place(loop))
+
+    def save(self, loop: Loop, place: str) -> None:
+        """Write that the values which an iteration needs backwards become a row."""
+        for value in self.needs.saved(loop):
+            self.code.line("%s[%s] = %s" % (self.code.rows(loop, value), place, self.code.name(value)))
+
+    def save_following(self, loop: Loop, place: str) -> None:
+        """Write the row after the last one, which the last iteration reads."""
+        for param in dict.fromkeys(self.needs.of[loop].following.values()):
+            self.code.line("%s[%s] = %s" % (self.code.rows(loop, param), place, self.code.name(param)))
 
     def place(self, loop: Loop) -> str:
         """The number of the current iteration."""
@@ -169,19 +199,17 @@ class Forward:
 
     def restore(self, loop: Loop) -> None:
         """Write what reads the saved values of an iteration; arrays of outside get the name of their row."""
-        code = self.code
+        code, place = self.code, self.checkpoints.place(loop) if loop in self.checkpoints.loops else self.place(loop)
         for value in self.needs.saved(loop):
-            if value in loop.params:
-                code.line("%s = %s" % (code.name(value), self._row(loop, value, self.place(loop))))
-            else:
+            if value not in loop.params:
                 code.now[value] = code.version(value)
-                code.line("%s = %s" % (code.now[value], self._row(loop, value, self.place(loop))))
+            code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, value), value, place)))
         for value, param in self.needs.of[loop].following.items():
-            code.line("%s = %s" % (code.name(value), self._row(loop, param, self.place(loop) + " + 1")))
+            code.line("%s = %s" % (code.name(value), self.row(code.rows(loop, param), param, place + " + 1")))
 
-    def _row(self, loop: Loop, value: Value, place: str) -> str:
+    def row(self, rows: str, value: Value, place: str) -> str:
         """A saved row. Numbers have the type that the program's number has."""
-        code, row = self.code, "%s[%s]" % (self.code.rows(loop, value), place)
+        code, row = self.code, "%s[%s]" % (rows, place)
         if isinstance(value.type, Scalar) and value.type.family != "np":
             made = {"f": float, "i": int, "b": bool}[value.type.dtype.kind]
             return "%s(%s)" % (code.object(made, made.__name__), row)

@@ -1,0 +1,119 @@
+"""Checkpoints: loops save the state of some iterations alone, and compute the others again.
+
+A loop of n iterations saves its state at each k-th one, where k is about the square root of n. The backward part goes
+from the last interval to the first. It runs the loop's body again from the checkpoint of an interval, and saves what
+the iterations of the interval need. So about 2 k rows are in memory instead of n, for a second run of the loop.
+
+The method is that of A. Griewank and A. Walther, "Algorithm 799: revolve", with two levels of equal intervals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, List, Mapping, Set
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.passes.fusion import FLOAT_LOOPS
+from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.regions import Loop, all_ops
+from pijit.core.graph.reverse.roots import STORES, Roots
+from pijit.core.graph.types import Array
+
+if TYPE_CHECKING:
+    from pijit.core.graph.reverse.sequence import Forward
+
+
+KEPT = 256 << 20
+"""The most bytes of rows that a loop saves of all iterations. With more, it has checkpoints."""
+
+KEPT_OF_CHEAP = 8 << 20
+"""The same for loops whose body takes less time than to save rows outside of caches."""
+
+
+def most_kept(loop: Loop, roots: Roots) -> int:
+    """The most bytes of rows that a loop saves of all iterations."""
+    return KEPT_OF_CHEAP if all(_is_cheap(op, roots) for op in all_ops(loop.items)) else KEPT
+
+
+def _is_cheap(op: Op, roots: Roots) -> bool:
+    """Whether an operation is arithmetic on elements, a store, a view, or computes a number."""
+    if op.name in ("ufunc", "ufunc_into"):
+        return op.attrs["ufunc"] in FLOAT_LOOPS
+    return op.name in STORES or op.result in roots.view or not isinstance(getattr(op.result, "type", None), Array)
+
+
+class Checkpoints:
+    """Writes the checkpoints of loops, and the repeated runs of their intervals.
+
+    Args:
+        forward: writes sequences.
+        loops: the loops that have checkpoints, and for each the arrays that later items store into.
+    """
+
+    def __init__(self, forward: Forward, loops: Mapping[Loop, Set[Value]]) -> None:
+        self._forward, self.loops = forward, loops
+
+    def state(self, loop: Loop) -> List[Value]:
+        """What an iteration changes: loop-carried values, and arrays of outside that the body stores into."""
+        roots, made = self._forward.code.roots, {op.result for op in all_ops(loop.items)}
+        stored = self._forward.needs.stored_by(loop) - made
+        read = {roots.of(value) for op in all_ops(loop.items) for value in op.args} - made
+        if not self.loops[loop].isdisjoint(read - stored):
+            raise Irreversible("a loop that reads an array which stores write to afterwards")
+        return list(loop.params) + sorted(stored, key=lambda value: value.id)
+
+    def allocate(self, loop: Loop) -> None:
+        """Write the interval, the test of the limit, and the arrays of checkpoints."""
+        forward, code, state = self._forward, self._forward.code, self.state(loop)
+        code.line("%s = %s(%s ** 0.5) + 1" % (code.interval(loop), code.object(int, "int"), code.count(loop)))
+        forward.limit("(2 * %s + 2) * (%s)" % (code.interval(loop), forward.bytes_of(state)))
+        for value in state:
+            forward.allocate(code.checkpoints(loop, value), value, code.interval(loop))
+
+    def save(self, loop: Loop) -> None:
+        """Write that an iteration at the start of an interval saves the state."""
+        code, place = self._forward.code, self._forward.place(loop)
+        code.line("if (%s) %% %s == 0:" % (place, code.interval(loop)))
+        for value in self.state(loop):
+            code.line("    %s[(%s) // %s] = %s" % (code.checkpoints(loop, value), place, code.interval(loop),
+                                                   code.name(value)))
+
+    # ---- the backward part ----
+
+    def _base(self, loop: Loop) -> str:
+        """The variable of the first iteration whose rows are in memory."""
+        return "b_%d" % loop.number
+
+    def place(self, loop: Loop) -> str:
+        """The row of the current iteration."""
+        return "%s - %s" % (self._forward.code.name(loop.index), self._base(loop))
+
+    def begin(self, loop: Loop) -> None:
+        """Write the arrays of rows, before the first iteration of the backward part."""
+        forward, code = self._forward, self._forward.code
+        code.line("%s = %s" % (self._base(loop), code.name(loop.limit)))
+        for value in forward.needs.saved(loop):
+            forward.allocate(code.rows(loop, value), value, code.interval(loop) + " + 1")
+
+    def run_again(self, loop: Loop) -> None:
+        """Write that an iteration before the rows in memory runs its interval again."""
+        forward, code = self._forward, self._forward.code
+        index, start, names = code.name(loop.index), code.name(loop.start), dict(code.now)
+        code.line("if %s < %s:" % (index, self._base(loop)))
+        code.depth += 1
+        number = "(%s) // %s" % (forward.place(loop), code.interval(loop))
+        for value in self.state(loop):
+            if value not in loop.params:
+                code.now[value] = code.version(value)
+            copy = ".copy()" if isinstance(value.type, Array) else ""
+            code.line("%s = %s%s" % (code.name(value), forward.row(code.checkpoints(loop, value), value, number), copy))
+        code.line("%s = %s%s * %s" % (self._base(loop), "" if start == "0" else start + " + ", number,
+                                      code.interval(loop)))
+        code.line("for %s in range(%s, %s + 1):" % (index, self._base(loop), index))
+        code.depth += 1
+        forward.save(loop, self.place(loop))
+        forward.plain(loop.items)
+        forward.move(loop.params, loop.next)
+        code.depth -= 1
+        forward.save_following(loop, self.place(loop) + " + 1")
+        code.depth -= 1
+        code.now = names

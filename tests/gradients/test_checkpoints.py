@@ -1,0 +1,96 @@
+"""Checkpoints: loops that save some iterations alone have the tape's bits, and take little memory."""
+
+import numpy as np
+import pytest
+
+import pijit
+from pijit.core.graph.reverse import checkpoints
+from pijit.core.pythons import why_not_python
+from tests.gradients import test_joint_loops as loops
+from tests.gradients.joint_gradient import Gradient
+
+pytestmark = pytest.mark.skipif(why_not_python() is not None, reason="nothing is compiled here")
+SAVES_NOTHING = {"heat", "wave", "squares", "last_only", "rows", "elements", "rewritten"}
+"""Functions whose gradient needs no saved rows, so that the limit does not matter."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch):
+    monkeypatch.setattr(checkpoints, "KEPT", 1)
+    monkeypatch.setattr(checkpoints, "KEPT_OF_CHEAP", 1)
+
+
+def entry_of(gradient):
+    return gradient.f._kernels.entries[0]
+
+
+@pytest.mark.parametrize("f, argnums, args", loops.CASES, ids=lambda one: getattr(one, "__name__", ""))
+def test_bits_are_the_tapes(f, argnums, args):
+    gradient = Gradient(f, argnums).warm(*args)
+    for steps in (5, 1, 2, 3, 9, 10, 17):
+        changed = args[:-1] + (steps,) if type(args[-1]) is int else args
+        assert gradient.compare(*changed) or steps < 5, gradient.why
+    larger = entry_of(gradient).larger
+    assert (larger is None) == (f.__name__ in SAVES_NOTHING)
+    for function in () if larger is None else (larger.function, larger.backward):
+        report = pijit.explain(function)
+        assert any(segment.kind == "kernel" for segment in report.segments), report
+
+
+def spring(x0, v0, steps):
+    x, v, t = x0.copy(), v0, 0.0
+    for _ in range(steps):
+        v = v - 0.01 * x * x * (1.0 + t)
+        x[1:] += 0.01 * v[:-1] * x[:-1]
+        t += 0.25
+    return (x * v).sum() * t
+
+
+def matrix_steps(x, w, steps):
+    for _ in range(steps):
+        for k in range(2):
+            x = np.tanh(w @ x) + x * k
+    return x.sum()
+
+
+@pytest.mark.parametrize("f, args", [(spring, (loops.X, loops.Y)), (matrix_steps, (loops.X[:5].copy(), loops.W))])
+@pytest.mark.parametrize("steps", [1, 2, 30])
+def test_arrays_and_numbers_are_state(f, args, steps):
+    gradient = Gradient(f, (0, 1)).warm(*args, steps)
+    for _ in range(2):
+        assert gradient.compare(*args, steps), gradient.why
+    assert "c" in entry_of(gradient).larger.source and entry_of(gradient).larger.function is not None
+
+
+def elsewhere(x, steps):
+    w, u = x * 2.0, x * x
+    for _ in range(steps):
+        u = u * w + u * u
+    w[1:] = 0.0
+    return u.sum() + w.sum()
+
+
+def test_loops_that_read_arrays_which_are_stored_into_afterwards_use_the_tape():
+    gradient = Gradient(elsewhere, 0).warm(loops.X, 4)
+    assert not gradient.compare(loops.X, 4)
+    assert entry_of(gradient).larger.function is None
+
+
+def test_small_calls_still_save_all_iterations(monkeypatch):
+    monkeypatch.setattr(checkpoints, "KEPT_OF_CHEAP", 8 * 23 * 10)
+    gradient = Gradient(loops.burgers, 0).warm(loops.X, 5)
+    assert gradient.compare(loops.X, 5) and entry_of(gradient).larger is None
+    assert gradient.compare(loops.X, 50) and entry_of(gradient).larger is not None
+    assert gradient.compare(loops.X, 5), gradient.why
+
+
+def test_a_limit_below_the_rows_of_all_iterations_is_kept():
+    n, steps = 500, 400
+    x = np.linspace(0.1, 1.0, n)
+    gradient = pijit.value_and_grad(loops.burgers, tape_limit=8 * n * 60)
+    whole = pijit.value_and_grad(loops.burgers)
+    for _ in range(4):
+        gradient(x, 3), whole(x, 3)
+    value, g = gradient(x, steps)
+    assert gradient._kernels.why == "" and gradient._kernels.entries[0].larger is not None
+    assert value == whole(x, steps)[0] and g.tobytes() == whole._run((x, steps), {}).gradients[0].tobytes()
