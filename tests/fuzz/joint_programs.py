@@ -201,6 +201,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--checkpoints", action="store_true", help="loops save some iterations alone")
     parser.add_argument("--kind", choices=list(PROGRAMS), default="")
     known = parser.parse_args()
     wrong, refused = 0, 0
