@@ -141,7 +141,7 @@ class GradientKernels:
         found = self._run(number, entry, inputs, (roots, args))
         self._left[number] = 0 if found is not None else self._left[number] + 1
         if found is None:
-            self.why = reason("PJ510", because="the kernel left this call to the program")
+            self.why = self.why or reason("PJ510", because="the kernel left this call to the program")
             if self._left[number] == MOST_LEFT:
                 why = reason("PJ510", because="the kernel left %d calls in a row" % MOST_LEFT)
                 self.entries[number] = JointEntry(entry.program, None, why=why)
@@ -157,8 +157,10 @@ class GradientKernels:
             larger = entry.larger
         if larger is None:
             made = self._make_entry(*call, checkpoints=True)
-            larger = made if isinstance(made, JointEntry) else JointEntry(entry.program, None)
+            larger = made if isinstance(made, JointEntry) else JointEntry(
+                entry.program, None, why=reason("PJ510", because=made))
             self.entries[number] = entry._replace(larger=larger)
+        self.why = larger.why
         try:
             return _run(larger, inputs) if larger.function is not None else None
         except TooLarge:
