@@ -1,6 +1,6 @@
 """Gradients of whole functions by kernels: calls of `grad` and `value_and_grad` that need no tape.
 
-A function that is one straight-line graph gets a joint function (`core/graph/reverse`), which computes value and
+A function that is one graph without branches gets a joint function (`core/graph/reverse`), which computes value and
 gradients, and which is jitted. Guards decide for which calls it holds. All other calls use the tape, which defines what
 a gradient is; joint functions give its bits.
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from pijit.core.error_states import enter_ignoring, enter_raising, leave
 from pijit.core.errors import report_internal
+from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.stance import current
@@ -50,6 +51,7 @@ class JointEntry(NamedTuple):
         source: the source of the joint function, or "".
         why: the reason for the tape, or "".
         are_plain: whether the guards know that the active inputs are plain, see `_is_plain`.
+        are_arrays: whether all active inputs are arrays, so that the gradients have their types.
         larger: the entry with checkpoints for calls whose loops would save too much otherwise, or None.
     """
 
@@ -60,6 +62,7 @@ class JointEntry(NamedTuple):
     source: str = ""
     why: str = ""
     are_plain: bool = False
+    are_arrays: bool = False
     larger: Any = None
 
 
@@ -149,8 +152,6 @@ class GradientKernels:
 
     def _run(self, number: int, entry: JointEntry, inputs: Sequence[Any], call: Tuple[Any, Any]) -> Optional[Found]:
         """The result of an entry, or None. Where loops would save too much, an entry with checkpoints runs."""
-        from pijit.core.graph.reverse.errors import TooLarge
-
         try:
             return _run(entry, inputs)
         except TooLarge:
@@ -200,7 +201,6 @@ class GradientKernels:
     def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], checkpoints: bool) -> JointEntry:
         """The entry of a function that is one graph."""
         from pijit.core.graph.passes.fusion import EVERY_FLAG
-        from pijit.core.graph.reverse.errors import Irreversible
         from pijit.core.graph.reverse.joint import make_joint
         from pijit.core.graph.types import Scalar
         from pijit.core.tape.budget import default_limit
@@ -223,15 +223,14 @@ class GradientKernels:
         if joint.backward_source:
             backward = jit(_function_of(joint.name + "_backward", joint.backward_source, joint.objects))
             backward.state.ignored_flags = EVERY_FLAG
-        plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in (
-            whole.graph.inputs[position].type for position in wanted))
+        kinds = [whole.graph.inputs[position].type for position in wanted]
+        plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in kinds)
+        arrays = not any(isinstance(kind, Scalar) for kind in kinds)
         return JointEntry(whole.program, made, backward, wanted, joint.source + joint.backward_source,
-                          are_plain=plain)
+                          are_plain=plain, are_arrays=arrays)
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
         """The position of a differentiated argument among the inputs of a graph."""
-        from pijit.core.graph.reverse.errors import Irreversible
-
         code = self._function.__code__
         name = key if isinstance(key, str) else code.co_varnames[key] if 0 <= key < code.co_argcount else None
         if name not in arguments:
@@ -262,8 +261,6 @@ def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
     Raises:
         TooLarge: loops would save too much.
     """
-    from pijit.core.graph.reverse.errors import TooLarge
-
     if not entry.are_plain and not all(_is_plain(inputs[position]) for position in entry.wanted):
         return None
     raising = enter_raising()
@@ -284,5 +281,7 @@ def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
         return None
     finally:
         leave(raising)
+    if entry.are_arrays:
+        return Found(value, gradients)
     return Found(value, [g if type(inputs[position]) is np.ndarray else type(inputs[position])(g)
                          for position, g in zip(entry.wanted, gradients)])

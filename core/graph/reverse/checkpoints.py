@@ -21,7 +21,6 @@ from pijit.core.graph.types import Array
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.sequence import Forward
 
-
 KEPT = 256 << 20
 """The most bytes of rows that a loop saves of all iterations. With more, it has checkpoints."""
 

@@ -16,6 +16,7 @@ NUMBER: Cuts = ()
 MOST_REPEATED = 4
 """The most operations of an expression that is computed again in each term."""
 
+
 class Facts(NamedTuple):
     """What is known about the variables and functions of a joint function.
 
