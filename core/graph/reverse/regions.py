@@ -136,18 +136,6 @@ def all_ops(items: Sequence[Item]) -> List[Op]:
     return [item for item in walk(items) if isinstance(item, Op)]
 
 
-def values_of(items: Sequence[Item]) -> Set[Value]:
-    """All values that a sequence makes or reads."""
-    found: Set[Value] = set()
-    for item in walk(items):
-        if isinstance(item, Op):
-            found.update(item.args)
-            found.update(() if item.result is None else (item.result,))
-        elif isinstance(item, Loop):
-            found.update([*item.params, item.index])
-    return found
-
-
 class _Search:
     """Builds the region of one graph."""
 
