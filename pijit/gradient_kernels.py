@@ -33,6 +33,9 @@ MOST_LEFT = 16
 WARM = 2
 """Calls that use the tape before the first joint function is made."""
 
+LEVELS = (2, 3)
+"""The levels of checkpoints that calls try, where loops would save too much otherwise."""
+
 class Found(NamedTuple):
     """The value and the gradients of one call."""
 
@@ -52,7 +55,7 @@ class JointEntry(NamedTuple):
         why: the reason for the tape, or "".
         are_plain: whether the guards know that the active inputs are plain, see `_is_plain`.
         are_arrays: whether all active inputs are arrays, so that the gradients have their types.
-        larger: the entry with checkpoints for calls whose loops would save too much otherwise, or None.
+        larger: the entries with checkpoints for calls whose loops would save too much otherwise; see `LEVELS`.
     """
 
     program: Any
@@ -63,7 +66,7 @@ class JointEntry(NamedTuple):
     why: str = ""
     are_plain: bool = False
     are_arrays: bool = False
-    larger: Any = None
+    larger: Tuple[Any, ...] = ()
 
 
 class GradientKernels:
@@ -155,17 +158,28 @@ class GradientKernels:
         try:
             return _run(entry, inputs)
         except TooLarge:
-            larger = entry.larger
-        if larger is None:
-            made = self._make_entry(*call, checkpoints=True)
-            larger = made if isinstance(made, JointEntry) else JointEntry(
-                entry.program, None, why=reason("PJ510", because=made))
-            self.entries[number] = entry._replace(larger=larger)
-        self.why = larger.why
-        try:
-            return _run(larger, inputs) if larger.function is not None else None
-        except TooLarge:
-            return None
+            pass
+        for place in range(len(LEVELS)):
+            larger = self._larger(number, place, call)
+            self.why = larger.why
+            if larger.function is None:
+                return None
+            try:
+                return _run(larger, inputs)
+            except TooLarge:
+                continue
+        return None
+
+    def _larger(self, number: int, place: int, call: Tuple[Any, Any]) -> JointEntry:
+        """An entry with checkpoints."""
+        entry = self.entries[number]
+        if len(entry.larger) == place:
+            made = self._make_entry(*call, levels=LEVELS[place])
+            if not isinstance(made, JointEntry):
+                made = JointEntry(entry.program, None, why=reason("PJ510", because=made))
+            entry = self.entries[number] = entry._replace(larger=entry.larger + (made,))
+        found: JointEntry = entry.larger[place]
+        return found
 
     def _start(self) -> None:
         from pijit.core.internal_functions import Binder
@@ -189,16 +203,16 @@ class GradientKernels:
         return made
 
     def _make_entry(self, roots: Tuple[Any, ...], args: Tuple[Any, ...],
-                    checkpoints: bool = False) -> Union[JointEntry, str]:
+                    levels: int = 1) -> Union[JointEntry, str]:
         """An entry for calls like this one, or why the function is not one graph."""
         from pijit.core.asynchronous_exceptions import signals_deferred
         from pijit.core.preview import whole_graph
 
         with signals_deferred():
             whole = whole_graph(self._state, roots)
-        return whole if isinstance(whole, str) else self._joined(whole, roots, args, checkpoints)
+        return whole if isinstance(whole, str) else self._joined(whole, roots, args, levels)
 
-    def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], checkpoints: bool) -> JointEntry:
+    def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], levels: int) -> JointEntry:
         """The entry of a function that is one graph."""
         from pijit.core.graph.passes.fusion import EVERY_FLAG
         from pijit.core.graph.reverse.joint import make_joint
@@ -215,7 +229,7 @@ class GradientKernels:
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
             limit = default_limit() if self._limit is None else self._limit
             joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit,
-                               checkpoints)
+                               levels)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
         made: Any = jit(_function_of(joint.name, joint.source, joint.objects))

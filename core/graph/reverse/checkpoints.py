@@ -1,10 +1,13 @@
 """Checkpoints: loops save the state of some iterations alone, and compute the others again.
 
-A loop of n iterations saves its state at each k-th one, where k is about the square root of n. The backward part goes
-from the last interval to the first. It runs the loop's body again from the checkpoint of an interval, and saves what
-the iterations of the interval need. So about 2 k rows are in memory instead of n, for a second run of the loop.
+With two levels, a loop of n iterations saves its state at each k-th one, where k is about the square root of n. The
+backward part goes from the last interval to the first. It runs the loop's body again from the checkpoint of an
+interval, and saves what the iterations of the interval need. So about 2 k rows are in memory instead of n, for a second
+run of the loop.
 
-The method is that of A. Griewank and A. Walther, "Algorithm 799: revolve", with two levels of equal intervals.
+With three levels, k is about the cube root of n, and the loop saves its state at each k * k-th iteration. Its intervals
+save checkpoints in turn: 3 k rows, for a third run of the loop. The method is that of A. Griewank and A. Walther,
+"Algorithm 799: revolve", with equal intervals.
 """
 
 from __future__ import annotations
@@ -46,10 +49,11 @@ class Checkpoints:
     Args:
         forward: writes sequences.
         loops: the loops that have checkpoints, and for each the arrays that later items store into.
+        levels: the number of levels; the rows are the first one.
     """
 
-    def __init__(self, forward: Forward, loops: Mapping[Loop, Set[Value]]) -> None:
-        self._forward, self.loops = forward, loops
+    def __init__(self, forward: Forward, loops: Mapping[Loop, Set[Value]], levels: int) -> None:
+        self._forward, self.loops, self._levels = forward, loops, levels
 
     def state(self, loop: Loop) -> List[Value]:
         """What an iteration changes: loop-carried values, and arrays of outside that the body stores into."""
@@ -60,59 +64,90 @@ class Checkpoints:
             raise Irreversible("a loop that reads an array which stores write to afterwards")
         return list(loop.params) + sorted(stored, key=lambda value: value.id)
 
+    # ---- the forward part ----
+
     def allocate(self, loop: Loop) -> None:
-        """Write the interval, the test of the limit, and the arrays of checkpoints."""
+        """Write the interval, the test of the limit, and the arrays of the checkpoints of the last level."""
         forward, code, state = self._forward, self._forward.code, self.state(loop)
-        code.line("%s = %s(%s ** 0.5) + 1" % (code.interval(loop), code.object(int, "int"), code.count(loop)))
-        forward.limit("(2 * %s + 2) * (%s)" % (code.interval(loop), forward.bytes_of(state)))
+        code.line("%s = %s(%s ** %r) + 1" % (code.interval(loop), code.object(int, "int"), code.count(loop),
+                                           1.0 / self._levels))
+        forward.limit("%d * (%s + 1) * (%s)" % (self._levels, code.interval(loop), forward.bytes_of(state)))
         for value in state:
-            forward.allocate(code.checkpoints(loop, value), value, code.interval(loop))
+            forward.allocate(self._rows(loop, value, self._levels - 1), value, code.interval(loop))
 
     def save(self, loop: Loop) -> None:
-        """Write that an iteration at the start of an interval saves the state."""
-        code, place = self._forward.code, self._forward.place(loop)
-        code.line("if (%s) %% %s == 0:" % (place, code.interval(loop)))
+        """Write that an iteration at the start of an interval of the last level saves the state."""
+        self._save(loop, self._levels - 1, self._forward.place(loop))
+
+    def _save(self, loop: Loop, level: int, place: str) -> None:
+        code, interval = self._forward.code, self._interval(loop, level)
+        code.line("if (%s) %% %s == 0:" % (place, interval))
         for value in self.state(loop):
-            code.line("    %s[(%s) // %s] = %s" % (code.checkpoints(loop, value), place, code.interval(loop),
-                                                   code.name(value)))
+            code.line("    %s[(%s) // %s] = %s" % (self._rows(loop, value, level), place, interval, code.name(value)))
+
+    def _interval(self, loop: Loop, level: int) -> str:
+        """The number of iterations between checkpoints of a level."""
+        return "(%s)" % " * ".join([self._forward.code.interval(loop)] * level)
+
+    def _rows(self, loop: Loop, value: Value, level: int) -> str:
+        """The variable of a value at the checkpoints of a level."""
+        return self._forward.code.checkpoints(loop, value, level)
 
     # ---- the backward part ----
 
-    def _base(self, loop: Loop) -> str:
-        """The variable of the first iteration whose rows are in memory."""
-        return "b_%d" % loop.number
+    def _base(self, loop: Loop, level: int) -> str:
+        """The variable of the first iteration of the interval whose checkpoints of a level are in memory."""
+        return "b_%d_%d" % (loop.number, level)
+
+    def _place(self, loop: Loop, level: int) -> str:
+        """The number of the current iteration in the interval of a level."""
+        if level == self._levels - 1:
+            return self._forward.place(loop)
+        return "%s - %s" % (self._forward.code.name(loop.index), self._base(loop, level))
 
     def place(self, loop: Loop) -> str:
         """The row of the current iteration."""
-        return "%s - %s" % (self._forward.code.name(loop.index), self._base(loop))
+        return self._place(loop, 0)
 
     def begin(self, loop: Loop) -> None:
-        """Write the arrays of rows, before the first iteration of the backward part."""
+        """Write the arrays of rows and of checkpoints, before the first iteration of the backward part."""
         forward, code = self._forward, self._forward.code
-        code.line("%s = %s" % (self._base(loop), code.name(loop.limit)))
+        for level in range(self._levels - 1):
+            code.line("%s = %s" % (self._base(loop, level), code.name(loop.limit)))
+            for value in self.state(loop) if level else ():
+                forward.allocate(self._rows(loop, value, level), value, code.interval(loop))
         for value in forward.needs.saved(loop):
             forward.allocate(code.rows(loop, value), value, code.interval(loop) + " + 1")
 
     def run_again(self, loop: Loop) -> None:
-        """Write that an iteration before the rows in memory runs its interval again."""
+        """Write that an iteration before the rows in memory runs its interval again, level by level."""
+        for level in range(self._levels - 2, -1, -1):
+            self._run_again(loop, level)
+
+    def _run_again(self, loop: Loop, level: int) -> None:
         forward, code = self._forward, self._forward.code
-        index, start, names = code.name(loop.index), code.name(loop.start), dict(code.now)
-        code.line("if %s < %s:" % (index, self._base(loop)))
+        index, base, names = code.name(loop.index), self._base(loop, level), dict(code.now)
+        code.line("if %s < %s:" % (index, base))
         code.depth += 1
-        number = "(%s) // %s" % (forward.place(loop), code.interval(loop))
+        interval = self._interval(loop, level + 1)
+        number = "(%s) // %s" % (self._place(loop, level + 1), interval)
         for value in self.state(loop):
             if value not in loop.params:
                 code.now[value] = code.version(value)
             copy = ".copy()" if isinstance(value.type, Array) else ""
-            code.line("%s = %s%s" % (code.name(value), forward.row(code.checkpoints(loop, value), value, number), copy))
-        code.line("%s = %s%s * %s" % (self._base(loop), "" if start == "0" else start + " + ", number,
-                                      code.interval(loop)))
-        code.line("for %s in range(%s, %s + 1):" % (index, self._base(loop), index))
+            code.line("%s = %s%s" % (code.name(value), forward.row(self._rows(loop, value, level + 1), value, number),
+                                     copy))
+        code.line("%s = %s - (%s) %% %s" % (base, index, self._place(loop, level + 1), interval))
+        code.line("for %s in range(%s, %s + 1):" % (index, base, index))
         code.depth += 1
-        forward.save(loop, self.place(loop))
+        if level:
+            self._save(loop, level, self._place(loop, level))
+        else:
+            forward.save(loop, self.place(loop))
         forward.plain(loop.items)
         forward.move(loop.params, loop.next)
         code.depth -= 1
-        forward.save_following(loop, self.place(loop) + " + 1")
+        if not level:
+            forward.save_following(loop, self.place(loop) + " + 1")
         code.depth -= 1
         code.now = names

@@ -114,9 +114,9 @@ class Code:
         """The variable of what the iterations of a loop save of a value."""
         return self._variable("s%d_%d" % (value.id, loop.number), ROWS, value)
 
-    def checkpoints(self, loop: Loop, value: Value) -> str:
+    def checkpoints(self, loop: Loop, value: Value, level: int) -> str:
         """The variable of a value at the checkpoints of a loop."""
-        return self._variable("c%d_%d" % (value.id, loop.number), ROWS, value)
+        return self._variable("c%d_%d_%d" % (value.id, loop.number, level), ROWS, value)
 
     def interval(self, loop: Loop) -> str:
         """The variable of the number of iterations from one checkpoint of a loop to the next."""

@@ -48,7 +48,7 @@ class Joint(NamedTuple):
 
 
 def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]], limit: int,
-               checkpoints: bool = False) -> Joint:
+               levels: int = 1) -> Joint:
     """The joint function of a graph.
 
     Args:
@@ -56,7 +56,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
         wanted: the active inputs, float arrays in C order or floats.
         shapes: the shapes of the inputs that are arrays.
         limit: the most bytes that a loop may save.
-        checkpoints: whether loops save some iterations alone, and compute the others again.
+        levels: 1: loops save all iterations; 2 or 3: they have checkpoints, and compute iterations again.
 
     Raises:
         Irreversible: the graph is not reversed; the message says why.
@@ -65,7 +65,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
     outputs = region.outputs
     if len(outputs) != 1 or outputs[0].kind != "value" or not _is_number(outputs[0].value):
         raise Irreversible("a result that is not one number that the function computes")
-    return _Writer(graph, region, wanted, shapes, outputs[0].value, limit, checkpoints).joint()
+    return _Writer(graph, region, wanted, shapes, outputs[0].value, limit, levels).joint()
 
 
 def _is_number(value: Value) -> bool:
@@ -80,7 +80,7 @@ class _Writer:
     """Writes one joint function."""
 
     def __init__(self, graph: Graph, region: Region, wanted: Sequence[Value],
-                 shapes: Mapping[Value, Tuple[int, ...]], result: Value, limit: int, checkpoints: bool) -> None:
+                 shapes: Mapping[Value, Tuple[int, ...]], result: Value, limit: int, levels: int) -> None:
         self.graph, self.items, self.wanted, self.result = graph, region.items, wanted, result
         self.roots = Roots(self.items)
         self._check_stores()
@@ -95,7 +95,7 @@ class _Writer:
         self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
         loops = {item: set().union(*map(self.needs.stored_by, self.items[number + 1:]))
                  for number, item in enumerate(self.items) if isinstance(item, Loop)}
-        self.forward = Forward(self.code, self.needs, limit, loops if checkpoints else {})
+        self.forward = Forward(self.code, self.needs, limit, loops if levels > 1 else {}, levels)
         self.backward = Backward(self.code, self.forward, self.active)
 
     def _check_stores(self) -> None:

@@ -40,16 +40,17 @@ class Forward:
         code: where to.
         needs: what is needed backwards.
         limit: the most bytes that a loop may save.
-        checkpointed: the loops that save checkpoints alone; see `Checkpoints`.
+        checkpointed, levels: the loops that save checkpoints alone, and their levels; see `Checkpoints`.
 
     Attributes:
         before: the names of stored arrays before each item that recorded code has.
         after: the same after it.
     """
 
-    def __init__(self, code: Code, needs: Needs, limit: int, checkpointed: Mapping[Loop, Set[Value]]) -> None:
+    def __init__(self, code: Code, needs: Needs, limit: int, checkpointed: Mapping[Loop, Set[Value]],
+                 levels: int) -> None:
         self.code, self.needs, self._limit = code, needs, limit
-        self.checkpoints = Checkpoints(self, checkpointed)
+        self.checkpoints = Checkpoints(self, checkpointed, levels)
         self.before: Dict[Item, Dict[Value, str]] = {}
         self.after: Dict[Item, Dict[Value, str]] = {}
 
@@ -166,7 +167,7 @@ class Forward:
 
     def limit(self, size: str) -> None:
         """Write a test of the bytes that a loop saves."""
-        self._require("%s > %d" % (size, self._limit))
+        self._require("%s > %d" % (size, self._limit), TooLarge)
 
     def allocate(self, name: str, value: Value, count: str) -> None:
         """Write the allocation of rows for a value."""
