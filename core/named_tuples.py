@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Tuple
 _CONSTRUCTORS: Dict[int, CodeType] = {}
 """The code of a constructor by its number of fields, with other names for them."""
 
+_UNEXPECTED = TypeError if sys.version_info >= (3, 13) else ValueError
+"""What `_replace` raises for names that are no fields."""
+
 
 def _constructor_code(fields: Tuple[str, ...]) -> CodeType:
     """The code of ``lambda _cls, *fields: new(_cls, fields)``, compiled once for each number of fields.
@@ -47,7 +50,7 @@ class _Methods(tuple):  # type: ignore[type-arg]
     def _replace(self, **changes: Any) -> Any:
         made = self._make(map(changes.pop, self._fields, self))
         if changes:
-            raise ValueError("Got unexpected field names: %r" % list(changes))
+            raise _UNEXPECTED("Got unexpected field names: %r" % list(changes))
         return made
 
     def _asdict(self) -> Dict[str, Any]:
