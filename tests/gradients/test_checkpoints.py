@@ -1,4 +1,4 @@
-"""Checkpoints: loops that save some iterations alone have the tape's bits, and take little memory."""
+"""Checkpoints: gradients of loops with checkpoints have the tape's bits, and stay within their limits of memory."""
 
 import numpy as np
 import pytest

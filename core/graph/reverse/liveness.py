@@ -1,4 +1,4 @@
-"""Liveness in the statements of a joint function: what they read before they assign it, and what nothing reads."""
+"""Liveness of the variables in the statements of a joint function: live-in variables and dead assignments."""
 
 from __future__ import annotations
 
