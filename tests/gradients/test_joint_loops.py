@@ -262,8 +262,12 @@ def test_saved_rows_count_for_the_limit_of_the_tape():
     for steps in (2, 2, 2, 2, 3):
         value, g = gradient(X, steps)
     assert gradient._kernels.why == ""
+    value, g_of_200 = gradient(X, 200)
+    assert gradient._kernels.why == ""
+    expected = pijit.value_and_grad(burgers)(X, 200)
+    assert value == expected[0] and g_of_200.tobytes() == expected[1].tobytes()
     with pytest.raises(pijit.GradientError, match="PJ506"):
-        gradient(X, 200)
+        gradient(X, 2000)
     assert gradient(X, 3)[1].tobytes() == g.tobytes() and gradient._kernels.why == ""
 
 
