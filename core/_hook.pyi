@@ -18,7 +18,7 @@ import sys
 from types import CodeType, FunctionType, TracebackType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type
 
-from pijit.guards._evaluate import EntryCache
+from pijit.guards._evaluate import EntryCache, Program
 
 OnMiss = Callable[[CodeType, List[Any], Dict[str, Any], Mapping[str, Any]], Optional[CodeType]]
 
@@ -269,6 +269,47 @@ class Trial:
     state: str
     """"warming", "measuring", "kept" or "lost"."""
     def __init__(self, payload: object, on_result: Callable[[bool, int, int], object], limit: int) -> None: ...
+
+class JointDispatch:
+    """Runs joint functions for calls of a gradient function; see pijit/gradient_kernels.py.
+
+    Arguments:
+        function: the differentiated function.
+        arguments: the number of its positional arguments; other calls are not run.
+        rest: the slots of its frame after them, UNBOUND for those without a value.
+        builtins: the dict of builtins that guards read.
+
+    Raises:
+        TypeError: an argument of another kind.
+        ValueError: a negative number of arguments.
+    """
+
+    def __init__(self, function: FunctionType, arguments: int, rest: Tuple[Any, ...],
+                 builtins: Dict[str, Any]) -> None: ...
+    def run(self, args: Tuple[Any, ...]) -> Any:
+        """The outcome of a call with these arguments.
+
+        Returns:
+            (value, gradients, number): entry `number` has run. (error, number): it has raised this Exception.
+            None: nothing has run. No guards hold, an entry has no function, the error state is another one, the thread
+            is traced or profiled, or the function has other code.
+        """
+
+    def set_entries(self, entries: Tuple[Tuple[Program, Optional[Callable[..., Any]],
+                                               Optional[Callable[..., Any]], Tuple[int, ...]], ...]) -> None:
+        """Set the entries: (program, forward, backward, scalars).
+
+        Arguments:
+            entries: `forward` takes what the program fetches. It returns a tuple, first the value. The rest are the
+                gradients if `backward` is None; otherwise `backward` takes them, and returns the gradients. `scalars`
+                has the position of each gradient's input, if some are numbers: a gradient gets the type of a number.
+
+        Raises:
+            TypeError, ValueError: an entry of another kind.
+        """
+
+    def set_states(self, variable: object, caller: object, raising: object, ignoring: object) -> None:
+        """Set NumPy's context variable for error states, the state of calls, and those of forward and backward."""
 
 class JitFunction:
     """A Python function whose calls run linked code if there is any; otherwise it looks and acts like the function.

@@ -1,12 +1,13 @@
 """NumPy's error state for joint functions: one that raises what the caller's state reports, and one that ignores all.
 
-`pijit/gradient_kernels.py` enters them. `np.errstate` takes longer than a small kernel. From NumPy 2.0 on the state is
-an immutable object in a context variable, so the states that follow from it are made once.
+`pijit/gradient_kernels.py` and `core/native/function/joint_dispatch.c` enter them. `np.errstate` takes longer than a
+small kernel. From NumPy 2.0 on the state is an immutable object in a context variable, so the states that follow from
+it are made once.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -20,15 +21,16 @@ _STATE: Any = getattr(_umath, "_extobj_contextvar", None)
 """NumPy's context variable, or None."""
 
 
-class _States(NamedTuple):
-    """The caller's state, and the states that follow from it."""
+class ErrorStates(NamedTuple):
+    """The caller's state, and the states that follow from it; `variable` is NumPy's context variable for them."""
 
+    variable: Any
     caller: Any
     raising: Any
     ignoring: Any
 
 
-_last = _States(None, None, None)
+_last = ErrorStates(_STATE, None, None, None)
 
 
 def enter_raising() -> Any:
@@ -43,6 +45,11 @@ def enter_ignoring() -> Any:
     if _STATE is None:
         return _entered(np.errstate(all="ignore"))
     return _STATE.set(_states().ignoring)
+
+
+def states() -> Optional[ErrorStates]:
+    """The states that follow from the current one; None if NumPy has no context variable for them."""
+    return None if _STATE is None else _states()
 
 
 def leave(token: Any) -> None:
@@ -64,7 +71,7 @@ def _raising() -> Any:
     return np.errstate(**kinds)  # type: ignore[arg-type]
 
 
-def _states() -> _States:
+def _states() -> ErrorStates:
     """The states that follow from the current one. Threads may make them twice, which does no harm."""
     global _last
     known, caller = _last, _STATE.get()
@@ -72,5 +79,5 @@ def _states() -> _States:
         with _raising():
             raising = _STATE.get()
         with np.errstate(all="ignore"):
-            known = _last = _States(caller, raising, _STATE.get())
+            known = _last = ErrorStates(_STATE, caller, raising, _STATE.get())
     return known

@@ -89,8 +89,9 @@ def entry_inputs(captured: Captured, function: Function) -> Optional[Tuple[Any, 
     known = [(fact.root, fact.source) for fact in captured.facts.values()]
     for pair in captured.pairs:
         known += [(pair.root, pair.source), (pair.other, pair.other_source)]
-    inputs = tuple(rebase(path, position) for path in captured.inputs)
-    if (len(inputs) > MOST_INPUTS or any(rebase(root, position) != source for root, source in known)
+    inputs = tuple(rebase(path, position, function.freevars) for path in captured.inputs)
+    if (len(inputs) > MOST_INPUTS
+            or any(rebase(root, position, function.freevars) != source for root, source in known)
             or any(pair.source == pair.other_source for pair in captured.pairs)
             or any(op.name in NEEDS_FRAME for block in captured.graph.blocks for op in block.ops)):
         return None

@@ -52,6 +52,11 @@ class Binder:
 
     Args:
         function: the function. Its defaults are read at each call.
+
+    Attributes:
+        code: the function's code object when this was made; calls of other code need another binder.
+        positional: the number of positional arguments of a call that needs no more than its arguments and `rest`.
+        rest: what follows in the frame's slots then; None: every call has to be bound.
     """
 
     def __init__(self, function: types.FunctionType) -> None:
@@ -62,10 +67,13 @@ class Binder:
         self._fast = [name if name not in frozenset(decoded.cellvars) else "" for name in decoded.varnames]
         self._twin = types.FunctionType(returning_arguments(decoded), function.__globals__, function.__name__,
                                         None, function.__closure__)
-        code = function.__code__
+        self.code = code = function.__code__
         stars = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-        self._positional = code.co_argcount if not (stars or code.co_kwonlyargcount or decoded.cellvars) else -1
-        self._rest = [_hook.UNBOUND] * (len(decoded.varnames) - code.co_argcount) + list(function.__closure__ or ())
+        self.positional = code.co_argcount
+        self.rest: Optional[Tuple[Any, ...]] = None
+        if not (stars or code.co_kwonlyargcount or decoded.cellvars):
+            unbound = (_hook.UNBOUND,) * (len(decoded.varnames) - code.co_argcount)
+            self.rest = unbound + (function.__closure__ or ())
 
     def bind(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[Any]:
         """The locals, cells and free variables that the frame of a call starts with.
@@ -73,8 +81,8 @@ class Binder:
         Raises:
             TypeError: the arguments do not fit the function.
         """
-        if len(args) == self._positional and not kwargs:
-            return [*args, *self._rest]
+        if self.rest is not None and len(args) == self.positional and not kwargs:
+            return [*args, *self.rest]
         twin, function = self._twin, self._function
         twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         values = dict(zip(self._names, twin(*args, **kwargs)))

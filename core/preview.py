@@ -37,7 +37,8 @@ def preview(known: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tupl
     """
     function = known.py_func
     state = State(function, function, known.config)
-    state.met, state.hints, state.ignored_flags = known.met, known.hints, known.ignored_flags
+    state.met, state.hints = known.met, known.hints
+    state.ignored_flags, state.constant_globals = known.ignored_flags, known.constant_globals
     seen = known.entries[-1].seen if known.entries else ObservedKinds()
     roots = _roots(function, args, kwargs)
     try:

@@ -17,7 +17,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from pijit.core.error_states import enter_ignoring, enter_raising, leave
+from pijit.core import _hook
+from pijit.core.error_states import enter_ignoring, enter_raising, leave, states
 from pijit.core.errors import report_internal
 from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.named_tuples import NamedTuple
@@ -36,11 +37,8 @@ WARM = 2
 LEVELS = (2, 3)
 """The levels of checkpoints that calls try, where loops would save too much otherwise."""
 
-class Found(NamedTuple):
-    """The value and the gradients of one call."""
-
-    value: Any
-    gradients: List[Any]
+Found = Tuple[Any, Sequence[Any], int]
+"""The value and the gradients of one call, and the number of the entry that computed them."""
 
 
 class JointEntry(NamedTuple):
@@ -91,19 +89,29 @@ class GradientKernels:
         self._left: List[int] = []  # for each entry, the calls in a row that it has left
         self._state: Any = None
         self._binder: Any = None
+        self._dispatch: Optional[_hook.JointDispatch] = None
         self._calls = self._attempts = 0
         self._refusal = ""
 
     def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM) -> Optional[Found]:
         """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones."""
-        self.why = self._why_not(args)
-        if self.why:
-            return None
-        self._calls += 1
-        if self._calls <= warm:
-            self.why = reason("PJ510", because="the first calls use the tape")
-            return None
         try:
+            if self._dispatch is not None and not kwargs and current() == "default":
+                ran: Any = self._dispatch.run(args)
+                if ran is not None and len(ran) == 3:
+                    self.why = ""
+                    if self._left[ran[2]]:
+                        self._left[ran[2]] = 0
+                    return ran  # type: ignore[no-any-return]
+                if ran is not None:
+                    return self._after_error(args, *ran)
+            self.why = self._why_not(args)
+            if self.why:
+                return None
+            self._calls += 1
+            if self._calls <= warm:
+                self.why = reason("PJ510", because="the first calls use the tape")
+                return None
             return self._call(args, kwargs)
         except Exception as error:
             from pijit.core.asynchronous_exceptions import raise_asynchronous
@@ -123,13 +131,14 @@ class GradientKernels:
         return ""
 
     def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Found]:
-        if self._binder is None:
+        """`call` for calls that the dispatch in C does not run."""
+        if self._binder is None or self._binder.code is not self._function.__code__:
             self._start()
         if self._state is None:
             self.why = reason("PJ510", because="jit leaves the function as it is")
             return None
         try:
-            roots = self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
+            roots = self._roots(args, kwargs)
         except TypeError:
             return None  # the tape raises what the call raises
         for number, entry in enumerate(self.entries):
@@ -144,28 +153,63 @@ class GradientKernels:
         self.why = entry.why
         if entry.function is None or inputs is None:
             return None
-        found = self._run(number, entry, inputs, (roots, args))
+        try:
+            found = _run(number, entry, inputs)
+        except TooLarge:
+            found = self._run_larger(number, inputs, (roots, args))
+        if found is not None:
+            self._set_dispatch()
+        return self._counted(number, found)
+
+    def _after_error(self, args: Tuple[Any, ...], error: Exception, number: int) -> Optional[Found]:
+        """What follows when a joint function that the dispatch in C ran has raised."""
+        from pijit.core.asynchronous_exceptions import raise_asynchronous
+
+        raise_asynchronous(error)
+        self.why, found = "", None
+        if isinstance(error, TooLarge):
+            roots = self._roots(args, {})
+            inputs = self.entries[number].program.check(*roots)
+            found = None if inputs is None else self._run_larger(number, inputs, (roots, args))
+        return self._counted(number, found)
+
+    def _counted(self, number: int, found: Optional[Found]) -> Optional[Found]:
+        """Count whether a joint function left a call; if it left many, the tape runs such calls from now on."""
         self._left[number] = 0 if found is not None else self._left[number] + 1
         if found is None:
             self.why = self.why or reason("PJ510", because="the kernel left this call to the program")
             if self._left[number] == MOST_LEFT:
                 why = reason("PJ510", because="the kernel left %d calls in a row" % MOST_LEFT)
-                self.entries[number] = JointEntry(entry.program, None, why=why)
+                self.entries[number] = JointEntry(self.entries[number].program, None, why=why)
+                self._dispatch = None
         return found
 
-    def _run(self, number: int, entry: JointEntry, inputs: Sequence[Any], call: Tuple[Any, Any]) -> Optional[Found]:
-        """The result of an entry, or None. Where loops would save too much, an entry with checkpoints runs."""
-        try:
-            return _run(entry, inputs)
-        except TooLarge:
-            pass
+    def _set_dispatch(self) -> None:
+        """Give the dispatch in C the entries and NumPy's error state of this call, for the next calls."""
+        known = states()
+        if known is None or self._binder.rest is None:
+            return
+        if self._dispatch is None:
+            self._dispatch = _hook.JointDispatch(self._function, self._binder.positional, self._binder.rest,
+                                                 vars(builtins))
+        self._dispatch.set_states(*known)
+        self._dispatch.set_entries(tuple(
+            (entry.program, entry.function if entry.are_plain else None, entry.backward,
+             () if entry.are_arrays else entry.wanted) for entry in self.entries))
+
+    def _roots(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
+        """What the guards of a call read."""
+        return self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
+
+    def _run_larger(self, number: int, inputs: Sequence[Any], call: Tuple[Any, Any]) -> Optional[Found]:
+        """The result of an entry with checkpoints, where loops would save too much otherwise; or None."""
         for place in range(len(LEVELS)):
             larger = self._larger(number, place, call)
             self.why = larger.why
             if larger.function is None:
                 return None
             try:
-                return _run(larger, inputs)
+                return _run(number, larger, inputs)
             except TooLarge:
                 continue
         return None
@@ -182,9 +226,12 @@ class GradientKernels:
         return found
 
     def _start(self) -> None:
+        """Begin without entries: before the first one is made, and after the function was given other code."""
         from pijit.core.internal_functions import Binder
         from pijit.decorator import jit
 
+        self.entries, self._left, self._attempts, self._refusal = [], [], 0, ""
+        self._dispatch = None
         given: Any = self._given if hasattr(self._given, "state") else jit(self._function)
         self._state, self._binder = getattr(given, "state", None), Binder(self._function)
 
@@ -233,10 +280,11 @@ class GradientKernels:
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
         made: Any = jit(_function_of(joint.name, joint.source, joint.objects))
+        made.state.constant_globals = True
         backward: Any = None
         if joint.backward_source:
             backward = jit(_function_of(joint.name + "_backward", joint.backward_source, joint.objects))
-            backward.state.ignored_flags = EVERY_FLAG
+            backward.state.ignored_flags, backward.state.constant_globals = EVERY_FLAG, True
         kinds = [whole.graph.inputs[position].type for position in wanted]
         plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in kinds)
         arrays = not any(isinstance(kind, Scalar) for kind in kinds)
@@ -269,8 +317,10 @@ def _is_plain(value: Any) -> bool:
     return type(value) is float or isinstance(value, np.floating)
 
 
-def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
-    """The result of the joint function, or None if it raised. The caller's error state decides what NumPy reports.
+def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
+    """The result of the joint function of entry ``number``, or None if it raised.
+
+    The caller's error state decides what NumPy reports.
 
     Raises:
         TooLarge: loops would save too much.
@@ -295,7 +345,7 @@ def _run(entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
         return None
     finally:
         leave(raising)
-    if entry.are_arrays:
-        return Found(value, gradients)
-    return Found(value, [g if type(inputs[position]) is np.ndarray else type(inputs[position])(g)
-                         for position, g in zip(entry.wanted, gradients)])
+    if not entry.are_arrays:
+        gradients = [g if type(inputs[position]) is np.ndarray else type(inputs[position])(g)
+                     for position, g in zip(entry.wanted, gradients)]
+    return value, gradients, number

@@ -95,23 +95,26 @@ class GradFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient; with the value or the auxiliary result if requested."""
-        found: Any = self._by_kernel(args, kwargs)
-        if found is None:
-            found = self._run(args, kwargs)
-        gradients = found.gradients[0] if self._single else tuple(found.gradients)
+        kernels = self._kernels or self._new_kernels()
+        found = kernels.call(args, kwargs) if kernels and not STATE.tapes else None
+        if found is not None:
+            value, gradients, aux = found[0], found[1], None
+        else:
+            taped = self._run(args, kwargs)
+            value, gradients, aux = taped.value, taped.gradients, taped.aux
+        gradients = gradients[0] if self._single else tuple(gradients)
         if self._with_value:
-            return ((found.value, found.aux) if self._has_aux else found.value), gradients
-        return (gradients, found.aux) if self._has_aux else gradients
+            return ((value, aux) if self._has_aux else value), gradients
+        return (gradients, aux) if self._has_aux else gradients
 
-    def _by_kernel(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], **options: Any) -> Any:
-        """Value and gradients of a call that needs no tape, or None."""
-        if self._has_aux or STATE.tapes or not self._compiles:
+    def _new_kernels(self) -> Any:
+        """What runs calls that need no tape, made for the first call; None if all calls use the tape."""
+        if self._has_aux or not self._compiles:
             return None
-        if self._kernels is None:
-            from pijit.gradient_kernels import GradientKernels
+        from pijit.gradient_kernels import GradientKernels
 
-            self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit)  # type: ignore[attr-defined]
-        return self._kernels.call(args, kwargs, **options)
+        self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit)  # type: ignore[attr-defined]
+        return self._kernels
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
         return differentiate.value_and_gradients(
@@ -127,8 +130,9 @@ class GradFunction:
     def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
         """Run once on the tape, and report the recorded lines, the operations at which derivatives are cut, and whether
         later calls use a kernel."""
-        found = self._by_kernel(args, kwargs, warm=0)
-        why = self._kernels.why if self._kernels is not None else ""
+        kernels = self._kernels or self._new_kernels()
+        found = kernels.call(args, kwargs, warm=0) if kernels and not STATE.tapes else None
+        why = kernels.why if kernels else ""
         return GradientReport(self.__wrapped__, self._run(args, kwargs).tape,  # type: ignore[attr-defined]
                               why if found is None else "later calls are one kernel")
 

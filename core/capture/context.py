@@ -75,12 +75,13 @@ class CaptureContext:
     - ``sizes``: by calls, how much code is inlined there.
     - ``shown``: instructions that may run code which reads the frame.
     - ``ignored_flags``: floating-point flags that the function runs without, whatever NumPy's error state is.
+    - ``constant_globals``: the function's namespace never changes, so that what it holds needs no guards.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
-                 "within", "around", "sizes", "shared", "work", "shown", "ignored_flags")
+                 "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -118,6 +119,7 @@ class CaptureContext:
         self.work = CaptureBudget()
         self.shown: Set[int] = set()
         self.ignored_flags = 0
+        self.constant_globals = False
 
     @property
     def base(self) -> "CaptureContext":

@@ -156,7 +156,7 @@ class CaptureRequest(NamedTuple):
     ``feedback`` holds observed values by instruction. ``force_breaks`` is None, "every" or an instruction.
     ``inliner`` inlines callees; without one no call is inlined. Loops over at most ``unrolling`` items are unrolled.
     ``arrived`` holds the abstract values of arguments that a running call has rebound; ``hints`` are the function's.
-    If not ``improved``, the optimising passes do not run. ``ignored_flags`` are floating-point flags, see
+    If not ``improved``, the optimising passes do not run. For ``ignored_flags`` and ``constant_globals`` see
     `CaptureContext`.
     """
 
@@ -174,6 +174,7 @@ class CaptureRequest(NamedTuple):
     hints: Optional[Hints] = None
     improved: bool = True
     ignored_flags: int = 0
+    constant_globals: bool = False
 
 
 class _Attempt:
@@ -262,7 +263,7 @@ def _context(request: CaptureRequest, attempt: _Attempt) -> CaptureContext:
                            request.feedback, request.specialisation, attempt.inliner, unrolling=attempt.unrolling,
                            samples=attempt.samples)
     facts.find_written()
-    facts.ignored_flags = request.ignored_flags
+    facts.ignored_flags, facts.constant_globals = request.ignored_flags, request.constant_globals
     facts.hinted, facts.within, facts.work = attempt.hinted, (request.analysed.code,), attempt.work
     return facts
 

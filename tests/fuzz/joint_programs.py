@@ -193,7 +193,7 @@ def compare(seed: int, kind: str = "") -> str:
                 continue
             served += 1
             wanted = gradient._run(args, {})
-            if bits(found.value, found.gradients) != bits(wanted.value, wanted.gradients):
+            if bits(found[0], found[1]) != bits(wanted.value, wanted.gradients):
                 return "seed %d, call %d: other bits\n%s" % (seed, call, program.source)
     return "" if served else kernels.why
 

@@ -53,7 +53,7 @@ from pijit.core.errors import Break
 from pijit.core.graph.ir import HERE, Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.ops import CANNOT_FAIL, EFFECTS
 from pijit.core.graph.types import CELL, Object, Type
-from pijit.guards.source import Constant, Item
+from pijit.guards.source import Constant, Global, Item
 
 if TYPE_CHECKING:
     from pijit.core.bytecode.flow.block_stack import Blocks
@@ -428,6 +428,8 @@ class GraphBuilder(AbstractInterpreter):
         self._note(value, condition)
 
     def _note(self, value: Any, known: Any) -> None:
+        if self.facts.base.constant_globals and _begins_at_global(value.root):
+            return
         key = (value.root, value.source, type(known), None if known is value else known)
         if key not in self.captured.facts:
             line = "%s:%s" % (self.function.code.co_filename, self.instr.lineno)
@@ -440,6 +442,13 @@ class GraphBuilder(AbstractInterpreter):
             self.graph.inputs.append(known)
             self.captured.inputs.append(root)
         return known
+
+
+def _begins_at_global(path: Any) -> bool:
+    """Whether a path reads a global variable first."""
+    while not isinstance(path, Root) and path.children:
+        path = path.children[0]
+    return isinstance(path, Global)
 
 
 def _no_more_than(value: Abstract, joined: Abstract) -> Abstract:

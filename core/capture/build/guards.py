@@ -67,14 +67,16 @@ def is_unsure(root: Root, captured: Captured) -> bool:
     return root.kind == "local" and root.name in captured.unsure
 
 
-def rebase(path: Any, position: Dict[Root, int]) -> Any:
-    """A path with its root replaced by the launcher's argument."""
+def rebase(path: Any, position: Dict[Root, int], cells: SequenceType[str] = ()) -> Any:
+    """A path with its root replaced by the launcher's argument. ``cells`` are the names of cells, if they are known."""
     if isinstance(path, Root):
-        name = str(path if path.kind in ("stack", "closure") else path.name)
-        return (Cell if path.kind == "cell" else Local)(position[path], name)
+        if path.kind == "cell":
+            return Cell(position[path], cells[path.name] if cells else str(path.name))
+        return Local(position[path], str(path if path.kind in ("stack", "closure") else path.name))
     if not path.children:
         return path
-    return type(path)(rebase(path.base, position), *[getattr(path, name) for name in path.fields if name != "base"])
+    others = [getattr(path, name) for name in path.fields if name != "base"]
+    return type(path)(rebase(path.base, position, cells), *others)
 
 
 def segment_program(captured: Captured, arguments: SequenceType[Root]) -> GuardProgram:

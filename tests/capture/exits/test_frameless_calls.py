@@ -150,7 +150,13 @@ def test_methods_and_free_variables():
     same(model.step(Y, scale=0.5), (Y * model.w + model.b) * 0.5)
     model.w = Y
     same(model.step(X), (X * Y + model.b) * 2.0)
-    same(closed(Y), Y * 2.0 + offset)
+    got, counts = counted(closed, Y)
+    same(got, Y * 2.0 + offset)
+    assert counts == (1, 0, 0, 0)
+    offset = Y * 5.0
+    got, counts = counted(closed, Y)
+    same(got, Y * 2.0 + offset)
+    assert counts == (1, 0, 0, 0)
     offset = Y.astype("f")
     same(closed(Y), Y * 2.0 + offset)
 

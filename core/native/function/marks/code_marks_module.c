@@ -4,6 +4,7 @@
 #include "function/marks/code_marks_module.h"
 #include "function/dispatch.h"
 #include "function/entry_timing.h"
+#include "function/joint_dispatch.h"
 #include "function/marks/code_extra.h"
 #include "function/marks/code_extra_inl.h"
 #include "function/marks/code_marks.h"
@@ -175,6 +176,7 @@ static const ModuleType marks_types[] = {
     {"Entrance", &Entrance_Type},
     {"Trial", &Trial_Type},
     {"JitFunction", &JitFunction_Type},
+    {"JointDispatch", &JointDispatch_Type},
     {NULL},
 };
 

@@ -1,0 +1,216 @@
+"""JointDispatch: calls of a gradient function that run joint functions, with NumPy's error states."""
+
+import builtins
+import contextvars
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+from pijit.core import _hook
+from pijit.guards.guard import IsType
+from pijit.guards.program import GuardProgram
+from pijit.guards.source import Global, Local
+
+SCALE = 3.0
+
+
+def scaled(x, y):
+    total = x * y * SCALE
+    return total
+
+
+def program(kind, fetch=(Local(0, "x"), Local(1, "y"))):
+    return GuardProgram([IsType(Local(0, "x"), kind)], fetch)
+
+
+class Dispatch:
+    """A dispatch whose error states are strings in a context variable of its own."""
+
+    def __init__(self, entries=(), function=scaled):
+        self.variable = contextvars.ContextVar("state", default="caller")
+        self.c = _hook.JointDispatch(function, 2, (_hook.UNBOUND,), vars(builtins))
+        self.c.set_entries(tuple(entries))
+        self.c.set_states(self.variable, "caller", "raising", "ignoring")
+
+    def run(self, *args):
+        return self.c.run(args)
+
+
+def test_the_first_entry_whose_guards_hold_runs():
+    dispatch = Dispatch([(program(float), lambda x, y: (x * y, y, x), None, ()),
+                         (program(int), lambda x, y: ("int", x), None, ()),
+                         (program(object), None, None, ())])
+    assert dispatch.run(2.0, 5.0) == (10.0, (5.0, 2.0), 0)
+    assert dispatch.run(2, 5.0) == ("int", (2,), 1)
+    assert dispatch.run("text", 5.0) is None
+    assert dispatch.run(object(), 1) is None
+    assert dispatch.run(2.0) is None and dispatch.run(2.0, 5.0, 1.0) is None and dispatch.run() is None
+    with pytest.raises(TypeError, match="args must be a tuple, not list"):
+        dispatch.c.run([2.0, 5.0])
+
+
+def test_guards_read_globals_and_locals_without_a_value():
+    values = (Global("SCALE"), Local(0, "x"))
+    dispatch = Dispatch([(program(float, values + (Local(2, "total"),)), lambda *args: (args,), None, ()),
+                         (program(float, values), lambda *args: (args, 0.0), None, ())])
+    assert dispatch.run(2.0, 1.0) == ((3.0, 2.0), (0.0,), 1)
+
+
+def test_many_slots():
+    names = ["v%d" % k for k in range(50)]
+    dispatch = _hook.JointDispatch(scaled, 2, tuple(names), vars(builtins))
+    dispatch.set_entries(((program(float, (Local(51, "v49"),)), lambda last: (last, 1.0), None, ()),))
+    variable = contextvars.ContextVar("state", default=None)
+    assert dispatch.run((1.0, 2.0)) is None
+    dispatch.set_states(variable, None, None, None)
+    assert dispatch.run((1.0, 2.0)) == ("v49", (1.0,), 0)
+
+
+def test_each_part_runs_under_its_error_state():
+    seen = []
+
+    def forward(x, y):
+        seen.append(dispatch.variable.get())
+        return x * y, x, y
+
+    def backward(x, y):
+        seen.append(dispatch.variable.get())
+        return y, x
+
+    dispatch = Dispatch([(program(float), forward, backward, ())])
+    assert dispatch.run(2.0, 5.0) == (10.0, (5.0, 2.0), 0)
+    assert seen == ["raising", "ignoring"] and dispatch.variable.get() == "caller"
+    token = dispatch.variable.set("other")
+    assert dispatch.run(2.0, 5.0) is None and len(seen) == 2
+    dispatch.variable.reset(token)
+    assert dispatch.run(2.0, 5.0) is not None
+
+
+def test_gradients_of_numbers_have_the_types_of_their_inputs():
+    def forward(x, y):
+        return x, 1.5, np.float64(2.5), x
+
+    fetch = Local(0, "x"), Local(1, "y")
+    dispatch = Dispatch([(program(np.ndarray, fetch), forward, None, (1, 1, 0))])
+    x = np.arange(2.0)
+    for y in (4.0, np.float32(4.0), np.float64(4.0)):
+        value, gradients, number = dispatch.run(x, y)
+        assert value is x and gradients[2] is x and number == 0
+        assert [type(g) for g in gradients[:2]] == [type(y)] * 2 and gradients[:2] == (1.5, 2.5)
+
+
+class Stop(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("in_backward", [False, True])
+def test_exceptions_are_an_answer(in_backward):
+    raised = [ZeroDivisionError("by zero")]
+
+    def fails(*args):
+        raise raised[0]
+
+    functions = (lambda x, y: (x, y), fails) if in_backward else (fails, None)
+    dispatch = Dispatch([(program(int), fails, None, ()), (program(float),) + functions + ((),)])
+    error, number = dispatch.run(1.0, 2.0)
+    assert error is raised[0] and number == 1 and dispatch.variable.get() == "caller"
+    frames = []
+    while error.__traceback__ is not None:
+        frames.append(error.__traceback__.tb_frame.f_code.co_name)
+        error.__traceback__ = error.__traceback__.tb_next
+    assert frames == ["fails"]
+    raised[0] = Stop()
+    with pytest.raises(Stop):
+        dispatch.run(1.0, 2.0)
+    assert dispatch.variable.get() == "caller"
+
+
+def test_a_result_of_another_kind_is_an_error():
+    for wrong in (1.0, (), [1.0, 2.0], None):
+        dispatch = Dispatch([(program(float), lambda x, y: wrong, None, ())])
+        error, number = dispatch.run(1.0, 2.0)
+        assert type(error) is SystemError and number == 0 and repr(wrong) in str(error)
+    dispatch = Dispatch([(program(float), lambda x, y: (1.0, 2.0), lambda *args: 3.0, ())])
+    assert type(dispatch.run(1.0, 2.0)[0]) is SystemError
+
+
+def test_traced_calls_do_not_run():
+    dispatch = Dispatch([(program(float), lambda x, y: (x, y), None, ())])
+    for start in (sys.settrace, sys.setprofile):
+        before = sys.gettrace() if start is sys.settrace else sys.getprofile()
+        start(lambda *args: None)
+        found = dispatch.run(1.0, 2.0)
+        start(before)
+        assert found is None
+    assert dispatch.run(1.0, 2.0) == (1.0, (2.0,), 0)
+
+
+def test_other_code_of_the_function_is_not_run():
+    def changing(x, y):
+        return x
+
+    dispatch = Dispatch([(program(float), lambda x, y: (x, y), None, ())], changing)
+    kept, changing.__code__ = changing.__code__, (lambda x, y: y).__code__
+    assert dispatch.run(1.0, 2.0) is None
+    changing.__code__ = kept
+    assert dispatch.run(1.0, 2.0) == (1.0, (2.0,), 0)
+
+
+def test_a_call_may_set_other_entries_and_states():
+    def forward(x, y):
+        dispatch.c.set_entries(())
+        dispatch.c.set_states(contextvars.ContextVar("other"), 1, 2, 3)
+        gc.collect()
+        return x, y
+
+    dispatch = Dispatch([(program(float), forward, lambda y: (y, dispatch.variable.get()), ())])
+    assert dispatch.run(1.0, 2.0) == (1.0, (2.0, "ignoring"), 0)
+    assert dispatch.run(1.0, 2.0) is None  # the other variable has no value
+
+
+@pytest.mark.parametrize("entries, error", [
+    ([], TypeError), (((1, None, None, ()),), TypeError), (((program(float), None, None),), TypeError),
+    (((program(float), None, None, [0]),), TypeError), (((program(float), None, None, ("a",)),), TypeError),
+    (((program(float), None, None, (2,)),), ValueError), (((program(float), None, None, (-1,)),), ValueError)])
+def test_entries_are_checked(entries, error):
+    dispatch = Dispatch([(program(float), lambda x, y: (x, y), None, ())])
+    with pytest.raises(error):
+        dispatch.c.set_entries(entries)
+    assert dispatch.run(1.0, 2.0) == (1.0, (2.0,), 0)
+
+
+def test_arguments_are_checked():
+    for args in ((len, 1, (), {}), (scaled, "1", (), {}), (scaled, 1, [], {}), (scaled, 1, (), [])):
+        with pytest.raises(TypeError):
+            _hook.JointDispatch(*args)
+    with pytest.raises(ValueError, match="arguments must be a number of arguments"):
+        _hook.JointDispatch(scaled, -1, (), {})
+    with pytest.raises(TypeError):
+        Dispatch().c.set_states("variable", 1, 2, 3)
+
+
+def test_nothing_is_kept():
+    class Kept:
+        pass
+
+    kept = Kept()
+
+    def fails(x, y):
+        raise ValueError(y)
+
+    dispatch = Dispatch([(program(float), lambda x, y: (x, y), lambda y: (y,), (1,)),
+                         (program(int), fails, None, ()), (program(str), None, None, ())])
+    counts = []
+    for _ in range(3):
+        for _ in range(200):
+            dispatch.run(1.0, kept), dispatch.run(1, kept), dispatch.run("", kept), dispatch.run(None, kept)
+        counts.append(sys.getrefcount(kept))
+    assert len(set(counts)) == 1
+    reference = weakref.ref(dispatch)
+    dispatch.c.set_entries(((program(float), lambda *args: dispatch, None, ()),))  # a reference cycle
+    del dispatch
+    gc.collect()
+    assert reference() is None
