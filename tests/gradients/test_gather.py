@@ -105,6 +105,24 @@ def test_bits_are_those_of_the_statements(source, lengths):
         assert run(found.lines, n, lengths, ndim) == run(lines, n, lengths, ndim)
 
 
+
+@pytest.mark.parametrize("source, lengths, copies", [
+    (HEAT, LENGTHS, ["q_0_first = g[1:-1][:2].copy()", "q_0_last = g[1:-1][-2:].copy()"]),
+    (UPWIND, LENGTHS, ["q_0_last = g[1:][-1:].copy()", "q_0_first = g[1:][:1].copy()"]),
+    (UPWIND_2, {"v": (0, 0), "w": (0, 1)}, ["q_1_last = g[:, 1:][:, -1:].copy()", "q_1_first = g[:, 1:][:, :1].copy()"])])
+def test_only_ends_are_copied(source, lengths, copies):
+    found = gathered(source.strip("\n").split("\n"), lengths).lines
+    assert sorted(line for line in found if "copy" in line) == sorted(copies)
+
+
+def test_a_copy_that_is_read_later_stays():
+    lines = HEAT.strip("\n").split("\n") + ["h = h + (q * 2.0)[0]"]
+    found = gathered(lines)
+    assert [line for line in found.lines if "copy" in line] == ["q = g[1:-1].copy()"] and found.lines != lines
+    for n in range(6, 14):
+        assert run(found.lines, n, LENGTHS) == run(lines, n, LENGTHS)
+
+
 REPEATED = """
 d = f(v[1:], 0.5)
 e = d * d

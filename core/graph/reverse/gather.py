@@ -10,9 +10,14 @@ The adjoint of a stencil adds to parts of one array that overlap::
 Each statement goes over the whole array. Here each element gathers its terms instead, in the same order. The elements
 at the ends of each axis, which lack some terms, are computed apart::
 
-    g[2:-2] = ((0.0 + q[1:-1]) + 0.5 * q[:-2]) + 0.25 * q[2:]
-    g[1:2] = 0.0 + q[0:1]
+    q_0_first = g[1:-1][:2].copy()
     ...
+    g[2:-2] = ((0.0 + g[1:-1][1:-1]) + 0.5 * g[1:-1][:-2]) + 0.25 * g[1:-1][2:]
+    g[1:2] = 0.0 + q_0_first[:1]
+    ...
+
+The new statement reads the array itself, so that the copy is not needed: NumPy computes all elements before it stores
+one, and kernels store in order. Elements at the ends are copied before. A copy that later statements read stays.
 
 The array may also begin as zeros: then all statements are additions. Cheap arithmetic that a term reads is computed
 again in the term, so that it need not be stored: ``v = 0.1 * u[1:]`` and ``q * v[:-1]`` give ``q * (0.1 * u[1:][:-1])``
@@ -73,7 +78,8 @@ def gather(lines: Sequence[str], facts: Facts) -> Optional[Gathered]:
             window = _Window(statements, number, copied[1] if copied else None, name, copy, lengths, facts)
             found = window.lines()
             if found is not None:
-                made = lines[:number + 1], [indent + line for line in found], lines[window.end:]
+                begin = number if window.drops_copy else number + 1
+                made = lines[:begin], [indent + line for line in found], lines[window.end:]
                 return Gathered([line for part in made for line in part], name, window.least())
     return None
 
@@ -98,7 +104,11 @@ def _copied(statement: ast.stmt) -> Optional[Tuple[str, Part]]:
 
 
 class _Window:
-    """Statements from a copy of a part, or from zeros, to the last update of the same array."""
+    """Statements from a copy of a part, or from zeros, to the last update of the same array.
+
+    Attributes:
+        drops_copy: whether the new statements do not need the copy.
+    """
 
     def __init__(self, statements: Sequence[ast.stmt], start: int, part: Optional[Part], name: str, copy: str,
                  lacking: Lacking, facts: Facts) -> None:
@@ -115,6 +125,9 @@ class _Window:
                  if isinstance(node, ast.Name)}
         inside = {name for name, number in self._assigned.items() if number < self.end}
         self._needed_later = bool(inside & later) or not all(map(facts.temporary, inside))
+        self.drops_copy = bool(copy) and copy not in later
+        self._ends: Dict[str, Tuple[Range, ...]] = {}
+        self._source = ""
 
     def _collect(self, statements: Sequence[ast.stmt], definitions: Definitions) -> None:
         for number in range(self.start, len(statements)):
@@ -147,7 +160,7 @@ class _Window:
         return tuple(low + high for low, high in zip(self.low, self.high))
 
     def lines(self) -> Optional[List[str]]:
-        """The statements that replace the window's, after its first one; None if it is left as it is."""
+        """The statements that replace the window's, after a copy that is kept; None if it is left as it is."""
         parts = {update.part for update in self.updates}
         if len(self.updates) < 3 or len(parts) < 2 or self._needed_later or any(
                 not update.adds for update in self.updates[1:]) or not self.updates[0].adds and (
@@ -157,6 +170,9 @@ class _Window:
             found = [self._inner(), *self._outer()]
         except _Unknown:
             return None
+        if self.drops_copy:
+            found[:0] = ["%s = %s%s.copy()" % (end, self._whole(), slices_code(places))
+                         for end, places in self._ends.items()]
         return found if sum(map(len, found)) <= MOST_TEXT else None
 
     def _inside(self, axis: int) -> Range:
@@ -166,6 +182,7 @@ class _Window:
     def _inner(self) -> str:
         """The statement for the elements that all updates change."""
         axes = range(len(self.low))
+        self._source = self._whole() if self.drops_copy else self.copy
         whole = self.name + slices_code(list(map(self._inside, axes)))
         text = whole if self.updates[0].adds and self.copy else "" if self.copy else "0.0"
         for update in self.updates:
@@ -184,6 +201,7 @@ class _Window:
             part = update.part
             for axis in axes:
                 for own, place in self._beyond(part, axis):
+                    self._source = self._end(axis, own) if self.drops_copy else self.copy
                     places = [self._inside(k) for k in axes[:axis]] + [place] + [
                         (part.low[k], -part.high[k] or None) for k in axes[axis + 1:]]
                     within = [self._within(part, k) for k in axes[:axis]] + [own] + [WHOLE] * len(axes[axis + 1:])
@@ -232,13 +250,27 @@ class _Window:
             if repeated:
                 return repeated
         if name == self.copy and cuts == self._cuts():
-            return name + piece
+            return self._source + piece
         found = self._lacking(name)
         if found == NUMBER:
             return name
         if found != cuts or name == self.name:
             raise _Unknown
         return name + piece
+
+    def _whole(self) -> str:
+        """The part that the copy copies."""
+        assert self.part is not None
+        return self.name + slices_code([(low, -high or None) for low, high in zip(self.part.low, self.part.high)])
+
+    def _end(self, axis: int, own: Range) -> str:
+        """The copy of one end of an axis. Slices that begin or stop there have the same numbers in it."""
+        end = "%s_%d_%s" % (self.copy, axis, "last" if own[1] is None else "first")
+        most = max(abs(there[0] or there[1] or 0) for update in self.updates
+                   for there, _ in self._beyond(update.part, axis) if (there[1] is None) == (own[1] is None))
+        place: Range = (-most, None) if own[1] is None else (0, most)
+        self._ends[end] = (WHOLE,) * axis + (place,) + (WHOLE,) * (len(self.low) - axis - 1)
+        return end
 
     def _subscript(self, node: ast.Subscript, ranges: Sequence[Range], cuts: Cuts, known: Any) -> str:
         """Some elements of a part of another array."""
