@@ -104,6 +104,9 @@ class GradientKernels:
                         self._left[ran[2]] = 0
                     return ran  # type: ignore[no-any-return]
                 if ran is not None:
+                    from pijit.core.asynchronous_exceptions import raise_asynchronous
+
+                    raise_asynchronous(ran[0])
                     return self._after_error(args, *ran)
             self.why = self._why_not(args)
             if self.why:
@@ -163,9 +166,6 @@ class GradientKernels:
 
     def _after_error(self, args: Tuple[Any, ...], error: Exception, number: int) -> Optional[Found]:
         """What follows when a joint function that the dispatch in C ran has raised."""
-        from pijit.core.asynchronous_exceptions import raise_asynchronous
-
-        raise_asynchronous(error)
         self.why, found = "", None
         if isinstance(error, TooLarge):
             roots = self._roots(args, {})

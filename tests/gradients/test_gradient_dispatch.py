@@ -1,5 +1,6 @@
 """Calls of gradient functions by the dispatch in C: which calls it runs, and what follows when a kernel leaves."""
 
+import signal
 import sys
 
 import numpy as np
@@ -142,6 +143,28 @@ def test_a_kernel_that_leaves_all_calls_is_given_up():
             gradient.f(large, 2.0)
     assert "left %d calls in a row" % MOST_LEFT in gradient.why
     assert not gradient.compare(X, 2.0)
+
+
+@needs_states
+@pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="there is no raise_signal")
+def test_exceptions_of_signal_handlers_are_the_programs():
+    class Expired(Exception):
+        pass
+
+    def handler(number, frame):
+        raise Expired("late")
+
+    def interrupted(*inputs):
+        signal.raise_signal(signal.SIGINT)
+
+    gradient, dispatch = ready(product, 0, X, 2.0)
+    dispatch.set_entries(((gradient._kernels.entries[0].program, interrupted, None, ()),))
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(Expired, match="late"):
+            gradient(X, 2.0)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def heat(u0, steps):
