@@ -74,17 +74,19 @@ class GradientKernels:
         function: a Python function, or a jitted one.
         keys: positions or names of the differentiated arguments.
         limit: the most bytes that may be kept for the backward part; None: as for a tape.
+        has_aux: the function returns (value, aux), and so do calls in place of the value.
 
     Attributes:
         entries: the joint functions and refusals, with their guards.
         why: why the last call used the tape (PJ510); "" if it did not.
     """
 
-    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None) -> None:
+    def __init__(self, function: Any, keys: Sequence[Any], limit: Optional[int] = None,
+                 has_aux: bool = False) -> None:
         self.entries: List[JointEntry] = []
         self.why = ""
         self._function: Any = getattr(function, "py_func", function)
-        self._given, self._keys, self._limit = function, tuple(keys), limit
+        self._given, self._keys, self._limit, self._has_aux = function, tuple(keys), limit, has_aux
         self._least = 1 + max((key for key in keys if isinstance(key, int)), default=-1)
         self._left: List[int] = []  # for each entry, the calls in a row that it has left
         self._state: Any = None
@@ -276,7 +278,7 @@ class GradientKernels:
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
             limit = default_limit() if self._limit is None else self._limit
             joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit,
-                               levels)
+                               levels, self._has_aux)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
         made: Any = jit(_function_of(joint.name, joint.source, joint.objects))

@@ -98,7 +98,8 @@ class GradFunction:
         kernels = self._kernels or self._new_kernels()
         found = kernels.call(args, kwargs) if kernels and not STATE.tapes else None
         if found is not None:
-            value, gradients, aux = found[0], found[1], None
+            value, gradients = found[0], found[1]
+            value, aux = value if self._has_aux else (value, None)
         else:
             taped = self._run(args, kwargs)
             value, gradients, aux = taped.value, taped.gradients, taped.aux
@@ -109,11 +110,12 @@ class GradFunction:
 
     def _new_kernels(self) -> Any:
         """What runs calls that need no tape, made for the first call; None if all calls use the tape."""
-        if self._has_aux or not self._compiles:
+        if not self._compiles:
             return None
         from pijit.gradient_kernels import GradientKernels
 
-        self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit)  # type: ignore[attr-defined]
+        self._kernels = GradientKernels(self.__wrapped__, self._keys, self._tape_limit,  # type: ignore[attr-defined]
+                                        self._has_aux)
         return self._kernels
 
     def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:

@@ -20,8 +20,9 @@ from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
 from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import live_in, without_dead
 from pijit.core.graph.reverse.needs import Needs
-from pijit.core.graph.reverse.regions import Loop, Region, all_ops, region_of, walk
+from pijit.core.graph.reverse.regions import Item, Loop, all_ops, region_of, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
+from pijit.core.graph.reverse.results import Result
 from pijit.core.graph.reverse.roots import STORES, Roots, constants_of
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.types import Scalar
@@ -29,9 +30,11 @@ from pijit.core.named_tuples import NamedTuple
 
 
 class Joint(NamedTuple):
-    """A joint function: takes the graph's inputs, returns a tuple: the value, then the gradient of each active input.
+    """A joint function: takes the graph's inputs, returns a tuple: the result, then the gradient of each active input.
 
-    If the graph has loops, there are two functions. The first one returns the value and what the second one takes. The
+    The result is the value, or (value, aux).
+
+    If the graph has loops, there are two functions. The first one returns the result and what the second one takes. The
     second one returns the gradients. So the floating-point flags of all backward operations can be ignored.
 
     Attributes:
@@ -48,24 +51,29 @@ class Joint(NamedTuple):
 
 
 def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]], limit: int,
-               levels: int = 1) -> Joint:
+               levels: int = 1, has_aux: bool = False) -> Joint:
     """The joint function of a graph.
 
     Args:
-        graph: a captured graph whose last exit leaves one value, the function's result. It is changed.
+        graph: a captured graph whose last exit leaves the function's result. It is changed.
         wanted: the active inputs, float arrays in C order or floats.
         shapes: the shapes of the inputs that are arrays.
         limit: the most bytes that a loop may save.
         levels: 1: loops save all iterations; 2 or 3: they have checkpoints, and compute iterations again.
+        has_aux: the result is (value, aux), and the value is differentiated; else the result is the value.
 
     Raises:
         Irreversible: the graph is not reversed; the message says why.
     """
     region = region_of(graph)
     outputs = region.outputs
-    if len(outputs) != 1 or outputs[0].kind != "value" or not _is_number(outputs[0].value):
+    tuples = {op.result: op for op in region.items if isinstance(op, Op) and op.name == "new_tuple"}
+    results = [output.value for output in outputs if output.kind == "value"]
+    if has_aux and len(results) == 1 and results[0] in tuples:
+        results = list(tuples[results[0]].args)
+    if len(outputs) != 1 or len(results) != 1 + has_aux or not _is_number(results[0]):
         raise Irreversible("a result that is not one number that the function computes")
-    return _Writer(graph, region, wanted, shapes, outputs[0].value, limit, levels).joint()
+    return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels).joint()
 
 
 def _is_number(value: Value) -> bool:
@@ -79,18 +87,19 @@ def _function(name: str, parameters: Sequence[str], lines: Sequence[str]) -> str
 class _Writer:
     """Writes one joint function."""
 
-    def __init__(self, graph: Graph, region: Region, wanted: Sequence[Value],
-                 shapes: Mapping[Value, Tuple[int, ...]], result: Value, limit: int, levels: int) -> None:
-        self.graph, self.items, self.wanted, self.result = graph, region.items, wanted, result
+    def __init__(self, graph: Graph, items: Sequence[Item], wanted: Sequence[Value],
+                 shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int) -> None:
+        self.graph, self.items, self.wanted, self._result = graph, result.without_tuples(items), wanted, result
+        self.result = result.value
         self.roots = Roots(self.items)
         self._check_stores()
-        self.active = active_roots(self.items, self.roots, wanted, result)
+        self.active = active_roots(self.items, self.roots, wanted, self.result)
         if not self.active.issuperset(wanted):
             raise Irreversible("nothing flows to an argument")
         constants = constants_of(self.items)
         self.dims = Dims(shapes)
         self.dims.measure(self.items, constants)
-        self.needs = Needs(self.items, self.roots, self.active, result)
+        self.needs = Needs(self.items, self.roots, self.active, result.values())
         self.code = Code(self.items, self.roots, constants, self.dims)
         self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
         loops = {item: set().union(*map(self.needs.stored_by, self.items[number + 1:]))
@@ -131,7 +140,7 @@ class _Writer:
         """The joint function."""
         code, backward = self.code, self.backward
         self.forward.recorded(self.items, self.needs.whole, None)
-        forward, code.lines = code.lines, []
+        result, forward, code.lines = self._result.code(code.name), code.lines, []
         split = bool(code.all_loops)
         code.depth += not split
         for op in [] if split else rematerialised(self.items, self.needs.whole.read, self.roots):
@@ -143,7 +152,7 @@ class _Writer:
             if value not in backward.shapes:
                 raise Irreversible("nothing flows to an argument")
             backward.fill(value)
-        result, gradients = code.name(self.result), [code.adjoint(value) for value in self.wanted]
+        gradients = [code.adjoint(value) for value in self.wanted]
         if not split:
             self._gather(set(gradients))
         for loop in code.all_loops:

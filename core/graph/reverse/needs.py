@@ -51,7 +51,7 @@ class Needs:
         items: the region.
         roots: its roots.
         active: the roots that carry adjoints.
-        result: what the function returns.
+        results: what the function returns.
 
     Attributes:
         whole: the needs of the outermost sequence.
@@ -59,10 +59,10 @@ class Needs:
         of: the needs of each loop's body.
     """
 
-    def __init__(self, items: Sequence[Item], roots: Roots, active: Set[Value], result: Value) -> None:
+    def __init__(self, items: Sequence[Item], roots: Roots, active: Set[Value], results: Set[Value]) -> None:
         self._roots, self._active = roots, active
         self.of: Dict[Loop, SequenceNeeds] = {}
-        self.read_after = _read_after(items, result)
+        self.read_after = _read_after(items, results)
         self.whole = self._analysed(items)
 
     def saved(self, loop: Loop) -> List[Value]:
@@ -205,13 +205,13 @@ class Needs:
         needs.roots = {root for root, number in versions if number == 0 and root not in made}
 
 
-def _read_after(items: Sequence[Item], result: Value) -> Set[Value]:
+def _read_after(items: Sequence[Item], results: Set[Value]) -> Set[Value]:
     """The indices and the results of loop headers that are read outside of their loop."""
     found: Set[Value] = set()
     for loop in walk(items):
         if isinstance(loop, Loop):
             inside = set(all_ops(loop.items))
-            outside = {arg for op in all_ops(items) if op not in inside for arg in op.args} | {result}
+            outside = {arg for op in all_ops(items) if op not in inside for arg in op.args} | results
             for other in walk(items):
                 if isinstance(other, Loop) and other is not loop:
                     outside.update(other.first + other.next + [other.start, other.limit])
