@@ -5,6 +5,7 @@ Arrays that stores write to have another name after each store that keeps the ol
 
 from __future__ import annotations
 
+import types
 from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import Item, Loop, all_ops, walk
 from pijit.core.graph.reverse.repeated_expressions import NUMBER, Facts, Lacking
 from pijit.core.graph.reverse.roots import Roots
+from pijit.core.graph.reverse.sum_sinking import Functions
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.named_tuples import NamedTuple
 
@@ -27,6 +29,9 @@ _RULES = frozenset([partial for rule in ELEMENTWISE.values() for partial in rule
 
 _CHEAP = frozenset([np.add, np.subtract, np.multiply, np.negative, np.square])
 """Operations that are repeated rather than stored."""
+
+_CHEAP_RULES = frozenset([partial for ufunc in _CHEAP for partial in ELEMENTWISE[ufunc].partials])
+"""The rules of these operations, which are as cheap."""
 
 MOST_LINES = 600
 """The most lines of a joint function: nested loops repeat their bodies."""
@@ -155,6 +160,17 @@ class Code:
         adjoints = {name for name, variable in self.variables.items() if variable.role == ADJOINT}
         cheap = {name for name in elementwise if self.objects[name] in _CHEAP}
         return Facts(self._lacking, elementwise, cheap, adjoints, temporary, zeros)
+
+    def functions(self) -> Functions:
+        """What `sink_sums` asks; see there."""
+        return Functions({name for name, value in self.objects.items() if value is np.sum},
+                         {name for name, value in self.objects.items()
+                          if isinstance(value, (np.ufunc, types.FunctionType)) and value in _CHEAP | _CHEAP_RULES})
+
+    def is_number(self, name: str) -> bool:
+        """Whether a variable holds a number, or the adjoint of one."""
+        variable = self.variables.get(name)
+        return variable is not None and variable.role in (VALUE, ADJOINT) and isinstance(variable.value.type, Scalar)
 
     def _lacking(self, adjoint: str) -> Optional[Lacking]:
         """For the adjoint of an array, what tells how many elements fewer other variables have along each axis."""

@@ -16,6 +16,7 @@ from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import without_dead
 from pijit.core.graph.reverse.regions import Loop, all_ops, walk
+from pijit.core.graph.reverse.sum_sinking import sink_sums
 
 if TYPE_CHECKING:
     from pijit.core.graph.reverse.backward import Backward
@@ -57,6 +58,7 @@ class LoopAdjoints:
             self._iteration(loop)
             self._fill(loop)
             self._gather(loop, first)
+            self._sink(loop, first)
             code.depth -= 1
             code.now = dict(names)
             if len(code.lines) == first:  # nothing flows into earlier iterations
@@ -122,6 +124,14 @@ class LoopAdjoints:
             code.lines[start:] = without_dead(found.lines, temporary.__contains__)
             code.require_lengths(found.name, found.least)
             found = gather(code.lines[start:], code.facts(temporary.__contains__))
+
+    def _sink(self, loop: Loop, start: int) -> None:
+        """Sink sums in the lines of an iteration."""
+        code, made = self._backward.code, self._made(loop)
+        temporary = set(map(code.adjoint, made)) | set(map(code.first, made))
+        sunk = sink_sums(code.lines[start:], code.functions(), code.is_number)
+        if sunk != code.lines[start:]:
+            code.lines[start:] = without_dead(sunk, temporary.__contains__)
 
     def _carry(self, loop: Loop) -> None:
         """The adjoints of loop-carried values become those of the values that they had at the end of the iteration."""
