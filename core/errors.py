@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import logging
+import sys
 from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from pijit.core.named_tuples import NamedTuple
@@ -156,3 +157,11 @@ def report_internal(reason_id: str, name: str, error: BaseException) -> None:
 def first_line(error: BaseException) -> str:
     """The first line of an exception's message, or its type's name."""
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def users_level() -> int:
+    """The `stacklevel` with which the caller's warnings point at the code that called pijit."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "pijit":
+        frame, level = frame.f_back, level + 1
+    return level

@@ -10,6 +10,7 @@ import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, overload
 
 from pijit import logs, options
+from pijit.core.errors import users_level
 from pijit.core.kernel.fork_safety import loading
 from pijit.core.pythons import why_not_python
 from pijit.names import closest
@@ -151,14 +152,6 @@ def _arguments(input_signature: Any, hash_args: Any, mode: Any) -> Dict[str, Any
 
         found["hash_args"] = HashArgs(hash_args)
     return found
-
-
-def users_level() -> int:
-    """The `stacklevel` with which the caller's warnings point at the code that called pijit."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "pijit":
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _disabled() -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from pijit.core.errors import users_level
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.tape import array_handlers, frame_handlers, handlers  # noqa: F401
@@ -89,7 +90,7 @@ class Recorded:
         text = reason("PJ503", argument=", ".join(self._names))
         if strict:
             raise GradientError(text, "PJ503")
-        warnings.warn(text, GradientWarning, stacklevel=5)
+        warnings.warn(text, GradientWarning, stacklevel=users_level())
 
 
 def value_and_gradients(function: Callable[..., Any], keys: Sequence[Key], args: Tuple[Any, ...],

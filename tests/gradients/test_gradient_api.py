@@ -126,8 +126,10 @@ def test_results_that_are_not_one_number():
 
 
 def test_nothing_flows():
-    with pytest.warns(GradientWarning, match="PJ503"):
+    with pytest.warns(GradientWarning, match="PJ503") as caught:
         assert grad(lambda x: float(np.floor(x).sum()))(X).tolist() == [0.0, 0.0, 0.0]
+        vjp(lambda x: float(np.floor(x).sum()), X)[1](1.0)
+    assert [one.filename for one in caught] == [__file__] * 2
     with pytest.raises(GradientError, match="PJ503"):
         grad(lambda x: 1.0, strict=True)(X)
 
