@@ -10,7 +10,7 @@ operations on arrays::
     g = b * c
 
 Each sum splits the loop nest of the array operations, and each array that a sum reads is stored. So sums repeat cheap
-arithmetic (rematerialisation). Then the statements of numbers move behind those of arrays (code sinking), as far as no
+arithmetic (rematerialisation). Then the statements of numbers move after those of arrays (code sinking), as far as no
 operand changes::
 
     a = g * h
