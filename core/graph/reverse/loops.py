@@ -116,19 +116,21 @@ class LoopAdjoints:
 
     def _gather(self, loop: Loop, start: int) -> None:
         """Gather additions to parts of arrays in the lines of an iteration."""
-        code = self._backward.code
-        made = self._made(loop)
-        temporary = set(map(code.adjoint, made)) | set(map(code.first, made))
+        code, temporary = self._backward.code, self._temporary(loop)
         found = gather(code.lines[start:], code.facts(temporary.__contains__))
         while found is not None:
             code.lines[start:] = without_dead(found.lines, temporary.__contains__)
             code.require_lengths(found.name, found.least)
             found = gather(code.lines[start:], code.facts(temporary.__contains__))
 
+    def _temporary(self, loop: Loop) -> Set[str]:
+        """The variables that only the statements of one iteration need."""
+        code, made = self._backward.code, self._made(loop)
+        return set(map(code.adjoint, made)) | set(map(code.first, made))
+
     def _sink(self, loop: Loop, start: int) -> None:
         """Sink sums in the lines of an iteration."""
-        code, made = self._backward.code, self._made(loop)
-        temporary = set(map(code.adjoint, made)) | set(map(code.first, made))
+        code, temporary = self._backward.code, self._temporary(loop)
         sunk = sink_sums(code.lines[start:], code.functions(), code.is_number)
         if sunk != code.lines[start:]:
             code.lines[start:] = without_dead(sunk, temporary.__contains__)
