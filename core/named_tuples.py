@@ -33,6 +33,16 @@ def _constructor_code(fields: Tuple[str, ...]) -> CodeType:
     return known.replace(co_varnames=("_cls",) + fields, co_name="__new__") if renames else known
 
 
+def _annotations(namespace: Dict[str, Any]) -> Dict[str, Any]:
+    """The annotations in the namespace of a class body; from CPython 3.14 on they are evaluated on demand (PEP 649)."""
+    if sys.version_info >= (3, 14) and "__annotations__" not in namespace:
+        import annotationlib
+        annotate = annotationlib.get_annotate_from_class_namespace(namespace)
+        return annotationlib.call_annotate_function(annotate, annotationlib.Format.FORWARDREF) if annotate else {}
+    found: Dict[str, Any] = namespace.get("__annotations__", {})
+    return found
+
+
 class _Methods(tuple):  # type: ignore[type-arg]
     """The methods that all named tuples share, as those of `collections.namedtuple`."""
 
@@ -68,12 +78,13 @@ class _Maker(type):
     def __new__(mcs, name: str, bases: Tuple[type, ...], namespace: Dict[str, Any]) -> Any:
         if not bases:
             return type.__new__(mcs, name, bases, namespace)
-        fields = tuple(map(sys.intern, namespace.get("__annotations__", ())))
+        annotations = _annotations(namespace)
+        fields = tuple(map(sys.intern, annotations))
         defaults = {field: namespace[field] for field in fields if field in namespace}
         new = FunctionType(_constructor_code(fields), {"_new": tuple.__new__, "__name__": "named_tuples"}, "__new__",
                            tuple(defaults.values()))
         new.__qualname__ = name + ".__new__"
-        new.__annotations__ = namespace.get("__annotations__", {})
+        new.__annotations__ = annotations
         namespace.update({field: _getter(place) for place, field in enumerate(fields)}, __slots__=(), _fields=fields,
                          _field_defaults=defaults, __match_args__=fields, __new__=new)
         return type.__new__(type, name, (_Methods,), namespace)

@@ -20,6 +20,7 @@ FOLDER = os.environ.get("PIJIT_PYODIDE") or os.path.join(sys.prefix, "node_modul
 NODE = shutil.which("node")
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONFORMANCE = os.path.join(os.path.dirname(HERE), "conformance")
+NAMED_TUPLES = "test_named_tuple_classes.py"
 PACKAGES = ("bytecode", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 #: Parts of CPython's own tests: those of Python 3.11 to 3.13 run on 3.14's library, and a few fail there for that reason.
 OWN_TESTS = ("__init__.py", "support", "test_heapq.py", "test_textwrap.py", "test_string.py", "test_contextlib.py")
@@ -57,6 +58,7 @@ def folder(tmp_path_factory):
     copy(list(pijit.core.__path__)[0], os.path.join(folder, "pijit", "core"))
     copy(HERE, os.path.join(folder, "tests", "bytecode"))
     copy(os.path.join(CONFORMANCE, "nop_linked.py"), os.path.join(folder, "tests", "nop_linked.py"))
+    copy(os.path.join(os.path.dirname(HERE), NAMED_TUPLES), os.path.join(folder, "tests", NAMED_TUPLES))
     for place in filter(None, map(place_of, PACKAGES)):
         copy(place, os.path.join(folder, "packages", os.path.basename(place)))
     if place_of("test"):
@@ -80,6 +82,11 @@ def test_the_tests_of_this_folder_pass(folder):
     shown = run(folder, "pytest", *("/work/tests/bytecode/" + name for name in names if name not in apart))
     passed = next(line for line in shown.split("\n") if " passed" in line).split(" passed")[0].split()[-1]
     assert int(passed) > 400, shown[-3000:]
+
+
+def test_classes_of_named_tuples_have_their_fields(folder):
+    """CPython 3.14 evaluates annotations on demand (PEP 649)."""
+    assert " passed" in run(folder, "pytest", "/work/tests/" + NAMED_TUPLES)
 
 
 def test_decoding_and_encoding_change_no_code_object(folder):

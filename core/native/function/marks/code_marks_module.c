@@ -172,12 +172,8 @@ module_add(PyObject *module, const char *name, PyObject *object)
 
 /* The types of the module on all versions. */
 static const ModuleType marks_types[] = {
-    {"disabled", &Disabled_Type},
-    {"Entrance", &Entrance_Type},
-    {"Trial", &Trial_Type},
-    {"JitFunction", &JitFunction_Type},
-    {"JointDispatch", &JointDispatch_Type},
-    {NULL},
+    {"disabled", &Disabled_Type},       {"Entrance", &Entrance_Type},           {"Trial", &Trial_Type},
+    {"JitFunction", &JitFunction_Type}, {"JointDispatch", &JointDispatch_Type}, {NULL},
 };
 
 /* Add types to the module: 0, or -1 with an exception set. */
