@@ -51,12 +51,22 @@ class Decorating:
         return compile(tree, path, "exec", dont_inherit=True)
 
     def replace(self, module: ModuleType) -> None:
-        """Replace the functions that a module and its classes define."""
+        """Replace the functions that a module and its classes define, also in dicts and lists of the module."""
         for holder in [module, *_classes(module)]:
             for name, value in list(vars(holder).items()):
                 made = self._replacement(value, module)
                 if made is not value:
                     setattr(holder, name, made)
+                self._replace_items(value, module)
+
+    def _replace_items(self, container: Any, module: ModuleType, depth: int = 3) -> None:
+        """Replace functions in a dict or list and in those that it holds: programs compare them with the names."""
+        places = container.items() if type(container) is dict else enumerate(container) if type(container) is list else ()
+        for place, value in list(places) if depth else ():
+            made = self._replacement(value, module)
+            if made is not value:
+                container[place] = made
+            self._replace_items(value, module, depth - 1)
 
     def _replacement(self, value: Any, module: ModuleType) -> Any:
         if type(value) is FunctionType:

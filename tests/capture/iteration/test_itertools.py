@@ -241,6 +241,40 @@ def prints(x, n, a):
     return n
 
 
+def counted_keys(n):
+    """A dict that no guard knows, so that its length is a number of the run time."""
+    found = {}
+    for k in range(n):
+        found[k * 3 % 11] = k
+    return found
+
+
+def sliced_from_computed(x, n, a):
+    keys = counted_keys(n)
+    total = 0.0
+    for v in islice(keys, len(keys) - 2, None):
+        total = total * 0.5 + v * a
+    for v in islice(keys, len(keys) - 3, len(keys) - 1, 2):
+        total = total * 0.5 + v * a
+    for v in islice(keys, len(keys) - 2, None, None):
+        total += v
+    return total
+
+
+def sliced_by_computed(x, n, a):
+    keys = counted_keys(n)
+    return [v * a for v in islice(keys, 0, None, len(keys) - 3)]
+
+
+def chosen_by_computed(x, n, a):
+    keys = counted_keys(n)
+    return [p for p in permutations((1, 2, 3), len(keys) - 3)], [p for p in combinations((1, 2, 3), len(keys) - 3)]
+
+
+def chosen_by_none(x, n, a):
+    return list(permutations((n, a), None)), list(combinations((n, a), None))
+
+
 LIST = [(ROWS, 3, 2.0), (ROWS[:3], 3, 2.0), ([1, 2.5], 2, 2.0), ([], 2, 2.0)]
 OTHERS = [(X * 3, 4, 1.0), (X, 2, 2), (X.astype(int), 3, 2.0), (X, 0, 2.0), (X[:1], 1, 2.0), (X[:0], 0, 2.0),
           (X, 2.0, 2.0), (X[::2], 4, 2.5)]
@@ -251,7 +285,9 @@ WHOLE += [(f, (M, 3, 2.0), [(M[:0], 0, 1.0), (M.T, 2, 1.0), (M[:1], 1, 3)]) for 
 WHOLE += [(pairs_of_lists, LIST[0], LIST[1:])]
 if hasattr(itertools, "pairwise"):
     WHOLE.append((neighbours, (X, 5, 2.0), OTHERS))
-CASES = WHOLE + [(f, (X, 5, 2.0), OTHERS) for f in (wrong_in_the_middle, raises_below, with_names, prints)]
+WHOLE += [(sliced_from_computed, (X, 5, 2.0), OTHERS)]
+CASES = WHOLE + [(f, (X, 5, 2.0), OTHERS) for f in (
+    wrong_in_the_middle, raises_below, with_names, prints, sliced_by_computed, chosen_by_computed, chosen_by_none)]
 
 test_same_answers = same_answers(CASES, PYTHON)
 test_nothing_breaks = nothing_breaks(WHOLE)

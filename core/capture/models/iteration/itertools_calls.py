@@ -155,9 +155,10 @@ def _choice(name: str, ordered: bool) -> Handler:
             raise Break("PJ211", callee=name)
         pool = _pool(interpreter, arguments[0])
         known = _known_items(interpreter, pool)
-        count = interpreter.constant(given[0]) if given else None
-        if count is None and known is not None:
-            count = len(known)
+        if given and not (ordered and given[0] == Const(None)):
+            count = interpreter.constant(given[0])
+        else:
+            count = len(known) if known is not None else None
         if type(count) is not int or not 0 < count <= MOST_POOLS:
             raise Break("PJ211", callee=name, problem="of at most %d items" % MOST_POOLS)
         if known is not None:
@@ -270,23 +271,32 @@ def call_islice(interpreter: Interpreter, arguments: List[Abstract], keywords: A
     only(arguments, keywords, "islice", 2, 3, 4)
     bounds = arguments[1:]
     start, stop = (Const(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
-    known, step = interpreter.constant(start), interpreter.constant(bounds[2]) if len(bounds) == 3 else 1
-    known, step = known or 0, 1 if step is None else step
-    if type(known) is not int or known < 0 or type(step) is not int or step < 1:
-        raise Break("PJ203", operand=describe(start))
+    step = bounds[2] if len(bounds) == 3 else Const(1)
+    start, step = (Const(default) if given == Const(None) else given for given, default in ((start, 0), (step, 1)))
+    by = interpreter.constant(step)
+    if type(by) is not int or by < 1:
+        raise Break("PJ203", operand=describe(step))
+    _require_count(interpreter, start)
     if stop == Const(None):
         stop = Const(ENDLESS)
-    elif number_type(stop) != INT:
-        raise Break("PJ203", operand=describe(stop))
-    elif not isinstance(stop, Const) or stop.object < 0:
-        bound = interpreter.emit("const", [], WORD, {"value": 0})
-        flag = interpreter.emit("compare", [interpreter.word(stop), bound], FLAG, {"operator": ">="})
-        interpreter.emit("require", [flag], None, exits=True)
+    else:
+        _require_count(interpreter, stop)
     numbers = iterator_over(interpreter, call_range(interpreter, [stop], {}))
     pairs = LoopIterator("zip", (), (numbers, iterator_over(interpreter, arguments[0])))
-    if not known and step == 1:
+    known = interpreter.constant(start)
+    if known == 0 and by == 1:
         return stand_in(interpreter, "islice", code_of.FIRST_ONES, [pairs])
-    return stand_in(interpreter, "islice", code_of.SLICED, [pairs, Const(known), Const(step)])
+    return stand_in(interpreter, "islice", code_of.SLICED, [pairs, start if known is None else Const(known), Const(by)])
+
+
+def _require_count(interpreter: Interpreter, value: Abstract) -> None:
+    """Leave if an integer is negative; `islice` raises ValueError then."""
+    if number_type(value) != INT:
+        raise Break("PJ203", operand=describe(value))
+    if not isinstance(value, Const) or value.object < 0:
+        bound = interpreter.emit("const", [], WORD, {"value": 0})
+        flag = interpreter.emit("compare", [interpreter.word(value), bound], FLAG, {"operator": ">="})
+        interpreter.emit("require", [flag], None, exits=True)
 
 
 @models(builtins.zip)
