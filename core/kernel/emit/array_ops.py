@@ -183,8 +183,6 @@ def write_ufunc(emitter: KernelEmitter, op: Op) -> None:
             private = emitter.buffers.borrows(result)
             wanted = emitter.plan.escape.exits_with(result)
             array = _computed(emitter, op, operands, shape, array_type(result), "v%d" % result.id, private, wanted)
-            if all(emitter.goes_by_rows(value) for value in op.args if value in emitter.arrays):
-                emitter.by_rows.add(result)
         emitter.arrays[result_of(op)] = array
     _release_converted(emitter, operands)
 

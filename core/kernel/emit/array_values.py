@@ -23,7 +23,7 @@ from pijit.core.kernel.llvm.fp_check_codes import UNDERFLOW
 from pijit.core.kernel.llvm.nest import nest as nests
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.kernel_plan import make_plan
-from pijit.core.kernel.plan.nests import goes_by_rows
+from pijit.core.kernel.plan.nests import reports_flags
 from pijit.core.kernel.plan.operands import ZERO, ArrayVariable, Literal, Name, Operand
 from pijit.core.kernel.runtime_entries import DECLINES, STATUS, check_call, entry
 
@@ -73,7 +73,6 @@ class ArrayWriter(Emitter):
         self.plan = plan = make_plan(graph, self.used, flavour)
         self.facts = plan.facts
         self.inherited: Set[Value] = set()  # arrays whose memory another value has taken over
-        self.by_rows = set(plan.by_rows)  # arrays whose last stride is the smallest, except for odd shapes
         self.buffered = False
         self.slots = 0
         self.reports_own = False  # whether the next ``raised`` checks flags of the kernel's own arithmetic only
@@ -177,12 +176,12 @@ class ArrayWriter(Emitter):
 
     def raised_flags(self, *ops: Op, own: bool = False) -> str:
         """The condition that these operations have raised flags since `clear_flags`; "" if nothing reports them."""
+        if not reports_flags(ops, self.flavour.fast):
+            return ""
         ignored, always_checked = LISTENING, 0
         for op in ops:
             always_checked |= op.attrs.get("always_checked", 0)
             ignored &= op.attrs.get("ignored", 0) if op.name in RAISES_FLAGS else LISTENING
-        if self.flavour.fast or ignored == LISTENING:
-            return ""
         mask = LISTENING & ~ignored | always_checked | always_checked << ALWAYS_CHECKED
         return "%s != 0" % self.flags_raised(mask, own)
 
@@ -268,10 +267,6 @@ class ArrayWriter(Emitter):
         return name
 
     # ---- memory of arrays ----
-
-    def goes_by_rows(self, value: Value) -> bool:
-        """Whether the last stride of an array is the smallest one, for certain or by the guess of `likely_by_rows`."""
-        return goes_by_rows(self.arrays[value], value, self.by_rows)
 
     def need_buffer(self, op: Op, size: str) -> None:
         """Make ``buffer_d`` the address of at least ``size`` bytes, for use within a statement.

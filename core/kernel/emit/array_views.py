@@ -226,8 +226,6 @@ def write_view(emitter: KernelEmitter, op: Op) -> None:
         data = "iadd(%s, %s)" % (data, offset)
     _define_view(emitter, op, array, emitter.pure(data), shape + list(array.shape[axis:]),
                  strides + list(array.strides[axis:]), shown + list(array.shown[axis:]), origin)
-    if emitter.goes_by_rows(op.args[0]):
-        emitter.by_rows.add(result_of(op))
 
 
 def _known_origin(emitter: KernelEmitter, op: Op, array: ArrayVariable) -> Optional[Tuple[Operand, int]]:

@@ -28,8 +28,8 @@ from pijit.core.graph.types import Array
 from pijit.core.kernel.llvm.intrinsics import I8, I64, INT, Intrinsic
 from pijit.core.kernel.llvm.nest.pairwise_sum import local, loop
 from pijit.core.kernel.llvm.nest.threads import write_shared
-from pijit.core.kernel.plan.exponents import BoundedArrays
-from pijit.core.kernel.plan.group_operands import EXPONENTS, can_look, float_arrays
+from pijit.core.kernel.plan.exponents import BoundedArrays, has_bounds
+from pijit.core.kernel.plan.group_operands import EXPONENTS, float_arrays
 from pijit.core.kernel.plan.operands import ArrayVariable, Literal, Name, Operand, dtype_of, integer, result_of
 from pijit.core.named_tuples import NamedTuple
 
@@ -128,7 +128,7 @@ class ExponentBounds:
         emitter, arrays = self.emitter, float_arrays(group)
         roots = list(dict.fromkeys(emitter.facts.root_of(value) for value in arrays or ()))
         looked = [root for root in roots if root not in self.made]
-        if arrays is None or not all(can_look(root) and root in emitter.arrays for root in looked):
+        if arrays is None or not has_bounds(group, emitter.facts, emitter.plan.bounded):
             return None
         names = {root: self.bounds.get(root) or emitter.fresh() for root in roots}
         flag_free, result, tried, depth = emitter.fresh(), emitter.fresh(), emitter.fresh(), emitter.depth

@@ -23,7 +23,7 @@ from pijit.core.kernel.emit.array_ops import broadcast, like_size, require_fit, 
 from pijit.core.kernel.emit.array_values import type_number
 from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.reductions import new_result
-from pijit.core.kernel.emit.rolled_operands import place_rolled, rolled_operands
+from pijit.core.kernel.emit.rolled_operands import rolled_operands
 from pijit.core.kernel.emit.stack_arrays import made_array
 from pijit.core.kernel.llvm.nest import nest as nests
 from pijit.core.kernel.llvm.nest.nest import Nest
@@ -34,7 +34,6 @@ from pijit.core.kernel.plan.nests import (
     asks_for_temporaries,
     families,
     finds,
-    is_nest,
     is_one_axis,
     last_strides,
     loop_dtypes,
@@ -56,7 +55,6 @@ from pijit.core.kernel.plan.operands import (
     result_of,
     scalar_type,
 )
-from pijit.core.kernel.plan.transposed_operands import transposed_leaves
 from pijit.core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -70,10 +68,9 @@ class Block(NamedTuple):
     size: Operand
 
 
-def can_fuse(emitter: KernelEmitter, group: List[Op]) -> bool:
-    """Whether a nest is to compute a group. Describes its rolled operands."""
-    place_rolled(emitter, group)
-    return is_nest(group, emitter.arrays, emitter.text, emitter.by_rows, emitter.flavour)
+def _tables(emitter: KernelEmitter, group: List[Op]) -> List[ArrayVariable]:
+    """The arrays in which a group finds elements by index."""
+    return [emitter.arrays[value] for value in tables_of(group)]
 
 
 def _require_elements(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],
@@ -113,7 +110,6 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
         return
     if watched_steps(group, emitter.flavour.fast):
         result = emitter.arrays[made] = allocate(emitter, group, shape)
-        emitter.by_rows.add(made)
         write_watched(emitter, group, lambda odd: compute(
             emitter, group, shape, arrays, scalars, result, odd=odd, new=True))
         emitter.arrays[made] = result  # both paths leave it in the same variables
@@ -123,7 +119,6 @@ def write_group(emitter: KernelEmitter, group: List[Op]) -> None:
     given = _given_up(emitter, group, shape)
     result = given or emitter.blocking.prepared(made, shape) or allocate(emitter, group, shape)
     emitter.arrays[made] = result
-    emitter.by_rows.add(made)
     if flags:
         emitter.clear_flags(own=True)
     compute(emitter, group, shape, arrays, scalars, result, new=given is None)
@@ -193,7 +188,7 @@ def count_true(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand]
     steps = watched_steps(group, emitter.flavour.fast)
     shape, arrays = as_one_axis(emitter, group, shape, arrays)
     lasts, words, beside = nest_operands(emitter, shape, arrays)
-    tables = tables_of(group, emitter.arrays)
+    tables = _tables(emitter, group)
     at = emitter.layout.scratch(1)
     target = [emitter.let("address_of_word(frame, %d)" % at)] + [ZERO] * (len(shape) - 1)
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays) + dtype.char, lasts + nests.ZERO,
@@ -235,7 +230,7 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
         sizes[0] = block.size
         for first in [k * (1 + len(shape)) for k in range(len(arrays)) if not beside or beside[k] < 0]:
             words[first] = "iadd(%s, imul(%s, %s))" % (words[first], block.first, words[first + 1])
-    tables = tables_of(group, emitter.arrays)
+    tables = _tables(emitter, group)
     rolled, places = rolled_operands(arrays, len(shape))
     part = emitter.blocking.part_of(result_of(group[-1])) if new else []
     nest = Nest(len(shape), "".join(array.type.dtype.char for array in arrays + [result]),
@@ -251,7 +246,7 @@ def compute(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], a
 def as_one_axis(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand],
                  arrays: List[ArrayVariable]) -> Tuple[List[Operand], List[ArrayVariable]]:
     """The shape and the arrays along one axis, if all can be gone through as vectors."""
-    if tables_of(group, emitter.arrays) or not is_one_axis(shape, arrays):
+    if tables_of(group) or not is_one_axis(shape, arrays):
         return list(shape), arrays
     size = [emitter.let(_product(shape))]
     return size, [ArrayVariable(Array(array.type.dtype, 1, "C"), array.data, array.object, size,
@@ -306,7 +301,7 @@ def sum_rows(emitter: KernelEmitter, group: List[Op], shape: Sequence[Operand], 
         emitter.arrays[made], sums = new_result(emitter, last, first, shape)
         target = [sums.data] + list(sums.strides)
     lasts, words, beside = nest_operands(emitter, shape, arrays)
-    tables = tables_of(group, emitter.arrays)
+    tables = _tables(emitter, group)
     pairwise: List[str] = []
     if dtype.kind == "f" and not emitter.flavour.fast:
         table = emitter.let("%s()" % emitter.loop_table(np.add, np.add.types.index("{0}{0}->{0}".format(dtype.char))))
@@ -346,10 +341,10 @@ def _given_up(emitter: KernelEmitter, group: List[Op], shape: List[Operand]) -> 
 
     Each element is read before it is written.
     """
-    result = result_of(group[-1])
+    last, result = group[-1], result_of(group[-1])
     kind = array_type(result)
-    if any(finds(op) or op.name in PLACES_ELEMENTS for op in group) or kind.layout != "C" or transposed_leaves(
-            group, find_leaves(group)[0], emitter.arrays) or asks_for_temporaries(group, emitter.arrays, emitter.facts):
+    if any(finds(op) or op.name in PLACES_ELEMENTS for op in group) or kind.layout != "C" \
+            or last in emitter.plan.groups.transposed or asks_for_temporaries(group, emitter.arrays, emitter.facts):
         return None
     for value in [value for op in group for value in emitter.given_up(op)]:
         array = emitter.arrays.get(value)

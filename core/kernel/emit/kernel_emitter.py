@@ -25,7 +25,7 @@ from pijit.core.kernel.emit.library_calls import LIBRARY_OPERATIONS
 from pijit.core.kernel.emit.linear_algebra import GUFUNC_OPERATIONS
 from pijit.core.kernel.emit.merged_groups import write_merged
 from pijit.core.kernel.emit.objects import OBJECT_OPERATIONS
-from pijit.core.kernel.emit.rolled_operands import forget_rolled
+from pijit.core.kernel.emit.rolled_operands import forget_rolled, place_rolled
 from pijit.core.kernel.emit.scans import SCAN_OPERATIONS
 from pijit.core.kernel.emit.stack_arrays import SLOTS
 from pijit.core.kernel.emit.stores.deferred_fill import DeferredFills
@@ -55,7 +55,7 @@ class KernelEmitter(ArrayWriter):
         self.float_checks = FpChecks(self)
         self.buffers = BorrowedBuffers(plan.escape)
         self.exponent_bounds = ExponentBounds(self, plan.bounded)
-        self.fills = DeferredFills(self, plan.fills)
+        self.fills = DeferredFills(self, plan.groups.fills)
         self.fused: Set[Op] = set()
         self.blocking = TiledLoops(self)
         self.skewing = SkewedLoops(self)
@@ -191,8 +191,8 @@ class KernelEmitter(ArrayWriter):
     def operations(self, ops: List[Op]) -> None:
         done: Set[Op] = set()
         for op in ops:
-            if self.unchecked is None and op in self.plan.skewing:
-                done.update(self.skewing.write(self.plan.skewing[op]))
+            if self.unchecked is None and op in self.plan.groups.skewing:
+                done.update(self.skewing.write(self.plan.groups.skewing[op]))
             elif self.unchecked is None and op in self.plan.tiling:
                 run = self.plan.tiling[op]
                 self.blocking.write(run)
@@ -209,12 +209,11 @@ class KernelEmitter(ArrayWriter):
 
     def write_group_of(self, op: Op) -> None:
         """Write the group whose last operation is given."""
-        group, merged = self.facts.group_of(op), self.facts.merged.get(op)
-        if merged is not None and not fused_nest.can_fuse(self, group):
-            for part in merged.parts:
+        if op in self.plan.groups.parted:
+            for part in self.facts.merged[op].parts:
                 self._write_group(part[-1], part)
         else:
-            self._write_group(op, group)
+            self._write_group(op, self.facts.group_of(op))
 
     def _write_group(self, op: Op, group: List[Op]) -> None:
         leaving = self.float_checks.check_before(op)
@@ -223,7 +222,8 @@ class KernelEmitter(ArrayWriter):
             self.together = group
             write_merged(self, self.facts.merged[op])
             self.together = ()
-        elif (len(group) > 1 or self.facts.is_group(op)) and fused_nest.can_fuse(self, group):
+        elif op in self.plan.groups.nests:
+            place_rolled(self, group)
             self.fused.update(group)
             write = write_masked if group[0].name == "pick" else write_store
             self.together = group

@@ -30,7 +30,6 @@ def write_merged(emitter: KernelEmitter, merged: MergedGroup) -> None:
     for op in merged.outputs:
         results.append(allocate(emitter, _makers(group, op), shape))
         emitter.arrays[result_of(op)] = results[-1]
-        emitter.by_rows.add(result_of(op))
     if flags:
         emitter.clear_flags(own=True)
     shape, own = as_one_axis(emitter, group, shape, arrays + results)

@@ -1,7 +1,7 @@
 """Rolled operands: arrays that a group rolls or views before it reads elements are not made.
 
-The nest knows where their elements are. `fused_nest.can_fuse` describes the arrays before a nest, and the numba
-emitter forgets them after it.
+The nest knows where their elements are. The numba emitter describes the arrays before a nest, and forgets them after
+it.
 """
 
 from __future__ import annotations

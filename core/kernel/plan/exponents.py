@@ -5,7 +5,7 @@ emit/exponent_bounds.py writes the scans and the propagation of bounds.
 
 from __future__ import annotations
 
-from typing import Dict, List, Set, cast
+from typing import Dict, List, Sequence, Set, cast
 
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.ops import EFFECTS, ELEMENTWISE
@@ -69,3 +69,9 @@ def _made_for_stores(groups: Dict[Op, List[Op]]) -> List[Value]:
                 found[value] = None
                 waiting.append(last[value])
     return list(found)
+
+
+def has_bounds(group: Sequence[Op], facts: GraphFacts, bounded: BoundedArrays) -> bool:
+    """Whether exponent bounds may prove that a group raises no flag: all arrays that it reads have some."""
+    arrays = float_arrays(group)
+    return arrays is not None and all(root in bounded.made or can_look(root) for root in map(facts.root_of, arrays))

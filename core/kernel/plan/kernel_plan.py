@@ -10,15 +10,15 @@ from typing import Any, Dict, List, Set
 from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.kernel.options import CompileOptions
 from pijit.core.kernel.plan.control_tree import GraphFlow, LoopNode, tree_of
-from pijit.core.kernel.plan.deferred_fills import FillPlan, find_fills
+from pijit.core.kernel.plan.deferred_fills import find_fills
 from pijit.core.kernel.plan.escape import EscapeAnalysis
 from pijit.core.kernel.plan.exponents import BoundedArrays, find_bounded
 from pijit.core.kernel.plan.graph_facts import GraphFacts
+from pijit.core.kernel.plan.group_plans import GroupPlans, plan_groups
 from pijit.core.kernel.plan.memory_layout import likely_by_rows
 from pijit.core.kernel.plan.multi_output_fusion import find_merged, is_elementwise
 from pijit.core.kernel.plan.ownership import Ownership
-from pijit.core.kernel.plan.skewing import SkewingRun, find_store_runs
-from pijit.core.kernel.plan.store_plan import StorePlan
+from pijit.core.kernel.plan.skewing import find_store_runs
 from pijit.core.kernel.plan.strips import Strip, find_strips
 from pijit.core.kernel.plan.tiling import TilingRun, find_runs
 from pijit.core.named_tuples import NamedTuple
@@ -30,29 +30,22 @@ class Plan(NamedTuple):
     Attributes:
         facts: where values come from, the fused groups, and those with several results.
         tree: the graph as structured control flow.
-        by_rows: inputs and parameters of unknown layout that probably have rows.
+        groups: how the fused groups are written: nests, stores, first contents that wait, and skewed runs.
         ownership: where references are taken and released.
         escape: which arrays leave the kernel.
         bounded: the arrays that have exponent bounds.
-        fills: the first contents that wait for a store.
-        skewing: the runs of statements that are skewed, by the last operation of their first group.
         tiling: the runs of operations that are tiled, by their first operation.
         strips: the loops that are written as speculative strips.
-        stores: the stores into existing arrays, by the last operation of their group. Each is planned when the emitter
-            has described its operands; see `store_plan`.
     """
 
     facts: GraphFacts
     tree: List[Any]
-    by_rows: Set[Value]
+    groups: GroupPlans
     ownership: Ownership
     escape: EscapeAnalysis
     bounded: BoundedArrays
-    fills: FillPlan
-    skewing: Dict[Op, SkewingRun]
     tiling: Dict[Op, TilingRun]
     strips: Dict[LoopNode, Strip]
-    stores: Dict[Op, StorePlan]
 
 
 def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
@@ -69,6 +62,7 @@ def make_plan(graph: Graph, used: Set[Value], options: CompileOptions) -> Plan:
     tiling = {first: run for first, run in tiling.items() if merged.isdisjoint(run.ops)}
     ownership = Ownership(flow, used, facts.groups)
     tree = tree_of(flow)
-    return Plan(facts, tree, likely_by_rows(graph), ownership, EscapeAnalysis(graph, facts), bounded,
-                find_fills(graph, facts), skewing, tiling,
-                find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {}, {})
+    groups = plan_groups(graph, flow.order, facts, likely_by_rows(graph), bounded, find_fills(graph, facts), skewing,
+                         options)
+    return Plan(facts, tree, groups, ownership, EscapeAnalysis(graph, facts), bounded, tiling,
+                find_strips(tree, facts, ownership, used, options.nogil) if flow.loops else {})

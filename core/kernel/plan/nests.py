@@ -11,19 +11,28 @@ import numpy as np
 
 from pijit.core.graph.element_ops import DIVIDING, UNDERFLOWING
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, NEVER
-from pijit.core.graph.passes.fusion import converts, operands, picks_floats, raises_flags, scalar_operation, watched
+from pijit.core.graph.ops import COMPUTES_NO_ELEMENTS, EFFECTS, NEVER, RAISES_FLAGS
+from pijit.core.graph.passes.fusion import (
+    EVERY_FLAG,
+    converts,
+    operands,
+    picks_floats,
+    raises_flags,
+    scalar_operation,
+    watched,
+)
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.errors import CompileError
 from pijit.core.kernel.llvm.nest.elements import can_convert
 from pijit.core.kernel.llvm.nest.nest import ANY, FAR, STEPS, UNIT, ZERO, likely_kind
 from pijit.core.kernel.options import CompileOptions
+from pijit.core.kernel.plan.array_layouts import ArrayLayout
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import find_leaves
-from pijit.core.kernel.plan.operands import ArrayVariable, Constant, Operand, array_type, dtype_of, result_of
+from pijit.core.kernel.plan.operands import ArrayVariable, Operand, array_type, dtype_of, result_of
 from pijit.core.kernel.plan.transposed_operands import transposed_leaves
 
-Arrays = Mapping[Value, ArrayVariable]
+Layouts = Mapping[Value, ArrayLayout]
 
 
 def loop_dtypes(types: str) -> Tuple[List[np.dtype[Any]], np.dtype[Any]]:
@@ -34,14 +43,22 @@ def loop_dtypes(types: str) -> Tuple[List[np.dtype[Any]], np.dtype[Any]]:
     return [np.dtype(code) for code in codes], np.dtype(results)
 
 
-def goes_by_rows(array: ArrayVariable, value: Value, by_rows: Collection[Value]) -> bool:
+def goes_by_rows(array: ArrayLayout, value: Value, by_rows: Collection[Value]) -> bool:
     """Whether the last stride of an array is the smallest one, for certain or by the guess of `likely_by_rows`."""
     return array.last_stride != ANY or value in by_rows
 
 
-def is_nest(group: List[Op], arrays: Arrays, scalars: Mapping[Value, Operand], by_rows: Collection[Value],
+def is_nest(group: List[Op], arrays: Layouts, constants: Mapping[Value, Any], by_rows: Collection[Value],
             options: CompileOptions) -> bool:
-    """Whether a nest computes what NumPy computes, and faster: last strides are, or should be, the smallest ones."""
+    """Whether a nest computes what NumPy computes, and faster: last strides are, or should be, the smallest ones.
+
+    Args:
+        group: the operations.
+        arrays: the layouts of all arrays.
+        constants: the scalars whose numbers are known.
+        by_rows: the arrays whose last stride probably is the smallest.
+        options: the compile options.
+    """
     values, wanted = find_leaves(group)
     last, transposed = group[-1], transposed_leaves(group, values, arrays)
     written = [last.args[0]] if last.name in EFFECTS else []
@@ -55,20 +72,20 @@ def is_nest(group: List[Op], arrays: Arrays, scalars: Mapping[Value, Operand], b
             array_type(value).transposed for value in values + written)):  # a buffer is in row order
         return False
     listens = not options.fast and any(map(raises_flags, group))
-    if listens and not all(map(_is_finite, (scalars[value] for value, _ in wanted))):
+    if listens and not all(_is_finite(constants.get(value, 0)) for value, _ in wanted):
         return False  # LLVM folds operations on a NaN constant, and would drop the others with their flags
-    dtypes = [array.type.dtype for array in tables_of(group, arrays)]
+    dtypes = [dtype_of(value) for value in tables_of(group)]
     return all(can_convert(dtype, dtype) for dtype in dtypes) \
         and all(can_convert(source, target) for source, target in _conversions(group))
 
 
-def _is_finite(operand: Operand) -> bool:
-    return not isinstance(operand, Constant) or operand.is_finite
+def _is_finite(number: Any) -> bool:
+    return bool(number - number == 0) if not isinstance(number, (bool, np.bool_)) else True
 
 
-def tables_of(group: List[Op], arrays: Arrays) -> List[ArrayVariable]:
+def tables_of(group: List[Op]) -> List[Value]:
     """The arrays in which the group finds elements by index, one for each operation that does so."""
-    return [arrays[op.args[0]] for op in group if op.name == "gather"]
+    return [op.args[0] for op in group if op.name == "gather"]
 
 
 def _conversions(group: List[Op]) -> Iterator[Tuple[np.dtype[Any], np.dtype[Any]]]:
@@ -105,7 +122,13 @@ def asked(group: List[Op]) -> List[Op]:
     return group[:-1] if group[-1].attrs.get("reports") else group
 
 
-def asks_for_temporaries(group: List[Op], arrays: Arrays, facts: GraphFacts) -> bool:
+def reports_flags(group: Sequence[Op], fast: bool) -> bool:
+    """Whether the program may hear of flags that these operations raise."""
+    return not fast and any(op.name in RAISES_FLAGS and op.attrs.get("ignored", 0) & EVERY_FLAG != EVERY_FLAG
+                            for op in group)
+
+
+def asks_for_temporaries(group: List[Op], arrays: Collection[Value], facts: GraphFacts) -> bool:
     """Whether an operator of the group may compute into an array that the kernel has not made, of any strides."""
     return any(into != NEVER and value in arrays and value not in facts.made
                for op in group for value, into in zip(op.args, op.attrs.get("into", ())))

@@ -111,10 +111,8 @@ class ArrayVariable:
     @property
     def last_stride(self) -> str:
         """What is certain about the last stride, as one of the kinds that nests know."""
-        if not self.shape or self.shape[-1].value == 1 or self.strides[-1].value == 0:
-            return nests.ZERO
-        known = self.strides[-1].value
-        return nests.step_kind(known, self.type.dtype.itemsize) if known is not None else nests.ANY
+        return last_stride_kind(self.type, [size.value for size in self.shape[-1:]],
+                                [stride.value for stride in self.strides[-1:]])
 
     @property
     def is_adjacent(self) -> bool:
@@ -181,7 +179,11 @@ def contiguous_last(kind: Array, strides: Sequence[Operand]) -> List[Operand]:
     return strides
 
 
-def are_one(one: ArrayVariable, other: ArrayVariable) -> bool:
-    """Whether two arrays are certain to have the same elements."""
-    return one is other or one.type.dtype == other.type.dtype and (one.data, one.shape, one.strides) == (
-        other.data, other.shape, other.strides)
+def last_stride_kind(kind: Array, size: Sequence[Optional[int]], stride: Sequence[Optional[int]]) -> str:
+    """The kind of an array's last stride, by the last size and stride in bytes; None: known at run time only.
+
+    The sequences are empty for an array without axes.
+    """
+    if not size or size[0] == 1 or stride[0] == 0:
+        return nests.ZERO
+    return nests.step_kind(stride[0], kind.dtype.itemsize) if stride[0] is not None else nests.ANY

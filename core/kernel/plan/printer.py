@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List
+from typing import Collection, Iterable, List
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.kernel.plan.deferred_fills import FillPlan
@@ -20,10 +20,11 @@ from pijit.core.kernel.plan.tiling import TilingRun
 
 def format_plan(plan: Plan) -> str:
     """The decisions of a plan. Groups of one operation and values without a decision are left out."""
-    lines = _groups(plan.facts) + _escape(plan) + _bounded(plan.bounded) + _fills(plan.fills)
-    lines += [_skewed(run) for run in plan.skewing.values()] + [_tiled(run) for run in plan.tiling.values()]
+    groups = plan.groups
+    lines = _groups(plan.facts, groups.nests) + _escape(plan) + _bounded(plan.bounded) + _fills(groups.fills)
+    lines += [_skewed(run) for run in groups.skewing.values()] + [_tiled(run) for run in plan.tiling.values()]
     lines += [_strip(strip) for strip in plan.strips.values()]
-    lines += [_store(op, store) for op, store in plan.stores.items()]
+    lines += [_store(op, store) for op, store in groups.stores.items()]
     return "\n".join(lines) or "nothing is decided"
 
 
@@ -40,10 +41,11 @@ def _ops(ops: Iterable[Op]) -> str:
     return ", ".join(map(_op, ops)) or "none"
 
 
-def _groups(facts: GraphFacts) -> List[str]:
-    single = [group for last, group in facts.groups.items() if len(group) > 1 and last not in facts.merged]
-    return ["one nest: " + _ops(group) for group in single] + [
-        "one nest: %s; results: %s" % (_ops(group.ops), _ops(group.outputs)) for group in facts.merged.values()]
+def _groups(facts: GraphFacts, nests: Collection[Op]) -> List[str]:
+    several = [(last, group) for last, group in facts.groups.items() if len(group) > 1 and last not in facts.merged]
+    return ["%s: %s" % ("one nest" if last in nests else "one by one", _ops(group)) for last, group in several] + [
+        "one nest: %s; results: %s" % (_ops(group.ops), _ops(group.outputs))
+        for last, group in facts.merged.items() if last in nests]
 
 
 def _escape(plan: Plan) -> List[str]:

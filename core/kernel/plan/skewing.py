@@ -14,9 +14,9 @@ from pijit.core.graph.ops import MOVABLE, REPORTS_FLAGS, VIEWS
 from pijit.core.graph.passes.fusion import count_effects, effect_between, watched
 from pijit.core.graph.types import Array, Scalar
 from pijit.core.kernel.options import is_alone
+from pijit.core.kernel.plan.array_layouts import ArrayLayout, are_one
 from pijit.core.kernel.plan.graph_facts import GraphFacts
 from pijit.core.kernel.plan.group_operands import can_look, find_leaves, float_arrays
-from pijit.core.kernel.plan.operands import ArrayVariable, are_one
 from pijit.core.kernel.plan.tiling import find_users
 from pijit.core.named_tuples import NamedTuple
 
@@ -70,7 +70,7 @@ def stores(op: Op) -> bool:
     return op.name in _STORING
 
 
-def reads_other_parts(store: Op, leaves: Sequence[Value], arrays: Mapping[Value, ArrayVariable],
+def reads_other_parts(store: Op, leaves: Sequence[Value], arrays: Mapping[Value, ArrayLayout],
                       facts: GraphFacts) -> bool:
     """Whether a store may read other elements of its array than those that it writes."""
     target, root = arrays[store.args[0]], facts.root_of(store.args[0])

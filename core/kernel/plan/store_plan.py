@@ -1,7 +1,7 @@
 """Plans of stores into existing arrays: in place, through a buffer, with delayed stores, or by blocks.
 
-emit/stores/inplace_store.py makes one plan for each group that stores, as soon as the operands are described and the
-group's bounds are known, and writes it. A plan names the arrays whose memory the kernel has to compare at run time.
+group_plans.py makes one plan for each group that stores, and emit/stores/inplace_store.py writes it. A plan names the
+arrays whose memory the kernel has to compare at run time.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Mapping, Optional, Sequence, Tuple
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import scalar_operation
 from pijit.core.kernel.llvm.nest.elements import WIDE
+from pijit.core.kernel.plan.array_layouts import ArrayLayout, are_one
 from pijit.core.kernel.plan.graph_facts import GraphFacts
-from pijit.core.kernel.plan.operands import ArrayVariable, are_one, array_type
+from pijit.core.kernel.plan.operands import array_type
 from pijit.core.named_tuples import NamedTuple
 
 
@@ -33,6 +34,7 @@ class StorePlan(NamedTuple):
         strategy: how the nest writes.
         buffered: True if results always pass through a buffer, None if a test at run time decides, else False.
         waits: whether flags may be raised that no bound excludes, so that nothing is written before all are known.
+        same: the operands that are the written elements.
         own: the operands that are other parts of the array that is written.
         tested: the arrays that may share memory with the target, as a test at run time decides.
         is_whole: whether all rows are one block.
@@ -41,6 +43,7 @@ class StorePlan(NamedTuple):
     strategy: Strategy
     buffered: Optional[bool]
     waits: bool = False
+    same: Tuple[Value, ...] = ()
     own: Tuple[Value, ...] = ()
     tested: Tuple[Value, ...] = ()
     is_whole: bool = False
@@ -67,34 +70,36 @@ def find_shared(facts: GraphFacts, target: Value, values: Sequence[Value]) -> Op
     return tuple(other for other in others if not facts.is_apart(root, other))
 
 
-def plan_store(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Value, ArrayVariable], facts: GraphFacts,
+def plan_store(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Value, ArrayLayout], facts: GraphFacts,
                raising: bool, is_bounded: bool) -> StorePlan:
     """The plan of a group that stores into an array with contents.
 
     Args:
         group: the operations; the last one stores.
         values: the arrays that the nest reads.
-        arrays: the operands that describe all arrays.
+        arrays: the layouts of all arrays.
         facts: facts about the graph.
         raising: whether the nest may leave because of a flag or an index.
-        is_bounded: whether a variable of the kernel says that no flag can be raised.
+        is_bounded: whether exponent bounds may prove that no flag can be raised.
     """
     written: Value = group[-1].args[0]
     target, root = arrays[written], facts.root_of(written)
-    others = [value for value in values if not are_one(arrays[value], target)]
+    same = tuple(value for value in values if are_one(arrays[value], target))
+    others = [value for value in values if value not in same]
     own = tuple(value for value in others if facts.root_of(value) is root)
     tested = find_shared(facts, written, [value for value in others if value not in own]) or ()
     waits = raising and not is_bounded
     may_overlap_itself = array_type(root).layout == "A" and array_type(root).ndim > 1 and root not in facts.made
     if not own:
         always = waits or may_overlap_itself
-        return StorePlan(Strategy.APART, True if always else None if raising or tested else False, waits, own, tested)
+        return StorePlan(Strategy.APART, True if always else None if raising or tested else False, waits, same, own,
+                         tested)
     is_whole = waits or any(arrays[value].strides != target.strides for value in own)
     delayed = (is_bounded or not raising) and not is_whole and can_delay(group, values, arrays)
-    return StorePlan(Strategy.DELAYED if delayed else Strategy.BLOCKS, True, waits, own, tested, is_whole)
+    return StorePlan(Strategy.DELAYED if delayed else Strategy.BLOCKS, True, waits, same, own, tested, is_whole)
 
 
-def can_delay(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Value, ArrayVariable]) -> bool:
+def can_delay(group: Sequence[Op], values: Sequence[Value], arrays: Mapping[Value, ArrayLayout]) -> bool:
     """Whether stores can be delayed: vectors of floats compute each row."""
     target = arrays[group[-1].args[0]]
     code, ndim = target.type.dtype.char, len(target.shape)

@@ -9,10 +9,11 @@ from typing import List, Mapping, Set
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import operands
-from pijit.core.kernel.plan.operands import ArrayVariable, array_type, result_of
+from pijit.core.kernel.plan.array_layouts import ArrayLayout
+from pijit.core.kernel.plan.operands import array_type, result_of
 
 
-def transposed_leaves(group: List[Op], values: List[Value], arrays: Mapping[Value, ArrayVariable]) -> Set[Value]:
+def transposed_leaves(group: List[Op], values: List[Value], arrays: Mapping[Value, ArrayLayout]) -> Set[Value]:
     """The transposed arrays among those that a group reads; none unless the group makes a new array.
 
     Each must be combined directly with elements in C order, otherwise the result is empty.
@@ -22,7 +23,7 @@ def transposed_leaves(group: List[Op], values: List[Value], arrays: Mapping[Valu
         return set()
     ndim = array_type(result_of(last)).ndim
     ordered = {value for value in values if array_type(value).layout == "C" and array_type(value).ndim == ndim
-               and all(size.value != 1 for size in arrays[value].shape)}
+               and all(size != 1 for size in arrays[value].shape)}
     for op in group:
         if ordered.intersection(operands(op)):
             ordered.add(result_of(op))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from pijit.core.kernel.emit import fused_nest
+from pijit.core.kernel.plan import group_plans
 from tests.harness import check, fail_unless_captured, jitted
 
 NUMBA = {"backend": "numba", "force_breaks": None}
@@ -87,9 +87,9 @@ def shortest(x, y):
 @pytest.fixture
 def nests(monkeypatch):
     """Asks which groups become nests: those of several operations."""
-    asked, can_fuse = [], fused_nest.can_fuse
-    monkeypatch.setattr(fused_nest, "can_fuse", lambda emitter, group: (
-        asked.append((len(group), can_fuse(emitter, group))) or asked[-1][1]))
+    asked, is_nest = [], group_plans.is_nest
+    monkeypatch.setattr(group_plans, "is_nest", lambda group, *facts: (
+        asked.append((len(group), is_nest(group, *facts))) or asked[-1][1]))
     return asked
 
 

@@ -40,16 +40,10 @@ class DeferredFills:
     def wait(self, op: Op, contents: Contents) -> bool:
         """Defer what the operation writes to a new array, if possible; returns whether it is deferred."""
         root = self._plan.waiting.get(op)
-        if root is None or isinstance(contents, ArrayVariable) and (
-                contents.shape != self.emitter.arrays[root].shape):
+        if root is None:
             return False
         self._pending[root] = contents
         return True
-
-    def awaits(self, last: Op, target: ArrayVariable) -> bool:
-        """Whether a store replaces pending contents, and can be done before they are written."""
-        root = self._plan.stores.get(last)
-        return root in self._pending and target.strides == self.emitter.arrays[root].strides
 
     def settle(self, last: Op) -> None:
         """Write pending contents before a store that must follow them."""

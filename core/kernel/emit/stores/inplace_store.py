@@ -28,8 +28,8 @@ from pijit.core.kernel.llvm.nest.threads import units_of
 from pijit.core.kernel.options import gains_little
 from pijit.core.kernel.plan.group_operands import find_leaves
 from pijit.core.kernel.plan.nests import asked, finds
-from pijit.core.kernel.plan.operands import NULL, ArrayVariable, Condition, Name, Operand, are_one, integer, scalar_type
-from pijit.core.kernel.plan.store_plan import NEW, StorePlan, Strategy, find_shared, plan_store
+from pijit.core.kernel.plan.operands import NULL, ArrayVariable, Condition, Name, Operand, integer, scalar_type
+from pijit.core.kernel.plan.store_plan import NEW, StorePlan, Strategy, find_shared
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -49,7 +49,7 @@ class _Store:
     None. ``proof`` has the bound of the results, if there is one.
     """
 
-    def __init__(self, emitter: KernelEmitter, group: List[Op], fresh: bool, sparse: Optional[Sparse]) -> None:
+    def __init__(self, emitter: KernelEmitter, group: List[Op], plan: StorePlan, sparse: Optional[Sparse]) -> None:
         self.emitter = emitter
         self.group = group
         first, last = group[0], group[-1]
@@ -58,8 +58,7 @@ class _Store:
                         for value, code in wanted]
         self.value: Value = last.args[0]
         self.target: ArrayVariable = emitter.arrays[self.value]
-        self.arrays = [self.target if are_one(emitter.arrays[value], self.target) else emitter.arrays[value]
-                       for value in self.values]
+        self.arrays = [self.target if value in plan.same else emitter.arrays[value] for value in self.values]
         require_shapes(emitter, group)
         for array in self.arrays:
             fits_into(emitter, first, array.shape, self.target.shape, False)
@@ -69,18 +68,14 @@ class _Store:
         self.flag_free: Optional[Operand] = None
         self.proof: Optional[Proof] = None
         self._shared: Optional[Condition] = None
-        self.plan: StorePlan = NEW
+        self.plan = plan
         sources = dict(zip(wanted, self.scalars))
         if not self.raising:
             self.proof = emitter.exponent_bounds.known(group, sources)
-        elif not fresh:
+        elif plan is not NEW:
             self.proof = emitter.exponent_bounds.write(group, self.target.shape, sources,
                                             sparse.ask if sparse is not None else None)
             self.flag_free = self.proof.flag_free if self.proof is not None else None
-        if not fresh:
-            self.plan = plan_store(group, self.values, emitter.arrays, emitter.facts, self.raising,
-                                   self.flag_free is not None)
-        emitter.plan.stores[last] = self.plan
         if self.flags or last.attrs.get("reports"):
             emitter.clear_flags(own=True)
             emitter.reports_own = True
@@ -129,11 +124,11 @@ class Sparse:
 def write_store(emitter: KernelEmitter, group: List[Op], sparse: Optional[Sparse] = None) -> None:
     """Write a whole group that stores into an array; leaves by the first operation's exit."""
     last = group[-1]
-    fresh = emitter.fills.awaits(last, emitter.arrays[last.args[0]])
-    if not fresh:
+    plan = emitter.plan.groups.stores[last]
+    if plan is not NEW:
         emitter.fills.settle(last)
-    store = _Store(emitter, group, fresh, sparse)
-    if fresh:
+    store = _Store(emitter, group, plan, sparse)
+    if plan is NEW:
         ends = emitter.fills.ends(last, store.target) if _has_rows(store) else NO_ENDS
         store.compute(store.target, new=True, ends=ends)
         emitter.fills.finish(last, store.target, ends)

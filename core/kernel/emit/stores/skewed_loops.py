@@ -18,7 +18,7 @@ from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.graph.passes.fusion import raises_flags
 from pijit.core.kernel.emit.array_ops import broadcast
 from pijit.core.kernel.emit.exponent_bounds import SCAN_RATIO, UNKNOWN, Proof, count_elements, look
-from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
+from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.stores.inplace_store import shares_with
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
 from pijit.core.kernel.plan.group_operands import find_leaves
@@ -34,7 +34,7 @@ from pijit.core.kernel.plan.operands import (
     result_of,
     scalar_type,
 )
-from pijit.core.kernel.plan.skewing import SkewingRun, reads_other_parts, stores
+from pijit.core.kernel.plan.skewing import SkewingRun, stores
 
 if TYPE_CHECKING:
     from pijit.core.kernel.emit.kernel_emitter import KernelEmitter
@@ -87,7 +87,7 @@ class SkewedLoops:
     # ---- a run ----
 
     def write(self, run: SkewingRun) -> Collection[Op]:
-        """Write the operations of a run. Returns the written ones: only ``run.ahead`` where blocks are impossible."""
+        """Write the operations of a run; returns them."""
         emitter = self.emitter
         emitter.float_checks.write()
         self.run, self._outer, self._bases, self._inside = run, emitter.arrays, {}, False
@@ -97,9 +97,7 @@ class SkewedLoops:
             if op.result in emitter.arrays:
                 self._outer[op.result] = emitter.arrays[op.result]
         emitter.float_checks.write()
-        if not self._is_possible(run):
-            self.run, emitter.arrays = None, self._outer
-            return run.ahead
+        self._describe(run)
         for op in run.stores:
             emitter.fills.settle(op)
         self._write_head(run)
@@ -107,24 +105,16 @@ class SkewedLoops:
         self._finish(run)
         return run.ops()
 
-    def _is_possible(self, run: SkewingRun) -> bool:
-        """Whether all groups can be written as nests, in place. The emitter's arrays then include their results."""
+    def _describe(self, run: SkewingRun) -> None:
+        """Describe the results of all groups, for all rows."""
         emitter = self.emitter
         for op in run.groups:
-            group = emitter.facts.group_of(op)
-            leaves = find_leaves(group)[0]
-            if stores(op):
-                if reads_other_parts(op, leaves, emitter.arrays, emitter.facts):
-                    return False
-            else:
+            if not stores(op):
+                leaves = find_leaves(emitter.facts.group_of(op))[0]
                 shape = broadcast(emitter, run.first, [emitter.arrays[value].shape for value in leaves])
-                result, kind = result_of(op), array_type(result_of(op))
+                kind = array_type(result_of(op))
                 strides = [ZERO] * (len(shape) - 1) + [integer(kind.dtype.itemsize)]
-                emitter.arrays[result] = ArrayVariable(kind, NULL, NULL, shape, strides)
-                emitter.by_rows.add(result)
-            if emitter.facts.is_group(op) and not can_fuse(emitter, group):
-                return False
-        return True
+                emitter.arrays[result_of(op)] = ArrayVariable(kind, NULL, NULL, shape, strides)
 
     # ---- before the loop ----
 

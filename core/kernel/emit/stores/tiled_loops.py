@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, cast
 from pijit.core.graph.ir import Op, SideExit, Value
 from pijit.core.graph.types import Array
 from pijit.core.kernel.emit.array_ops import broadcast
-from pijit.core.kernel.emit.fused_nest import allocate, can_fuse
+from pijit.core.kernel.emit.fused_nest import allocate
 from pijit.core.kernel.emit.reductions import reduced_shape
 from pijit.core.kernel.emit.stack_arrays import new_made
 from pijit.core.kernel.llvm.nest.threads import ALIGNMENT
@@ -178,7 +178,7 @@ class TiledLoops:
         if op.name == "reduce" or emitter.plan.escape.is_private(result_of(op)):
             return new_made(emitter, run.first, result_of(op), shape)
         group = emitter.facts.group_of(op)
-        return allocate(emitter, group if can_fuse(emitter, group) else [op], list(shape))
+        return allocate(emitter, group if op in emitter.plan.groups.nests else [op], list(shape))
 
     def _new(self, value: Value) -> ArrayVariable:
         """A new array for a block; for all rows where arrays differ in length."""
