@@ -194,7 +194,7 @@ def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int,
     """
 
 def buffers_clear() -> int:
-    """Frees the memory that is kept for arrays of kernels; how many bytes."""
+    """Frees the memory that is kept for arrays of kernels; how many bytes of large ones."""
 
 def draws_configure(words: Tuple[int, ...]) -> None:
     """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.h."""

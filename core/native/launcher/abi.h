@@ -51,6 +51,7 @@ typedef struct {
     PyObject **items; /* `inline_items`, or heap memory */
     PyObject *inline_items[OWNED_INLINE];
     KeptArray kept[OWNED_KEPT];
+    int kept_end;  /* the items of `kept` from here on are not set */
     int kept_next; /* the index to replace when `kept` is full */
 #if BREAKER_PER_THREAD
     uintptr_t *breaker; /* the word that the kernel polls (eval_breaker.h) */
@@ -65,8 +66,20 @@ extern void *const runtime_table_nogil[];
 /* Adds RUNTIME_TABLE, RUNTIME_ENTRIES and the helpers of the runtime to the module; 0, or -1 with an exception set. */
 int runtime_register(PyObject *module);
 
+/* Makes room for another reference; 0, or -1 with MemoryError set. */
+int owned_grow(OwnedList *owned);
+
 /* Takes over the caller's reference, also on failure; 0, or -1 with MemoryError set. */
-int owned_push(OwnedList *owned, PyObject *object);
+static inline int
+owned_push(OwnedList *owned, PyObject *object)
+{
+    if (owned->count == owned->capacity && owned_grow(owned) < 0) {
+        Py_DECREF(object);
+        return -1;
+    }
+    owned->items[owned->count++] = object;
+    return 0;
+}
 
 void owned_clear(OwnedList *owned);
 

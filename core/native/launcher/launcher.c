@@ -141,6 +141,12 @@ kernel_prepare(Launcher *self)
 }
 
 static int
+any_code(PyCodeObject *code)
+{
+    return 1;
+}
+
+static int
 program_set(Launcher *self, PyObject *program)
 {
     if (program == Py_None) {
@@ -156,6 +162,8 @@ program_set(Launcher *self, PyObject *program)
     }
     Py_INCREF(program);
     self->program = program;
+    self->scoped = guards_api->program_is_scoped(program);
+    self->has_code = guards_api->program_has_code(program, any_code);
     if (guards_api->program_fetch_count(program) != self->ninputs) {
         PyErr_Format(PyExc_ValueError, "the guard program fetches %zd values, there are %zd input codes",
                      guards_api->program_fetch_count(program), self->ninputs);

@@ -2,7 +2,7 @@
 #include "launcher/abi.h"
 #include <string.h>
 
-static int
+int
 owned_grow(OwnedList *owned)
 {
     Py_ssize_t capacity = owned->capacity * 2;
@@ -20,24 +20,13 @@ owned_grow(OwnedList *owned)
     return 0;
 }
 
-int
-owned_push(OwnedList *owned, PyObject *object)
-{
-    if (owned->count == owned->capacity && owned_grow(owned) < 0) {
-        Py_DECREF(object);
-        return -1;
-    }
-    owned->items[owned->count++] = object;
-    return 0;
-}
-
 void
 owned_clear(OwnedList *owned)
 {
     while (owned->count > 0) {
         Py_DECREF(owned->items[--owned->count]);
     }
-    for (int place = 0; place < OWNED_KEPT; place++) {
+    for (int place = 0; place < owned->kept_end; place++) {
         Py_XDECREF(owned->kept[place].array);
     }
     if (owned->items != owned->inline_items) {

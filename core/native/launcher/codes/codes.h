@@ -37,6 +37,7 @@ typedef struct Input {
     int typenum;
     int mask, flags;     /* IN_TYPED_ARRAY: the masked flags of the array must be `flags` */
     PyTypeObject *type;  /* borrowed: static types of NumPy's scalars and of Python's iterators */
+    Py_ssize_t words;    /* the number of frame words */
     Py_ssize_t count;    /* iterators: the number of objects that they iterate */
     struct Input *items; /* iterators: owned; the codes of these objects */
 } Input;

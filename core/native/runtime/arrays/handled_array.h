@@ -1,0 +1,34 @@
+/* The memory handler of an array (NEP 49): a field that NumPy's headers hide from modules that older NumPy versions can
+ * load. */
+#ifndef PIJIT_RUNTIME_ARRAYS_HANDLED_ARRAY_H
+#define PIJIT_RUNTIME_ARRAYS_HANDLED_ARRAY_H
+
+#include "numpy_api.h"
+
+#ifdef NPY_1_22_API_VERSION
+
+typedef struct {
+    PyArrayObject_fields known;
+#if NPY_FEATURE_VERSION < NPY_1_20_API_VERSION
+    void *buffer_info;
+#endif
+#if NPY_FEATURE_VERSION < NPY_1_22_API_VERSION
+    PyObject *mem_handler;
+#endif
+} HandledArray;
+
+#if NPY_FEATURE_VERSION < NPY_1_20_API_VERSION
+#define BUFFER_INFO_OF(array) (((HandledArray *)(array))->buffer_info)
+#else
+#define BUFFER_INFO_OF(array) (((HandledArray *)(array))->known._buffer_info)
+#endif
+
+#if NPY_FEATURE_VERSION < NPY_1_22_API_VERSION
+#define HANDLER_OF(array) (((HandledArray *)(array))->mem_handler)
+#else
+#define HANDLER_OF(array) (((HandledArray *)(array))->known.mem_handler)
+#endif
+
+#endif
+
+#endif
