@@ -4,6 +4,7 @@
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
+#include "launcher/answers.h"
 #include "launcher/codes/codes.h"
 #include "launcher/launcher.h"
 #include "launcher/marshal_inl.h"
@@ -119,12 +120,21 @@ exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
         caller->landed = 1;
         return exit_land(exit, id, source, caller->left);
     }
-    PyObject *result = PyTuple_New(self->width + 1); /* new: the result */
+    int hold = exit->poll || (exit->held != NULL && breaker_is_set());
+    PyObject *only = NULL; /* owned, then the result or its last item */
+    if (exit->bare && !hold && !self->gate.exists) {
+        only = output_value(&exit->items[0], source);
+        if (only == NULL || answers_itself(only)) {
+            exit->taken += only != NULL;
+            return only;
+        }
+    }
+    PyObject *result = answer_new(self->is_bare, self->width + 1); /* new: the result */
     if (result == NULL) {
+        Py_XDECREF(only);
         return NULL;
     }
     exit->taken++;
-    int hold = exit->poll || (exit->held != NULL && breaker_is_set());
     PyObject *number = exit->held != NULL && hold ? exit->held : exit->id; /* borrowed, then the result's */
     Py_INCREF(number);
     PyTuple_SET_ITEM(result, 0, number);
@@ -134,7 +144,7 @@ exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
         PyTuple_SET_ITEM(result, position, Py_None);
     }
     for (Py_ssize_t i = 0; i < exit->count; i++, position++) {
-        PyObject *value = output_value(&exit->items[i], source); /* moved into the tuple */
+        PyObject *value = only != NULL ? only : output_value(&exit->items[i], source); /* moved into the tuple */
         if (value == NULL) {
             Py_DECREF(result);
             return NULL;

@@ -102,6 +102,7 @@ typedef struct {
     long long taken;
     int poll;          /* the kernel left because the interpreter has a request */
     int returns;       /* bytecode would return the last value next */
+    int bare;          /* the answer may be the only value itself */
     PyObject *held;    /* owned, or NULL: used in place of id if the interpreter has a request by now */
     Py_ssize_t rounds; /* the index of the value that counts loop iterations, or -1 */
 } Exit;
