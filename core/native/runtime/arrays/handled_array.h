@@ -7,6 +7,7 @@
 
 #ifdef NPY_1_22_API_VERSION
 
+/* The indices in the API table are those of NumPy 1.22 and later. */
 typedef struct {
     PyArrayObject_fields known;
 #if NPY_FEATURE_VERSION < NPY_1_20_API_VERSION
@@ -27,6 +28,23 @@ typedef struct {
 #define HANDLER_OF(array) (((HandledArray *)(array))->mem_handler)
 #else
 #define HANDLER_OF(array) (((HandledArray *)(array))->known.mem_handler)
+#define GET_HANDLER ((PyObject * (*)(void)) PyArray_API[305])
+#define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])
+
+/* True if a new array of NumPy would have its default handler here. NumPy has handlers. */
+static inline int
+handler_is_numpys(void)
+{
+    PyObject *handler = GET_HANDLER(); /* owned */
+    if (handler == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    int is_default = handler == DEFAULT_HANDLER;
+    Py_DECREF(handler);
+    return is_default;
+}
+
 #endif
 
 #endif

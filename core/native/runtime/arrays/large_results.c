@@ -14,9 +14,7 @@
 
 #ifdef NPY_1_22_API_VERSION
 
-#define HANDLERS_SINCE 0x0000000f /* first C API version with handlers; the indices are those of its functions */
-#define GET_HANDLER ((PyObject * (*)(void)) PyArray_API[305])
-#define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])
+#define HANDLERS_SINCE 0x0000000f /* first C API version with handlers */
 
 static void *
 result_malloc(void *context, size_t size)
@@ -69,18 +67,6 @@ results_probe(void)
 }
 
 int
-handler_is_numpys(void)
-{
-    PyObject *handler = GET_HANDLER(); /* owned */
-    if (handler == NULL) {
-        PyErr_Clear();
-        return 0;
-    }
-    Py_DECREF(handler);
-    return handler == DEFAULT_HANDLER;
-}
-
-int
 result_is_ours(size_t bytes)
 {
     return bytes >= RESULT_SMALLEST && result_capsule != NULL && handler_is_numpys();
@@ -130,12 +116,6 @@ results_come_back(void)
 
 int
 results_probe(void)
-{
-    return 0;
-}
-
-int
-handler_is_numpys(void)
 {
     return 0;
 }

@@ -12,9 +12,6 @@ extern PyObject *result_capsule;
 /* Makes the capsule if arrays have their handlers in the expected field. */
 int results_probe(void);
 
-/* True if a new array of NumPy would have its default handler here. */
-int handler_is_numpys(void);
-
 /* True if a new array of this size would be on NumPy's own memory, which this file's memory can replace. */
 int result_is_ours(size_t bytes);
 
