@@ -66,20 +66,8 @@ extern void *const runtime_table_nogil[];
 /* Adds RUNTIME_TABLE, RUNTIME_ENTRIES and the helpers of the runtime to the module; 0, or -1 with an exception set. */
 int runtime_register(PyObject *module);
 
-/* Makes room for another reference; 0, or -1 with MemoryError set. */
-int owned_grow(OwnedList *owned);
-
 /* Takes over the caller's reference, also on failure; 0, or -1 with MemoryError set. */
-static inline int
-owned_push(OwnedList *owned, PyObject *object)
-{
-    if (owned->count == owned->capacity && owned_grow(owned) < 0) {
-        Py_DECREF(object);
-        return -1;
-    }
-    owned->items[owned->count++] = object;
-    return 0;
-}
+int owned_push(OwnedList *owned, PyObject *object);
 
 void owned_clear(OwnedList *owned);
 

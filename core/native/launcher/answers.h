@@ -20,15 +20,4 @@ PyObject *answer_new(int is_bare, Py_ssize_t size);
 /* The answer MISS: a new reference, or NULL with an exception set. */
 PyObject *miss_build(int is_bare, Py_ssize_t width);
 
-/* Whether linked code can tell a value from a tuple of answer_new. */
-static inline int
-answers_itself(PyObject *value)
-{
-#ifdef Py_TPFLAGS_MAPPING
-    return !PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_MAPPING);
-#else
-    return 0;
-#endif
-}
-
 #endif

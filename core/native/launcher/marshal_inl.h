@@ -370,4 +370,15 @@ output_value(const Output *output, ValueSource *source)
     return output_build(output, source);
 }
 
+/* Whether linked code can tell a value from a tuple of answer_new. */
+static inline int
+answers_itself(PyObject *value)
+{
+#ifdef Py_TPFLAGS_MAPPING
+    return !PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_MAPPING);
+#else
+    return 0;
+#endif
+}
+
 #endif

@@ -2,7 +2,7 @@
 #include "launcher/abi.h"
 #include <string.h>
 
-int
+static int
 owned_grow(OwnedList *owned)
 {
     Py_ssize_t capacity = owned->capacity * 2;
@@ -17,6 +17,17 @@ owned_grow(OwnedList *owned)
     }
     owned->items = items;
     owned->capacity = capacity;
+    return 0;
+}
+
+int
+owned_push(OwnedList *owned, PyObject *object)
+{
+    if (owned->count == owned->capacity && owned_grow(owned) < 0) {
+        Py_DECREF(object);
+        return -1;
+    }
+    owned->items[owned->count++] = object;
     return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "runtime/arrays/array_cache.h"
 #include "runtime/arrays/buffer_pool.h"
 #include "runtime/arrays/free_lists_inl.h"
-#include "runtime/arrays/handled_array.h"
+#include "runtime/arrays/handled_array_inl.h"
 #include "runtime/arrays/large_results.h"
 
 #ifdef NPY_1_22_API_VERSION

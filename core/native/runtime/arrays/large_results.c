@@ -8,7 +8,7 @@
 #include "runtime/arrays/large_results.h"
 #include "launcher/abi.h"
 #include "runtime/arrays/buffer_pool.h"
-#include "runtime/arrays/handled_array.h"
+#include "runtime/arrays/handled_array_inl.h"
 
 #define RESULT_SMALLEST BUFFER_POOL_SMALLEST /* bytes; the C library keeps the pages of smaller blocks */
 

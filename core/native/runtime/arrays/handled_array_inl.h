@@ -1,13 +1,12 @@
 /* The memory handler of an array (NEP 49): a field that NumPy's headers hide from modules that older NumPy versions can
  * load. */
-#ifndef PIJIT_RUNTIME_ARRAYS_HANDLED_ARRAY_H
-#define PIJIT_RUNTIME_ARRAYS_HANDLED_ARRAY_H
+#ifndef PIJIT_RUNTIME_ARRAYS_HANDLED_ARRAY_INL_H
+#define PIJIT_RUNTIME_ARRAYS_HANDLED_ARRAY_INL_H
 
 #include "numpy_api.h"
 
 #ifdef NPY_1_22_API_VERSION
 
-/* The indices in the API table are those of NumPy 1.22 and later. */
 typedef struct {
     PyArrayObject_fields known;
 #if NPY_FEATURE_VERSION < NPY_1_20_API_VERSION
@@ -28,6 +27,9 @@ typedef struct {
 #define HANDLER_OF(array) (((HandledArray *)(array))->mem_handler)
 #else
 #define HANDLER_OF(array) (((HandledArray *)(array))->known.mem_handler)
+#endif
+
+/* The indices are those of the API of NumPy 1.22 and later. */
 #define GET_HANDLER ((PyObject * (*)(void)) PyArray_API[305])
 #define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])
 
@@ -44,8 +46,6 @@ handler_is_numpys(void)
     Py_DECREF(handler);
     return is_default;
 }
-
-#endif
 
 #endif
 
