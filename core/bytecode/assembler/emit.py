@@ -60,5 +60,5 @@ else:
     )
 
 __all__ = [
-    "ANSWERS_BARE", "LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement", "arrived",
-    "finished", "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]
+    "ANSWERS_BARE", "LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement",
+    "arrived", "finished", "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]
