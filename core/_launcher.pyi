@@ -91,6 +91,9 @@ class Launcher:
         gate: whether it is a re-entry that bytecode may reach. Such a launcher is an iterator, which bytecode asks for
             an item at the loop's header: an item means that the launcher is to be called
             (core/native/launcher/reentry_gate_inl.h).
+        bare: the ids of exits of one value whose result may be that value, without a tuple. It is if the value is no
+            mapping, and if the interpreter has no request to handle. The tuples of such a launcher say that they are
+            mappings, so MATCH_MAPPING (CPython 3.10) tells what the result is.
 
     Its attribute ``entry``, None until it is set, is the guard program of the entry to which the segment belongs. The
     entry is retired if the guards of this launcher fail again and again.
@@ -103,7 +106,7 @@ class Launcher:
         (0, None, 42)
     """
 
-    callable: Callable[..., Tuple[Any, ...]]
+    callable: Callable[..., Any]
     """The builtin that linked bytecode calls; always the same object."""
     calls: int
     misses: int
@@ -150,6 +153,7 @@ class Launcher:
         nogil: bool = False,
         rounds: Optional[Tuple[Optional[int], ...]] = None,
         gate: bool = False,
+        bare: Optional[Tuple[int, ...]] = None,
     ) -> None: ...
 
     def __next__(self) -> None: ...
@@ -194,7 +198,7 @@ def ufunc_loop(ufunc: np.ufunc, index: int, is_numpys: bool = ...) -> Tuple[int,
     """
 
 def buffers_clear() -> int:
-    """Frees the memory that is kept for arrays of kernels; how many bytes."""
+    """Frees the memory that is kept for arrays of kernels; how many bytes of large ones."""
 
 def draws_configure(words: Tuple[int, ...]) -> None:
     """Says where random generators keep what kernels draw from: the words of native/runtime/ufuncs/random.h."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Tuple
 
 from pijit.core._launcher import Launcher
-from pijit.core.bytecode.assembler.emit import USUAL_EXIT
+from pijit.core.bytecode.assembler.emit import ANSWERS_BARE, USUAL_EXIT
 from pijit.core.bytecode.codec.decode import Function
 from pijit.core.bytecode.linker.link import Call, ExitPlan, Site, held_back
 from pijit.core.bytecode.linker.osr import move_points
@@ -89,14 +89,22 @@ def make_launcher(captured: Captured, kernel: Kernel, number: int, function: Fun
     plans = [ExitPlan(e.target, tuple(None if name == ROUNDS else name for name in e.locals), e.stack, e.side, e.poll,
                       None if e.reentry is None else (number, e.reentry), e.rest, e.given, e.deleted, e.empty)
              for e in (exits[which] for which in order)]
+    bare = usual_exits(kernel, plans[0], numbers) if ANSWERS_BARE and not gate else ()
     held = held_back(plans)
     polls = tuple(id for id, (which, _) in enumerate(kernel.exits) if exits[which].poll)
     launcher = Launcher(program, None, None, kernel.inputs, kernel.words, kernel.output_word, kernel.kernel,
                         tuple(codes for _, codes in kernel.exits), width, kernel.name, kernel.owner, numbers, polls,
                         prepare, returning, tuple(held.get(which) for which in numbers), slots,
                         kernel.flavour.nogil and not (captured.has_loop and may_wait(program)),
-                        tuple(rounds[which] for which, _ in kernel.exits), gate)
-    return launcher, Call(launcher.callable, passed, width, tuple(plans), numbers)
+                        tuple(rounds[which] for which, _ in kernel.exits), gate, bare)
+    return launcher, Call(launcher.callable, passed, width, tuple(plans), numbers, bool(bare))
+
+
+def usual_exits(kernel: Kernel, plan: ExitPlan, numbers: Tuple[Any, ...]) -> Tuple[int, ...]:
+    """The kernel's exits with the plan of the usual exit, if linked code only stores one value there, or pushes it."""
+    found = tuple(id for id, number in enumerate(numbers) if number is USUAL_EXIT)
+    simple = plan == ExitPlan(plan.target, plan.locals, plan.stack, plan.side, reentry=plan.reentry)
+    return found if simple and all(len(kernel.exits[id][1]) == 1 for id in found) else ()
 
 
 def make_reentry(result: Capture, candidate: Candidate, kernel: Kernel, number: int, prepare: Any) -> Reentry:

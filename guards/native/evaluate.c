@@ -45,6 +45,12 @@ api_program_fetch_count(PyObject *program)
 }
 
 static int
+api_program_is_scoped(PyObject *program)
+{
+    return ((ProgramObject *)program)->scoped;
+}
+
+static int
 api_program_has_code(PyObject *program, int (*ask)(PyCodeObject *code))
 {
     return program_has_code((ProgramObject *)program, ask);
@@ -82,7 +88,7 @@ api_is_cache(PyObject *object)
 }
 
 static GuardsAPI api = {
-    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_program_has_code,
+    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_program_is_scoped, api_program_has_code,
     api_cache_lookup,   api_cache_payload, api_is_program,          api_is_cache,
 };
 

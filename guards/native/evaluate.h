@@ -18,7 +18,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#define GUARDS_API_VERSION 4
+#define GUARDS_API_VERSION 5
 #define GUARDS_MODULE "pijit.guards._evaluate"
 #define GUARDS_API_CAPSULE GUARDS_MODULE "._C_API"
 
@@ -41,6 +41,9 @@ typedef struct {
 
     /* The number of fetch sources of a program. */
     Py_ssize_t (*program_fetch_count)(PyObject *program);
+
+    /* Whether a program looks in the globals or builtins; else program_check may get NULL for them. */
+    int (*program_is_scoped)(PyObject *program);
 
     /* Whether `ask` returns true for a code object that a guard of a program compares with. */
     int (*program_has_code)(PyObject *program, int (*ask)(PyCodeObject *code));

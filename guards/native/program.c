@@ -106,6 +106,8 @@ steps_fill(ProgramObject *self, PyObject *rows)
             Py_INCREF(object);
             step->object = object;
         }
+        int operation = step->operation;
+        self->scoped |= operation == FETCH_GLOBAL || operation == FETCH_SCOPE || operation == CHECK_GLOBAL_ABSENT;
         self->nsteps = i + 1;
     }
     if (borrowed != self->nborrowed || self->nborrowed + owned != self->nregisters) {

@@ -93,6 +93,7 @@ typedef struct {
     Count *failures;        /* owned: per guard */
     Py_ssize_t last_failed; /* index of the guard that failed last, or -1 */
     Count hits, misses;
+    char scoped;  /* whether a step looks in the globals or builtins */
     char retired; /* whether retire() was called */
 } ProgramObject;
 

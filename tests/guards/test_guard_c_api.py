@@ -21,6 +21,7 @@ class GuardsAPI(ctypes.Structure):
         ("version", ctypes.c_int),
         ("program_check", ctypes.PYFUNCTYPE(ctypes.c_int, P, P, N, P, P, P)),
         ("program_fetch_count", ctypes.PYFUNCTYPE(N, P)),
+        ("program_is_scoped", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
         ("program_has_code", ctypes.PYFUNCTYPE(ctypes.c_int, P, P)),
         ("cache_lookup", ctypes.PYFUNCTYPE(P, P, P, N, P, P, P)),
         ("cache_payload", ctypes.PYFUNCTYPE(P, P, N)),
@@ -75,7 +76,7 @@ def check(program, values, globals=None, builtins=None):
 
 def test_version_and_kinds():
     program, cache = GuardProgram([]), EntryCache(1)
-    assert api.version == 4
+    assert api.version == 5
     assert [api.is_program(id(thing)) for thing in (program, cache, None)] == [1, 0, 0]
     assert [api.is_cache(id(thing)) for thing in (program, cache, None)] == [0, 1, 0]
 
@@ -92,6 +93,12 @@ def test_program_check():
     assert check(program, [array, 3], {}, {}) == (0, [])
     assert check(program, [array, 3]) == (0, [])
     assert (program.hits, program.misses, program.failures) == (1, 5, [1, 2])
+
+
+@pytest.mark.parametrize("source, scoped", [(Global("np"), 1), (Attr(Global("np"), "pi"), 1), (X, 0), (Item(Y, 0), 0)])
+def test_whether_a_program_needs_scopes(source, scoped):
+    assert api.program_is_scoped(id(GuardProgram([IsType(X, int)], [source]))) == scoped
+    assert api.program_is_scoped(id(GuardProgram([IsType(source, int)]))) == scoped
 
 
 def test_the_codes_of_a_program():

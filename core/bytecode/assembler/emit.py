@@ -3,6 +3,7 @@
 Attributes:
     Emit: writes instructions at one position.
     SiteStack: the operands that a site takes, and those that its exits leave.
+    ANSWERS_BARE: whether a launcher's result may be the only value of the usual exit.
     LANDINGS: whether a caller may supply an exit's values to the code after the exit.
     USUAL_EXIT: the launcher's result at the usual exit, instead of its number.
     REQUESTS_APART: whether code that handles requests is placed before the function's own code.
@@ -22,7 +23,7 @@ Attributes:
 import sys
 
 if sys.version_info >= (3, 11):
-    from pijit.core.bytecode.assembler.emit_311 import USUAL_EXIT, Emit
+    from pijit.core.bytecode.assembler.emit_311 import ANSWERS_BARE, USUAL_EXIT, Emit
     from pijit.core.bytecode.assembler.frames_311 import (
         LANDINGS,
         REQUESTS_APART,
@@ -40,7 +41,7 @@ if sys.version_info >= (3, 11):
         to_go_on,
     )
 else:
-    from pijit.core.bytecode.assembler.emit_37 import USUAL_EXIT, Emit
+    from pijit.core.bytecode.assembler.emit_37 import ANSWERS_BARE, USUAL_EXIT, Emit
     from pijit.core.bytecode.assembler.frames_37 import (
         LANDINGS,
         REQUESTS_APART,
@@ -59,5 +60,5 @@ else:
     )
 
 __all__ = [
-    "LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement", "arrived",
-    "finished", "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]
+    "ANSWERS_BARE", "LANDINGS", "REQUESTS_APART", "USUAL_EXIT", "Emit", "SiteStack", "after_call", "announcement",
+    "arrived", "finished", "frame_slots", "handled_at", "has_site", "moved_away", "moved_in", "stack_of", "to_go_on"]

@@ -17,6 +17,8 @@ from pijit.core.bytecode.instructions.units_311 import JUMP_NO_INTERRUPT, SKIPPE
 
 USUAL_EXIT = None
 """The launcher's result at the usual exit. Linked code tests for it with a jump that needs no bool."""
+ANSWERS_BARE = True
+"""Whether linked code can tell a value from a tuple without a call."""
 _IS_311 = "PRECALL" in dis.opmap
 _FORWARD = "POP_JUMP_FORWARD_IF_" if _IS_311 else "POP_JUMP_IF_"
 _CLEARS = "LOAD_FAST_AND_CLEAR" in dis.opmap
@@ -162,6 +164,10 @@ class Emit:
     def jump_over(self, label: Label) -> NewInstr:
         """Jump forwards."""
         return self.op("JUMP_FORWARD", label)
+
+    def if_mapping(self, label: Label) -> List[Item]:
+        """Jump if the top item, which stays, is a mapping in the sense of `match`."""
+        return [self.op("MATCH_MAPPING"), self.op(_FORWARD + "TRUE", label)]
 
     def unless_usual(self, others: Label) -> List[Item]:
         """Pop the exit number if it is the usual one, which is None; jump if it is another one."""

@@ -12,6 +12,8 @@ from pijit.core.bytecode.codec.encode import Assembler, Item, Label, NewInstr
 
 USUAL_EXIT = False
 """The launcher's number of the usual exit. It is the only false number, so linked code tests for it with a jump."""
+ANSWERS_BARE = "MATCH_MAPPING" in dis.opmap
+"""Whether linked code can tell a value from a tuple without a call."""
 _LESS = dis.cmp_op.index("<")
 
 
@@ -99,6 +101,10 @@ class Emit:
     def jump_over(self, label: Label) -> NewInstr:
         """Jump forwards."""
         return self.op("JUMP_FORWARD", label)
+
+    def if_mapping(self, label: Label) -> List[Item]:
+        """Jump if the top item, which stays, is a mapping in the sense of `match`; only where there is `match`."""
+        return [self.op("MATCH_MAPPING"), self.op("POP_JUMP_IF_TRUE", label)]
 
     def unless_usual(self, others: Label) -> List[Item]:
         """Pop the exit number if it is the usual one; jump if it is another one. Only the number 0 is false."""

@@ -72,7 +72,8 @@ class Call(NamedTuple):
     """One launcher at a site: the callable, its arguments (kinds "local", "stack", "cell"), its exits by number.
 
     Exit 0 is the usual one, and linked code tests for it first. Its number is the only false one; from 3.11 on the
-    launcher returns None instead. ``numbers`` has the index in ``exits`` of each exit of the kernel.
+    launcher returns None instead. ``numbers`` has the index in ``exits`` of each exit of the kernel. If the call is
+    ``bare``, the result is the only value of exit 0, or a tuple that says it is a mapping.
     """
 
     callable: Any
@@ -80,6 +81,7 @@ class Call(NamedTuple):
     width: int
     exits: Tuple[ExitPlan, ...]
     numbers: Tuple[int, ...] = ()
+    bare: bool = False
 
 
 class Landing(NamedTuple):
@@ -216,6 +218,11 @@ class _Writer:
     def _call(self, call: Call) -> None:
         missed, others = Label("missed"), Label("others")
         self.items += self.emit.call(call.callable, [self._argument(kind, name) for kind, name in call.arguments])
+        if call.bare:
+            several = Label("several values")
+            self.items += self.emit.if_mapping(several)
+            self._exit(call._replace(width=1), call.exits[0])
+            self.items.append(several)
         self.op("UNPACK_SEQUENCE", call.width + 1)
         self.items += self.emit.unless_usual(others)
         self._exit(call, call.exits[0])

@@ -51,6 +51,7 @@ typedef struct {
     PyObject **items; /* `inline_items`, or heap memory */
     PyObject *inline_items[OWNED_INLINE];
     KeptArray kept[OWNED_KEPT];
+    int kept_end;  /* the items of `kept` from here on are not set */
     int kept_next; /* the index to replace when `kept` is full */
 #if BREAKER_PER_THREAD
     uintptr_t *breaker; /* the word that the kernel polls (eval_breaker.h) */

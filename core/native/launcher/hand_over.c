@@ -6,6 +6,7 @@
  * that runs meanwhile is not affected. Requests to the interpreter are held back until the answer is taken: bytecode
  * would not have seen them earlier either. */
 #include "launcher/abi.h"
+#include "launcher/answers.h"
 #include "cpython/caller.h"
 #include "launcher/launcher.h"
 
@@ -38,7 +39,8 @@ hand_over_unlink(HandOver *over)
 static int
 answer_polls(const Launcher *launcher, PyObject *answer)
 {
-    for (Py_ssize_t i = 0; answer != NULL && i < launcher->nexits; i++) {
+    int is_value = answer != NULL && launcher->is_bare && Py_TYPE(answer) != &answer_type;
+    for (Py_ssize_t i = 0; answer != NULL && !is_value && i < launcher->nexits; i++) {
         if (launcher->exits[i].poll && launcher->exits[i].id == PyTuple_GET_ITEM(answer, 0)) {
             return 1;
         }

@@ -4,6 +4,7 @@
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
+#include "launcher/answers.h"
 #include "launcher/codes/codes.h"
 #include "launcher/launcher.h"
 #include "launcher/marshal_inl.h"
@@ -15,9 +16,7 @@ owned_init(OwnedList *owned)
     owned->count = 0;
     owned->capacity = OWNED_INLINE;
     owned->items = owned->inline_items;
-    for (int place = 0; place < OWNED_KEPT; place++) {
-        owned->kept[place].array = NULL;
-    }
+    owned->kept_end = 0;
     owned->kept_next = 0;
 }
 
@@ -27,10 +26,10 @@ owned_init(OwnedList *owned)
 #define SMALL_WORDS 256
 #define SMALL_INPUTS 32
 
-/* The caller's namespaces, and how the call has ended. */
+/* The caller's globals, and how the call has ended. */
 typedef struct {
-    PyObject *globals, *builtins; /* borrowed */
-    Left *left;                   /* for a function without a frame; else NULL */
+    PyObject *globals; /* borrowed; NULL: those of the calling frame */
+    Left *left;        /* for a function without a frame; else NULL */
     int returned, landed;
 } Caller;
 
@@ -121,12 +120,21 @@ exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
         caller->landed = 1;
         return exit_land(exit, id, source, caller->left);
     }
-    PyObject *result = PyTuple_New(self->width + 1); /* new: the result */
+    int hold = exit->poll || (exit->held != NULL && breaker_is_set());
+    PyObject *only = NULL; /* owned, then the result or its last item */
+    if (exit->bare && !hold && !self->gate.exists) {
+        only = output_value(&exit->items[0], source);
+        if (only == NULL || answers_itself(only)) {
+            exit->taken += only != NULL;
+            return only;
+        }
+    }
+    PyObject *result = answer_new(self->is_bare, self->width + 1); /* new: the result */
     if (result == NULL) {
+        Py_XDECREF(only);
         return NULL;
     }
     exit->taken++;
-    int hold = exit->poll || (exit->held != NULL && breaker_is_set());
     PyObject *number = exit->held != NULL && hold ? exit->held : exit->id; /* borrowed, then the result's */
     Py_INCREF(number);
     PyTuple_SET_ITEM(result, 0, number);
@@ -136,7 +144,7 @@ exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
         PyTuple_SET_ITEM(result, position, Py_None);
     }
     for (Py_ssize_t i = 0; i < exit->count; i++, position++) {
-        PyObject *value = output_build(&exit->items[i], source); /* moved into the tuple */
+        PyObject *value = only != NULL ? only : output_value(&exit->items[i], source); /* moved into the tuple */
         if (value == NULL) {
             Py_DECREF(result);
             return NULL;
@@ -261,10 +269,12 @@ inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *cal
 {
     int64_t *words = frame + FIRST_INPUT_WORD;
     for (Py_ssize_t i = 0; i < self->ninputs; i++) {
-        if (!input_load(&self->inputs[i], fetched[i], words)) {
+        const Input *input = &self->inputs[i];
+        int fits = input->kind == IN_ARRAY ? array_load(input, fetched[i], words) : input_load(input, fetched[i], words);
+        if (!fits) {
             return launcher_miss(self);
         }
-        words += input_words(&self->inputs[i]);
+        words += input->words;
     }
     return self->python_kernel == NULL ? native_run(self, fetched, frame, caller) : python_run(self, fetched, caller);
 }
@@ -299,9 +309,12 @@ guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObjec
         }
         return inputs_run(self, values, frame, caller);
     }
-    /* borrowed: the calling frame is linked code, which outlives this call */
-    PyObject *globals = self->globals != NULL ? self->globals : caller->globals;
-    PyObject *builtins = self->builtins != NULL ? self->builtins : caller->builtins;
+    PyObject *globals = NULL, *builtins = NULL; /* borrowed: the calling frame is linked code, which outlives this call */
+    if (self->scoped) {
+        PyThreadState *tstate = PyThreadState_Get();
+        globals = self->globals != NULL ? self->globals : caller_globals(tstate);
+        builtins = self->builtins != NULL ? self->builtins : caller_builtins(tstate);
+    }
     if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
         entry_doubt(self);
         return launcher_miss(self);
@@ -389,7 +402,8 @@ trial_declines(Launcher *self)
 static inline int
 inlined_is_monitored(const Launcher *self)
 {
-    return monitoring_in_use() && self->program != NULL && guards_api->program_has_code(self->program, monitoring_listens_to);
+    return self->has_code && self->program != NULL && monitoring_in_use()
+           && guards_api->program_has_code(self->program, monitoring_listens_to);
 }
 
 PyObject *
@@ -419,7 +433,7 @@ launcher_call(PyObject *object, PyObject *const *values, Py_ssize_t nvalues)
             return status < 0 ? NULL : launcher_miss(self);
         }
     }
-    Caller caller = {caller_globals(tstate), caller_builtins(tstate), NULL, 0, 0};
+    Caller caller = {NULL, NULL, 0, 0};
     return self->nslots == 0 ? sized_run(self, values, nvalues, &caller) : slots_run(self, values, nvalues, &caller);
 }
 
@@ -445,7 +459,7 @@ launcher_launch(PyObject *object, PyObject *const *inputs, Py_ssize_t ninputs, P
                 Left *left, PyObject **result)
 {
     Launcher *self = (Launcher *)object;
-    Caller caller = {globals, builtins, left, 0, 0};
+    Caller caller = {globals, left, 0, 0};
 
     if (!self->enabled || self->trial != NULL || ninputs != self->ninputs || inlined_is_monitored(self)) {
         return LAUNCH_MISSED;

@@ -5,8 +5,8 @@
  *
  *     guard program -> fetched inputs -> frame words -> kernel -> (exit id, None padding, values...)
  *
- * The result is (-1, None padding) - MISS - when a guard fails, an input does not fit its code, the kernel bails out,
- * or the thread is traced. Then the original bytecode runs. All codes are parsed into flat structs at construction
+ * At some exits with one value the result is that value (Exit.bare). It is (-1, None padding) - MISS - when a guard
+ * fails, an input does not fit its code, the kernel bails out, or the thread is traced. Then the original bytecode runs. All codes are parsed into flat structs at construction
  * (codes.h), which launch.c runs. A call does no Python-level work.
  *
  * A launcher made with None for globals and builtins looks names up in those of the calling frame. So linked code
@@ -19,6 +19,7 @@
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
+#include "launcher/answers.h"
 #include "launcher/codes/codes.h"
 #include "launcher/codes/exit_codes.h"
 #include "launcher/codes/input_codes.h"
@@ -36,25 +37,6 @@ static PyMethodDef callable_method = {
 };
 
 /* ---- construction ---- */
-
-/* The answer MISS: a new reference. */
-static PyObject *
-miss_build(Py_ssize_t width)
-{
-    PyObject *miss = PyTuple_New(width + 1);       /* new: the result */
-    PyObject *id = PyLong_FromLong(LAUNCHER_MISS); /* moved into the tuple */
-    if (miss == NULL || id == NULL) {
-        Py_XDECREF(miss);
-        Py_XDECREF(id);
-        return NULL;
-    }
-    PyTuple_SET_ITEM(miss, 0, id);
-    for (Py_ssize_t i = 1; i <= width; i++) {
-        Py_INCREF(Py_None);
-        PyTuple_SET_ITEM(miss, i, Py_None);
-    }
-    return miss;
-}
 
 /* Parse the codes. On failure the parts made so far stay in self, for launcher_dealloc. */
 static int
@@ -141,6 +123,12 @@ kernel_prepare(Launcher *self)
 }
 
 static int
+any_code(PyCodeObject *code)
+{
+    return 1;
+}
+
+static int
 program_set(Launcher *self, PyObject *program)
 {
     if (program == Py_None) {
@@ -156,6 +144,8 @@ program_set(Launcher *self, PyObject *program)
     }
     Py_INCREF(program);
     self->program = program;
+    self->scoped = guards_api->program_is_scoped(program);
+    self->has_code = guards_api->program_has_code(program, any_code);
     if (guards_api->program_fetch_count(program) != self->ninputs) {
         PyErr_Format(PyExc_ValueError, "the guard program fetches %zd values, there are %zd input codes",
                      guards_api->program_fetch_count(program), self->ninputs);
@@ -230,20 +220,20 @@ scope_or_null(PyObject *scope)
 static PyObject *
 launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"program", "globals", "builtins", "inputs", "words",   "output_word", "kernel",
-                            "exits",   "width",   "name",     "owner",  "numbers", "polls",       "prepare",
-                            "returns", "held",    "slots",    "nogil",  "rounds",  "gate",        NULL};
+    static char *names[] = {"program", "globals", "builtins", "inputs",  "words", "output_word", "kernel",  "exits",
+                            "width",   "name",    "owner",    "numbers", "polls", "prepare",     "returns", "held",
+                            "slots",   "nogil",   "rounds",   "gate",    "bare",  NULL};
     PyObject *program, *globals, *builtins, *inputs, *kernel, *exits, *name; /* borrowed */
     PyObject *owner = Py_None, *numbers = Py_None, *polls = Py_None;         /* borrowed */
     PyObject *prepare = Py_None, *returns = Py_None, *held = Py_None;        /* borrowed */
-    PyObject *slots = NULL, *rounds = Py_None;                               /* borrowed */
+    PyObject *slots = NULL, *rounds = Py_None, *bare = Py_None;              /* borrowed */
     Py_ssize_t words, output_word, width;
     int nogil = 0, gate = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!pOp:Launcher", names, &program, &globals, &builtins,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO!nnOO!nU|OOOOOOO!pOpO:Launcher", names, &program, &globals, &builtins,
                                      &PyTuple_Type, &inputs, &words, &output_word, &kernel, &PyTuple_Type, &exits, &width,
                                      &name, &owner, &numbers, &polls, &prepare, &returns, &held, &PyTuple_Type, &slots, &nogil,
-                                     &rounds, &gate)) {
+                                     &rounds, &gate, &bare)) {
         return NULL;
     }
     if (width < 0) {
@@ -265,10 +255,11 @@ launcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     Py_INCREF(owner);
     self->owner = owner;
     self->gate = gate_new(gate);
-    self->miss = miss_build(width);
+    self->is_bare = bare != Py_None && PyTuple_Check(bare) && PyTuple_GET_SIZE(bare) > 0;
+    self->miss = miss_build(self->is_bare, width);
     self->callable = PyCFunction_New(&callable_method, (PyObject *)self);
     if (self->miss == NULL || self->callable == NULL || codes_set(self, inputs, exits, numbers) < 0
-        || exits_mark(polls, returns, self->exits, self->nexits) < 0 || held_set(held, self->exits, self->nexits) < 0
+        || exits_mark(polls, returns, bare, self->exits, self->nexits) < 0 || held_set(held, self->exits, self->nexits) < 0
         || rounds_set(rounds, self->exits, self->nexits) < 0 || (prepare == Py_None && kernel_set(self, kernel) < 0)
         || program_set(self, program) < 0 || (slots != NULL && slots_set(self, slots) < 0)) {
         Py_DECREF(self);
@@ -452,7 +443,7 @@ PyInit__launcher(void)
     if (launch_ready() < 0) {
         return NULL;
     }
-    if (PyType_Ready(&launcher_type) < 0 || PyType_Ready(&LoopTrial_Type) < 0) {
+    if (PyType_Ready(&launcher_type) < 0 || PyType_Ready(&LoopTrial_Type) < 0 || answers_ready() < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&launcher_module); /* new: the result */

@@ -35,6 +35,9 @@ typedef struct {
     Py_ssize_t ncauses;
     long long calls;
     long long misses;
+    int is_bare;  /* whether some exits answer with their only value (answers.h) */
+    int scoped;   /* whether the program looks in the globals or builtins */
+    int has_code; /* whether the program compares code objects */
     int enabled;
     int nogil;  /* whether the kernel runs without the GIL */
     char clock; /* the trial counts the calls of this launcher */

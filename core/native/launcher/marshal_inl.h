@@ -4,6 +4,7 @@
 #ifndef PIJIT_LAUNCHER_MARSHAL_INL_H
 #define PIJIT_LAUNCHER_MARSHAL_INL_H
 
+#include "cpython/caller.h"
 #include "launcher/abi.h"
 #include "launcher/codes/codes.h"
 #include "launcher/generators_inl.h"
@@ -24,7 +25,7 @@ typedef struct {
     int64_t *frame;
     PyObject *answer;    /* borrowed: the tuple of a Python kernel, or NULL */
     Py_ssize_t next;     /* the next item of `answer` */
-    PyObject *globals;   /* borrowed: the function's */
+    PyObject *globals;   /* borrowed: the function's; NULL: those of the calling frame */
     PyObject *instances; /* owned: the list of the instances made for this exit; NULL: none so far */
 } ValueSource;
 
@@ -309,7 +310,11 @@ composite_build(const Output *output, ValueSource *source)
     case OUT_MAP: result = PyObject_Call((PyObject *)&PyMap_Type, parts, NULL); break;
     case OUT_FILTER: result = PyObject_Call((PyObject *)&PyFilter_Type, parts, NULL); break;
     case OUT_CALLED: result = called_build(parts); break;
-    case OUT_FUNCTION: result = function_make(parts, source->globals); break;
+    case OUT_FUNCTION: {
+        PyObject *globals = source->globals != NULL ? source->globals : caller_globals(PyThreadState_Get()); /* borrowed */
+        result = function_make(parts, globals);
+        break;
+    }
     default: result = generator_make(output->object, parts); break;
     }
     Py_DECREF(parts);
@@ -353,6 +358,27 @@ output_build(const Output *output, ValueSource *source)
     case OUT_ADVANCE: return advance_build(output, source);
     default: return source->answer != NULL ? python_value(source) : native_value(output, source);
     }
+}
+
+/* As output_build; the most frequent kind is inlined. */
+static inline PyObject *
+output_value(const Output *output, ValueSource *source)
+{
+    if (output->kind == OUT_OBJECT && source->answer == NULL) {
+        return object_build(source->frame[output->word]);
+    }
+    return output_build(output, source);
+}
+
+/* Whether linked code can tell a value from a tuple of answer_new. */
+static inline int
+answers_itself(PyObject *value)
+{
+#ifdef Py_TPFLAGS_MAPPING
+    return !PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_MAPPING);
+#else
+    return 0;
+#endif
 }
 
 #endif

@@ -37,7 +37,7 @@ owned_clear(OwnedList *owned)
     while (owned->count > 0) {
         Py_DECREF(owned->items[--owned->count]);
     }
-    for (int place = 0; place < OWNED_KEPT; place++) {
+    for (int place = 0; place < owned->kept_end; place++) {
         Py_XDECREF(owned->kept[place].array);
     }
     if (owned->items != owned->inline_items) {

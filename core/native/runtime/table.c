@@ -5,6 +5,7 @@
  * objects, by its allocator, its rules for bases and its assignment. */
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
+#include "runtime/arrays/array_cache.h"
 #include "runtime/arrays/buffer_pool.h"
 #include "runtime/arrays/large_results.h"
 #include "runtime/entries.h"
@@ -61,6 +62,7 @@ runtime_register(PyObject *module)
         || PyModule_AddFunctions(module, product_functions) < 0) {
         return -1;
     }
+    array_cache_start();
     PyObject *address = PyLong_FromVoidPtr((void *)runtime_table); /* owned */
     int status = address == NULL ? -1 : PyObject_SetAttrString(module, "RUNTIME_TABLE", address);
     Py_XDECREF(address);

@@ -37,6 +37,7 @@ typedef struct Input {
     int typenum;
     int mask, flags;     /* IN_TYPED_ARRAY: the masked flags of the array must be `flags` */
     PyTypeObject *type;  /* borrowed: static types of NumPy's scalars and of Python's iterators */
+    Py_ssize_t words;    /* the number of frame words */
     Py_ssize_t count;    /* iterators: the number of objects that they iterate */
     struct Input *items; /* iterators: owned; the codes of these objects */
 } Input;
@@ -101,6 +102,7 @@ typedef struct {
     long long taken;
     int poll;          /* the kernel left because the interpreter has a request */
     int returns;       /* bytecode would return the last value next */
+    int bare;          /* the answer may be the only value itself */
     PyObject *held;    /* owned, or NULL: used in place of id if the interpreter has a request by now */
     Py_ssize_t rounds; /* the index of the value that counts loop iterations, or -1 */
 } Exit;

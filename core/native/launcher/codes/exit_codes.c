@@ -257,15 +257,15 @@ rounds_set(PyObject *rounds, Exit *exits, Py_ssize_t nexits)
 }
 
 int
-exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits)
+exits_mark(PyObject *polls, PyObject *returns, PyObject *bare, Exit *exits, Py_ssize_t nexits)
 {
-    PyObject *const marks[] = {polls, returns};
-    for (int mark = 0; mark < 2; mark++) {
+    PyObject *const marks[] = {polls, returns, bare};
+    for (int mark = 0; mark < 3; mark++) {
         if (marks[mark] == Py_None) {
             continue;
         }
         if (!PyTuple_Check(marks[mark])) {
-            PyErr_Format(PyExc_TypeError, "polls and returns must be None or a tuple of exit ids, got %R", marks[mark]);
+            PyErr_Format(PyExc_TypeError, "polls, returns and bare must be None or a tuple of exit ids, got %R", marks[mark]);
             return -1;
         }
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(marks[mark]); i++) {
@@ -273,9 +273,13 @@ exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits)
             if (id < 0) {
                 return -1;
             }
-            *(mark == 0 ? &exits[id].poll : &exits[id].returns) = 1;
+            *(mark == 0 ? &exits[id].poll : mark == 1 ? &exits[id].returns : &exits[id].bare) = 1;
             if (exits[id].returns && exits[id].count == 0) {
                 PyErr_Format(PyExc_ValueError, "exit %zd returns, but has no value", id);
+                return -1;
+            }
+            if (exits[id].bare && exits[id].count != 1) {
+                PyErr_Format(PyExc_ValueError, "exit %zd has %zd values, not one", id, exits[id].count);
                 return -1;
             }
         }

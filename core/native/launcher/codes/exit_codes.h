@@ -23,8 +23,9 @@ int held_set(PyObject *held, Exit *exits, Py_ssize_t nexits);
  * an exception set. */
 int rounds_set(PyObject *rounds, Exit *exits, Py_ssize_t nexits);
 
-/* Mark the poll exits and the exits that return, each a tuple of exit ids or None; 0, or -1 with an exception set. */
-int exits_mark(PyObject *polls, PyObject *returns, Exit *exits, Py_ssize_t nexits);
+/* Mark the poll exits, the exits that return, and those that answer with their only value, each a tuple of exit ids or
+ * None; 0, or -1 with an exception set. */
+int exits_mark(PyObject *polls, PyObject *returns, PyObject *bare, Exit *exits, Py_ssize_t nexits);
 
 /* A tuple of the number of times that each exit was taken: new reference. */
 PyObject *exits_count(const Exit *exits, Py_ssize_t nexits);

@@ -142,7 +142,8 @@ inputs_parse(PyObject *codes, Input **inputs, Py_ssize_t *ninputs)
         if (input_parse(&(*inputs)[i], PyTuple_GET_ITEM(codes, i)) < 0) {
             return -1;
         }
-        words += input_words(&(*inputs)[i]);
+        (*inputs)[i].words = input_words(&(*inputs)[i]);
+        words += (*inputs)[i].words;
     }
     return words;
 }

@@ -1,6 +1,7 @@
 /* Array allocation: with a ufunc's layout, on pooled memory, or on an operand's memory. */
 #include "runtime/arrays/allocate.h"
 #include "launcher/abi.h"
+#include "runtime/arrays/array_cache.h"
 #include "runtime/arrays/buffer_pool.h"
 #include "runtime/arrays/elision.h"
 #include "runtime/arrays/free_lists_inl.h"
@@ -24,15 +25,19 @@ shape_bytes(const npy_intp *shape, int ndim, npy_intp itemsize)
 {
     size_t bytes = (size_t)itemsize;
     for (int axis = 0; axis < ndim; axis++) {
-        if (shape[axis] <= 0 || (size_t)shape[axis] > BUFFER_POOL_BYTES / bytes) {
+        if (shape[axis] <= 0 || shape[axis] > BUFFER_POOL_BYTES) {
             return 0;
         }
-        bytes *= (size_t)shape[axis];
+        bytes *= (size_t)shape[axis]; /* without overflow: both are at most BUFFER_POOL_BYTES */
+        if (bytes > BUFFER_POOL_BYTES) {
+            return 0;
+        }
     }
     return bytes;
 }
 
-/* A new array from the free list, on a block of the buffer pool, on reusable result memory, or on NumPy's memory. */
+/* A new array from the free list, from the cache, on a block of the buffer pool, on reusable result memory, or on NumPy's
+ * memory. */
 static PyObject *
 array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *shape, npy_intp *strides, int fortran)
 {
@@ -43,6 +48,12 @@ array_new(OwnedList *owned, int typenum, int is_private, int ndim, npy_intp *sha
         if (kept != NULL) {
             array_reshape((PyArrayObject *)kept, shape, strides, fortran);
             return kept;
+        }
+        if (!varies && bytes <= CACHED_ARRAY_BYTES) {
+            PyObject *cached = cached_array(typenum, ndim, shape, strides, fortran, bytes); /* new: the result */
+            if (cached != NULL || PyErr_Occurred()) {
+                return cached;
+            }
         }
     }
     PyArray_Descr *descr = PyArray_DescrFromType(typenum); /* stolen by the new array */

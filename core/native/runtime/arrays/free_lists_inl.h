@@ -73,10 +73,13 @@ owned_drop(OwnedList *owned, PyObject *object)
         return;
     }
     int place = 0;
-    while (place < OWNED_KEPT && owned->kept[place].array != NULL) {
+    while (place < owned->kept_end && owned->kept[place].array != NULL) {
         place++;
     }
-    if (place == OWNED_KEPT) {
+    if (place == owned->kept_end && place < OWNED_KEPT) {
+        owned->kept_end++;
+    }
+    else if (place == OWNED_KEPT) {
         place = owned->kept_next;
         owned->kept_next = (place + 1) % OWNED_KEPT;
         Py_DECREF(owned->kept[place].array);
@@ -89,13 +92,13 @@ static inline void
 array_reshape(PyArrayObject *array, const npy_intp *shape, const npy_intp *strides, int fortran)
 {
     int ndim = PyArray_NDIM(array), changed = 0;
-    npy_intp stride = value_size(PyArray_TYPE(array));
+    npy_intp stride = value_size(PyArray_TYPE(array)), *dims = PyArray_DIMS(array), *steps = PyArray_STRIDES(array);
     for (int i = 0; i < ndim; i++) {
         int axis = fortran ? i : ndim - 1 - i;
         npy_intp own = strides != NULL ? strides[axis] : stride;
-        changed |= PyArray_DIM(array, axis) != shape[axis] || PyArray_STRIDE(array, axis) != own;
-        PyArray_DIMS(array)[axis] = shape[axis];
-        PyArray_STRIDES(array)[axis] = own;
+        changed |= dims[axis] != shape[axis] || steps[axis] != own;
+        dims[axis] = shape[axis];
+        steps[axis] = own;
         stride *= shape[axis];
     }
     if (changed && (ndim > 1 || !PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS))) {
@@ -108,7 +111,7 @@ array_reshape(PyArrayObject *array, const npy_intp *shape, const npy_intp *strid
 static inline PyObject *
 owned_reuse(OwnedList *owned, int typenum, int ndim, size_t bytes, int is_private, int *varies)
 {
-    for (int place = 0; place < OWNED_KEPT; place++) {
+    for (int place = 0; place < owned->kept_end; place++) {
         KeptArray *kept = &owned->kept[place];
         if (kept->array == NULL || kept->ndim != ndim || kept->typenum != typenum) {
             continue;

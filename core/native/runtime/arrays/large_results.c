@@ -1,38 +1,20 @@
 /* Large results: arrays that look like NumPy's own, with memory that is reused after their end.
  *
  * The C library returns large blocks to the system, also when two blocks of some 100 KiB become free at the end of its
- * heap. Clearing the pages of new blocks can take longer than the computation. So the arrays name a handler (NEP 49) that takes memory from the buffer pool. It has the name of NumPy's
- * own handler. A probe verifies which field of an array contains the handler. If the program has set another handler,
- * or NumPy has no handlers, results are on NumPy's memory. */
+ * heap. Clearing the pages of new blocks can take longer than the computation. So the arrays name a handler (NEP 49)
+ * that takes memory from the buffer pool. It has the name of NumPy's own handler. A probe verifies which field of an
+ * array contains the handler. If the program has set another handler, or NumPy has no handlers, results are on NumPy's
+ * memory. Arrays of the array cache (array_cache.h) have the handler, too. */
 #include "runtime/arrays/large_results.h"
 #include "launcher/abi.h"
 #include "runtime/arrays/buffer_pool.h"
+#include "runtime/arrays/handled_array_inl.h"
 
 #define RESULT_SMALLEST BUFFER_POOL_SMALLEST /* bytes; the C library keeps the pages of smaller blocks */
 
 #ifdef NPY_1_22_API_VERSION
 
-#define HANDLERS_SINCE 0x0000000f /* first C API version with handlers; the indices are those of its functions */
-#define TRACED_AS 389047          /* numpy.lib.tracemalloc_domain */
-#define GET_HANDLER ((PyObject * (*)(void)) PyArray_API[305])
-#define DEFAULT_HANDLER (*(PyObject **)PyArray_API[306])
-
-/* The fields of an array. NumPy's headers hide some of them from modules that older NumPy versions can load. */
-typedef struct {
-    PyArrayObject_fields known;
-#if NPY_FEATURE_VERSION < NPY_1_20_API_VERSION
-    void *buffer_info;
-#endif
-#if NPY_FEATURE_VERSION < NPY_1_22_API_VERSION
-    PyObject *mem_handler;
-#endif
-} HandledArray;
-
-#if NPY_FEATURE_VERSION < NPY_1_22_API_VERSION
-#define HANDLER_OF(array) (((HandledArray *)(array))->mem_handler)
-#else
-#define HANDLER_OF(array) (((HandledArray *)(array))->known.mem_handler)
-#endif
+#define HANDLERS_SINCE 0x0000000f /* first C API version with handlers */
 
 static void *
 result_malloc(void *context, size_t size)
@@ -63,7 +45,7 @@ static PyDataMem_Handler result_handler = {
     1,
     {NULL, result_malloc, result_calloc, result_realloc, result_free},
 };
-static PyObject *result_capsule = NULL; /* owned; NULL: results are on NumPy's memory */
+PyObject *result_capsule = NULL;
 
 int
 results_probe(void)
@@ -87,16 +69,22 @@ results_probe(void)
 int
 result_is_ours(size_t bytes)
 {
-    if (bytes < RESULT_SMALLEST || result_capsule == NULL) {
-        return 0;
+    return bytes >= RESULT_SMALLEST && result_capsule != NULL && handler_is_numpys();
+}
+
+PyObject *
+result_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, char *data, size_t bytes)
+{
+    PyObject *array = array_on(descr, ndim, shape, strides, fortran, data);
+    if (array == NULL) {
+        buffer_give(data, bytes);
+        return NULL;
     }
-    PyObject *handler = GET_HANDLER(); /* owned */
-    if (handler == NULL) {
-        PyErr_Clear();
-        return 0;
-    }
-    Py_DECREF(handler);
-    return handler == DEFAULT_HANDLER;
+    PyTraceMalloc_Track(RESULT_TRACED_AS, (uintptr_t)data, bytes); /* NumPy untracks it */
+    Py_INCREF(result_capsule);
+    HANDLER_OF(array) = result_capsule;
+    PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
+    return array;
 }
 
 PyObject *
@@ -107,16 +95,7 @@ result_array(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides,
         Py_DECREF(descr);
         return PyErr_NoMemory();
     }
-    PyObject *array = array_on(descr, ndim, shape, strides, fortran, data);
-    if (array == NULL) {
-        buffer_give(data, bytes);
-        return NULL;
-    }
-    PyTraceMalloc_Track(TRACED_AS, (uintptr_t)data, bytes); /* NumPy untracks it */
-    Py_INCREF(result_capsule);
-    HANDLER_OF(array) = result_capsule;
-    PyArray_ENABLEFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
-    return array;
+    return result_on(descr, ndim, shape, strides, fortran, data, bytes);
 }
 
 int
@@ -126,6 +105,8 @@ results_come_back(void)
 }
 
 #else
+
+PyObject *result_capsule = NULL;
 
 int
 results_come_back(void)
@@ -143,6 +124,14 @@ int
 result_is_ours(size_t bytes)
 {
     return 0;
+}
+
+PyObject *
+result_on(PyArray_Descr *descr, int ndim, npy_intp *shape, npy_intp *strides, int fortran, char *data, size_t bytes)
+{
+    Py_DECREF(descr);
+    buffer_give(data, bytes);
+    return NULL;
 }
 
 PyObject *

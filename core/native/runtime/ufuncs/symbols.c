@@ -4,6 +4,7 @@
 #include "runtime/ufuncs/symbols.h"
 #include "cpython/caller.h"
 #include "launcher/abi.h"
+#include "runtime/arrays/array_cache.h"
 #include "runtime/arrays/buffer_pool.h"
 #include "runtime/iteration/iteration_order.h"
 #include "runtime/reductions/pairwise_sum.h"
@@ -137,13 +138,14 @@ module_buffers_clear(PyObject *module, PyObject *unused)
 {
     size_t bytes = pooled_bytes;
     buffers_clear();
+    array_cache_clear();
     return PyLong_FromSize_t(bytes);
 }
 
 PyMethodDef symbol_functions[] = {
     {"reporter", module_reporter, METH_O, "What reports floating-point flags as the ufunc of a name does."},
     {"buffers_clear", module_buffers_clear, METH_NOARGS,
-     "Frees the memory that is kept for arrays of kernels; how many bytes."},
+     "Frees the memory that is kept for arrays of kernels; how many bytes of large ones."},
     {"libm", module_libm, METH_O, "The address of a function of the process's libm."},
     {"ufunc_loop", module_ufunc_loop, METH_VARARGS,
      "(function address, data address) of a ufunc's inner loop, or of what gives the bits of one of NumPy's own faster."},
