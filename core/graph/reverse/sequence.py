@@ -16,7 +16,7 @@ from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import expression, statement
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
-from pijit.core.graph.reverse.regions import Guard, Item, Loop
+from pijit.core.graph.reverse.regions import Conditional, Guard, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.types import Array, Scalar
 
@@ -61,6 +61,8 @@ class Forward:
                 self._op(item)
             elif isinstance(item, Loop):
                 self._loop(item, False)
+            elif isinstance(item, Conditional):
+                self._conditional(item)
             else:
                 self._guard(item)
 
@@ -82,6 +84,8 @@ class Forward:
                     self._op(item)
                 elif isinstance(item, Loop):
                     self._loop(item, self.needs.is_active(item))
+                elif isinstance(item, Conditional):
+                    self._conditional(item)
                 elif kept is None:
                     self._guard(item)
             self.after[item] = dict(self.code.now)
@@ -118,6 +122,18 @@ class Forward:
             stays = op.result in code.roots.view and code.roots.of(op.result) in code.roots.stored
             if not stays:
                 code.line("%s = %s" % (code.name(op.result), expression(code, op)))
+
+    def _conditional(self, item: Conditional) -> None:
+        """Write a conditional. Its backward part computes again what it needs of the side that was taken."""
+        for word, side in zip(("if %s:" % self.code.name(item.condition), "else:"), item.sides):
+            self.code.line(word)
+            self.code.depth += 1
+            start = len(self.code.lines)
+            self.plain(side.items)
+            self.move(item.params, side.args)
+            if len(self.code.lines) == start:
+                self.code.line("pass")
+            self.code.depth -= 1
 
     # ---- loops ----
 
