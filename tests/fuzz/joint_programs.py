@@ -210,7 +210,7 @@ class BranchProgram(LoopProgram):
         if kind < 0.7:
             lines += [indent + "else:"] + self._block(indent + "    ", depth)
         elif kind < 0.8 and len(indent) == 8:
-            lines += [indent + "    continue"]
+            lines += [indent + "    " + pick(("continue", "continue", "break"))]
         return lines
 
     def _block(self, indent: str, depth: int) -> List[str]:

@@ -186,6 +186,16 @@ def carried(x, a):
     return p * q
 
 
+def of_part_of_row(m, a):
+    s = m[0, 0] * a
+    for i in range(m.shape[0]):
+        r = m[i] * 2.0
+        q = r[1:] if r[0] > 0.0 else r[:-1]
+        if s > 0.1:
+            s = s + q.sum() * s
+    return s
+
+
 def of_rows(m, a):
     s, y = m[0, 0] * a, np.zeros(m.shape[1])
     for i in range(m.shape[0]):
@@ -204,7 +214,8 @@ CASES = [
     (in_place, (0, 1), (Y, 0.3, 7)), (both_conditions, (0, 1), (X, 1.5)), (continued, (0, 1), (X, 1.5)),
     (nested, (0, 1), (M, 0.8)), (outside, (0, 1), (X, 1.5)), (early, 0, (Y, 1.5)),
     (constant_side, 0, (X, 0.5)), (loops_inside, (0, 1), (X, 1.5, 4)), (largest, 0, (X,)),
-    (absent_zero, (0, 1, 2), (X, 1.5, 0.5)), (carried, (0, 1), (X, 0.75)), (of_rows, (0, 1), (M, 0.8))]
+    (absent_zero, (0, 1, 2), (X, 1.5, 0.5)), (carried, (0, 1), (X, 0.75)), (of_rows, (0, 1), (M, 0.8)),
+    (of_part_of_row, (0, 1), (M, 0.8))]
 
 
 @pytest.mark.parametrize("f, argnums, args", CASES, ids=lambda one: getattr(one, "__name__", ""))

@@ -10,6 +10,7 @@ not run, because they could make other zeros or NaN. So what reads such an adjoi
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Callable, Dict, List, Tuple
 
 from pijit.core.graph.ir import Value
@@ -50,7 +51,7 @@ class ConditionalAdjoints:
             return
         for root in list(backward.shapes):
             backward.settle(root)
-        then, other = (self._written(lambda side=side, inner=inner: self._side(item, side, inner))  # type: ignore[misc]
+        then, other = (self._written(functools.partial(self._side, item, side, inner))
                        for side, inner in zip(item.sides, needs.sides[item]))
         backward.forget(item.params)
         self._merge(backward.code.name(item.condition), then, other)
@@ -109,7 +110,7 @@ class ConditionalAdjoints:
             if root is arg:
                 backward.move(param, arg)
             elif param in backward.flags:
-                backward.if_exists(param, lambda param=param, arg=arg: self._add(param, arg), True)  # type: ignore[misc]
+                self.if_exists(param, functools.partial(self._add, param, arg), True)
             else:
                 self._add(param, arg)
 
@@ -126,8 +127,8 @@ class ConditionalAdjoints:
         shapes: Dict[Value, Tuple[Dim, ...]] = {}
         flags: Dict[Value, str] = {}
         for root in sorted({*then.shapes, *other.shapes}, key=lambda value: value.id):
-            same = [code.dims.found(dim) for dim in then.shapes.get(root, (None,))] == [
-                code.dims.found(dim) for dim in other.shapes.get(root, (None,))]
+            same = all(root in one.shapes for one in (then, other)) and list(map(
+                code.dims.found, then.shapes[root])) == list(map(code.dims.found, other.shapes[root]))
             certain = [root in one.shapes and root not in one.flags for one in (then, other)]
             if not same or not all(certain):
                 self._extend(then, root, all(certain))

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import List, Sequence, Set
+from typing import Collection, List, Sequence, Set
 
-from pijit.core.graph.ir import Value
+from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop, all_ops, made, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 
 
-def check_effects(items: Sequence[Item], roots: Roots) -> None:
+def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op]) -> None:
     """Check that the only effects are stores into arrays that the function makes and that have one name.
+
+    Args:
+        items: the region.
+        roots: its roots.
+        repeated: the operations that run twice, see `Region`.
 
     Raises:
         Irreversible: there are others.
     """
+    again = {op.result for op in repeated}
     inside = {op.result for op in all_ops(items)}
     for op in all_ops(items):
         if op.name in EFFECTS and op.name not in STORES:
             raise Irreversible("an effect (%s)" % op.name)
         if op.name in STORES and roots.of(op.args[0]) not in inside:
             raise Irreversible("a store into an array that the function does not make (%s)" % op.name)
+        if op.name in STORES and op in repeated and roots.of(op.args[0]) not in again:
+            raise Irreversible("a store in an iteration that leaves its loop")
     order = walk(items)
     for number, item in enumerate(order):
         if isinstance(item, Loop):

@@ -14,6 +14,7 @@ from pijit.core.graph.ir import Graph, Op, Value
 from pijit.core.graph.reverse.activity import active_roots, is_float
 from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import ROWS, VALUE, Code
+from pijit.core.graph.reverse.control_flow.structure import region_of
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.effects import check_effects
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
@@ -25,7 +26,6 @@ from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.results import Result
 from pijit.core.graph.reverse.roots import Roots, constants_of
 from pijit.core.graph.reverse.sequence import Forward
-from pijit.core.graph.reverse.structure import region_of
 from pijit.core.graph.types import Scalar
 from pijit.core.named_tuples import NamedTuple
 
@@ -76,7 +76,8 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
         results = list(tuples[results[0]].args)
     if len(outputs) != 1 or len(results) != 1 + has_aux or not _is_number(results[0]):
         raise Irreversible("a result that is not one number that the function computes")
-    return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels).joint()
+    return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels,
+                   region.repeated).joint()
 
 
 def _is_number(value: Value) -> bool:
@@ -91,11 +92,12 @@ class _Writer:
     """Writes one joint function."""
 
     def __init__(self, graph: Graph, items: Sequence[Item], wanted: Sequence[Value],
-                 shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int) -> None:
+                 shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int,
+                 repeated: Set[Op]) -> None:
         self.graph, self.items, self.wanted, self._result = graph, result.without_tuples(items), wanted, result
         self.result = result.value
         self.roots = Roots(self.items)
-        check_effects(self.items, self.roots)
+        check_effects(self.items, self.roots, repeated)
         self.active = active_roots(self.items, self.roots, wanted, self.result)
         if not self.active.issuperset(wanted):
             raise Irreversible("nothing flows to an argument")
@@ -106,7 +108,7 @@ class _Writer:
         self.code = Code(self.items, self.roots, constants, self.dims)
         self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
         loops = {item: set().union(*map(self.needs.stored_by, self.items[number + 1:]))
-                 for number, item in enumerate(self.items) if isinstance(item, Loop)}
+                 for number, item in enumerate(self.items) if isinstance(item, Loop) and item.is_counted}
         self.forward = Forward(self.code, self.needs, limit, loops if levels > 1 else {}, levels)
         self.backward = Backward(self.code, self.forward, self.active)
 

@@ -37,15 +37,17 @@ def _scan(statements: Sequence[ast.stmt], assigned: Set[str], found: Dict[str, N
             _read([statement.test], assigned, found)
             then = _scan(statement.body, assigned, found)
             assigned = then & _scan(statement.orelse, assigned, found)
-        elif isinstance(statement, ast.For):
-            _read([statement.iter, statement.target], assigned, found)
+        elif isinstance(statement, (ast.For, ast.While)):
+            _read([statement.iter, statement.target] if isinstance(statement, ast.For) else [statement.test], assigned,
+                  found)
             assigned = _scan(statement.body, assigned, found)
         elif isinstance(statement, ast.Assign):
             _read([statement.value, *statement.targets], assigned, found)
         elif isinstance(statement, ast.AugAssign):
+            _read([statement.value], assigned, found)
             if isinstance(statement.target, ast.Name) and statement.target.id not in assigned:
                 found[statement.target.id] = None
-            _read([statement.value, statement.target], assigned, found)
+            _read([statement.target], assigned, found)
         else:
             _read([statement], assigned, found)
     return assigned

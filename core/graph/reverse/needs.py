@@ -12,7 +12,7 @@ from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union, 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.adjoint import contributions
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Conditional, Guard, Item, Loop, Side, all_ops, made, walk
+from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop, Side, all_ops, made, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 
 Version = Tuple[Value, int]
@@ -165,7 +165,7 @@ class Needs:
 
     def _read_forward(self, item: Item) -> Iterable[Value]:
         """The values that an item reads, without those that it makes."""
-        if isinstance(item, Guard):
+        if isinstance(item, (Guard, Exit)):
             return [item.condition]
         found: List[Value] = []
         for inner in walk([item]):
@@ -175,6 +175,8 @@ class Needs:
                 found += inner.first + inner.next + [inner.start, inner.limit]
             elif isinstance(inner, Conditional):
                 found += [inner.condition, *inner.args]
+            elif isinstance(inner, Exit):
+                found.append(inner.condition)
         found += [index for value in found for index in self._roots.indices(value)]
         inside = set(made([item]))
         return [value for value in found if value not in inside]
@@ -208,6 +210,7 @@ class Needs:
             if isinstance(item, Loop):
                 makes.update(item.params)
                 makes.update(cast(Value, op.result) for op in item.header)
+                makes.update([] if item.is_counted else [item.limit])
             elif isinstance(item, Conditional):
                 makes.update(item.params)
             keeps = any((root, needs.versions[item][root] + 1) in versions for root in stored) or bool(makes & wanted)

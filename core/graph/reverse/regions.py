@@ -6,7 +6,7 @@ finds the region of a graph.
 
 from __future__ import annotations
 
-from typing import List, Sequence, Tuple, Union
+from typing import List, Sequence, Set, Tuple, Union
 
 from pijit.core.graph.ir import Op, Output, Value
 from pijit.core.named_tuples import NamedTuple
@@ -19,8 +19,18 @@ class Guard(NamedTuple):
     holds: bool
 
 
+class Exit(NamedTuple):
+    """The loop around it ends if ``condition`` is true, or false if not ``holds``."""
+
+    condition: Value
+    holds: bool
+
+
 class Loop:
-    """A counted loop: ``for index in range(first, limit)``.
+    """A loop: ``for index in range(start, limit)``.
+
+    The number of iterations may be known only at run time. Then exits in the body end it, and it makes ``limit``, which
+    counts complete iterations. The items after it repeat what the incomplete one does up to the exit.
 
     Attributes:
         params: the loop-carried values, without the index.
@@ -29,17 +39,18 @@ class Loop:
         items: the body; it begins with the operations of the header.
         header: the operations of the header.
         number: a number that names the loop.
+        is_counted: whether the number of iterations is known before the loop.
     """
 
-    __slots__ = ("params", "first", "next", "index", "start", "limit", "items", "header", "number")
+    __slots__ = ("params", "first", "next", "index", "start", "limit", "items", "header", "number", "is_counted")
 
     def __init__(self, index: Value, start: Value, limit: Value, carried: Sequence[Tuple[Value, Value, Value]],
-                 header: List[Op], items: List["Item"], number: int) -> None:
+                 header: List[Op], items: List["Item"], number: int, is_counted: bool = True) -> None:
         self.index, self.start, self.limit = index, start, limit
         self.params = [param for param, _, _ in carried]
         self.first = [first for _, first, _ in carried]
         self.next = [following for _, _, following in carried]
-        self.header, self.items, self.number = header, items, number
+        self.header, self.items, self.number, self.is_counted = header, items, number, is_counted
 
 
 
@@ -74,14 +85,18 @@ class Conditional:
         return [*self.then.args, *self.other.args]
 
 
-Item = Union[Op, Guard, Loop, Conditional]
+Item = Union[Op, Guard, Exit, Loop, Conditional]
 
 
 class Region(NamedTuple):
-    """A whole graph: its items, and what the function returns."""
+    """A whole graph: its items, and what the function returns.
+
+    ``repeated`` are the operations in the incomplete iterations of loops that exits leave: the loop has run them.
+    """
 
     items: List[Item]
     outputs: List[Output]
+    repeated: Set[Op]
 
 
 def walk(items: Sequence[Item]) -> List[Item]:
@@ -113,7 +128,7 @@ def made(items: Sequence[Item]) -> List[Value]:
         if isinstance(item, Op):
             found += [item.result] if item.result is not None else []
         elif isinstance(item, Loop):
-            found += [*item.params, item.index]
+            found += [*item.params, item.index] + [item.limit] * (not item.is_counted)
         elif isinstance(item, Conditional):
             found += item.params
     return found

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from typing import Collection, List, Optional, Sequence, Set, Tuple, Union, cast
 
-from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Value
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op
 from pijit.core.graph.loops import Loop as NaturalLoop
 from pijit.core.graph.loops import loops_of
 from pijit.core.graph.reverse.activity import is_float
+from pijit.core.graph.reverse.control_flow.counters import counter_of
+from pijit.core.graph.reverse.control_flow.reachability import reachable
+from pijit.core.graph.reverse.control_flow.returns import with_one_return
+from pijit.core.graph.reverse.control_flow.specialisation import inline_parameters, specialise
+from pijit.core.graph.reverse.control_flow.splitting import Splitting
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.reachability import reachable
-from pijit.core.graph.reverse.regions import Conditional, Guard, Item, Loop, Region, Side
-from pijit.core.graph.reverse.returns import with_one_return
-from pijit.core.graph.reverse.specialisation import inline_parameters, specialise
-from pijit.core.graph.reverse.splitting import Splitting
+from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop, Region, Side
+from pijit.core.graph.types import WORD
 from pijit.core.graph.verify import dominators
 
 IGNORED = frozenset(["poll"])
@@ -52,28 +54,29 @@ class _Search:
     def __init__(self, graph: Graph, loops: List[NaturalLoop], end: Block) -> None:
         self._graph, self._end = graph, end
         self._loops = {loop.header: loop for loop in loops}
-        self._splitting = Splitting(graph, set(self._loops))
+        self._splitting = Splitting(graph, loops)
         self._count = 0
 
     def whole(self) -> Region:
         items, end = self._sequence(Jump(self._graph.blocks[0], ()), None, set(self._graph.blocks))
         assert isinstance(end, Leave)
-        return Region(items, [output for output in end.exit.outputs if output.kind != "const"])
+        return Region(items, [output for output in end.exit.outputs if output.kind != "const"],
+                      self._splitting.repeated)
 
-    def _sequence(self, jump: Jump, stop: Optional[Block], within: Set[Block]) -> Tuple[List[Item], Union[Leave, Jump]]:
-        """The items from a jump on, up to a jump to ``stop``, or to the end of the graph.
+    def _sequence(self, first: Union[Jump, Block], stop: Optional[Block],
+                  within: Set[Block]) -> Tuple[List[Item], Union[Leave, Jump]]:
+        """The items from a jump or a block on, up to a jump to ``stop``, or to the end of the graph.
 
         Args:
-            jump: the jump to the first block.
+            first: the first block, or the jump to it.
             stop: the header of the loop around the sequence, or the join of the conditional around it.
             within: the blocks of the innermost loop.
         """
         items: List[Item] = []
-        end: Union[Leave, Jump, Block] = jump
+        end: Union[Leave, Jump, Block] = first
         while True:
             while isinstance(end, Jump) and end.block in self._loops and end.block is not stop:
-                loop, end = self._loop(end)
-                items.append(loop)
+                end = self._loop(end, within, items)
             if isinstance(end, Jump) and end.block is stop:
                 return items, end
             if isinstance(end, Leave):
@@ -100,15 +103,14 @@ class _Search:
                 items: List[Item]) -> Union[Jump, Block]:
         """Add a conditional, or a guard on one arm; returns the jump or the block that goes on."""
         target = self._end if stop is None else stop
-        arms = [arm for arm in (branch.then, branch.other)
-                if isinstance(arm, Jump) and target in reachable(arm.block, stop, within)]
-        for arm in branch.targets():
-            if arm not in arms and self._end in reachable(arm.block):
-                raise Irreversible("a loop that is left early")
+        arms = [arm for arm in branch.targets() if (arm.block in within or arm.block is stop)
+                and target in reachable(arm.block, stop, within)]
+        leaving = [arm for arm in branch.targets() if arm not in arms and self._end in reachable(arm.block)]
         if not arms:
             raise Irreversible("a branch that leaves the function")
         if len(arms) == 1:
-            items.append(Guard(branch.condition, arms[0] is branch.then))
+            holds = arms[0] is branch.then
+            items.append(Exit(branch.condition, not holds) if leaving else Guard(branch.condition, holds))
             return arms[0]
         join = self._join(arms, target, stop, within)
         sides, ends = [], []
@@ -136,33 +138,31 @@ class _Search:
 
     # ---- loops ----
 
-    def _loop(self, entering: Jump) -> Tuple[Loop, Jump]:
-        """The loop that a jump enters, and the jump that leaves it."""
+    def _loop(self, entering: Jump, within: Set[Block], items: List[Item]) -> Union[Jump, Block]:
+        """Add the loop that a jump enters; returns the jump or the block that goes on."""
         header, found = entering.block, self._loops[entering.block]
-        end = header.terminator
-        inside = isinstance(end, Branch) and isinstance(end.then, Jump) and end.then.block in found.body
-        if not inside or not isinstance(end.other, Jump) or end.other.block in found.body:
-            raise Irreversible("a loop that is not counted")
-        inner, back = self._sequence(end.then, header, found.body)
+        self._count += 1
+        number = self._count
+        counter = counter_of(found, entering)
+        if counter is None or any(self._end in reachable(jump.block) for block in found.body - {header}
+                                  for jump in block.terminator.targets() if jump.block not in found.body):
+            return self._uncounted(entering, within, items, number)
+        inner, back = self._sequence(header.terminator.then, header, found.body)
         assert isinstance(back, Jump)
         ops = [op for op in header.ops if op.name not in IGNORED]
-        index, start, limit = self._counter(found, end.condition, entering, back)
-        carried = [one for one in zip(header.params, entering.args, back.args) if one[0] is not index]
-        self._count += 1
-        return Loop(index, start, limit, carried, ops, cast(List[Item], list(ops)) + inner, self._count), end.other
+        carried = [one for one in zip(header.params, entering.args, back.args) if one[0] is not counter.variable]
+        items.append(Loop(*counter, carried, ops, cast(List[Item], list(ops)) + inner, number))
+        return cast(Jump, header.terminator.other)
 
-    def _counter(self, found: NaturalLoop, condition: Value, entering: Jump,
-                 back: Jump) -> Tuple[Value, Value, Value]:
-        """(index, start, limit) of a loop that counts up by 1 to a limit."""
-        made = {op.result: op for block in found.body for op in block.ops}
-        inside = set(made).union(*[block.params for block in found.body])
-        test = made.get(condition)
-        if test is not None and test.name == "compare" and test.attrs["operator"] == "<" \
-                and test.args[0] in found.header.params and test.args[1] not in inside:
-            place = found.header.params.index(test.args[0])
-            step = made.get(back.args[place])
-            if step is not None and step.name == "add" and step.args[0] is test.args[0]:
-                one = made.get(step.args[1])
-                if one is not None and one.name == "const" and one.attrs["value"] == 1:
-                    return test.args[0], entering.args[place], test.args[1]
-        raise Irreversible("a loop that is not counted")
+    def _uncounted(self, entering: Jump, within: Set[Block], items: List[Item], number: int) -> Block:
+        """Add a loop whose number of iterations is known at run time; returns the incomplete iteration after it."""
+        header, found = entering.block, self._loops[entering.block]
+        copy, loops = self._splitting.incomplete(found, within)
+        self._loops.update((loop.header, loop) for loop in loops)
+        inner, back = self._sequence(header, header, found.body)
+        assert isinstance(back, Jump)
+        index, start, limit = (self._graph.new_value(WORD) for _ in range(3))
+        carried = list(zip(header.params, entering.args, back.args))
+        items.append(Op("const", [], {"value": 0}, start))
+        items.append(Loop(index, start, limit, carried, [], inner, number, False))
+        return copy

@@ -10,8 +10,8 @@ from typing import Collection, Dict, List, Set
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
 from pijit.core.graph.ops import MOVABLE
 from pijit.core.graph.passes.simplify import rename
-from pijit.core.graph.reverse.reachability import reachable
-from pijit.core.graph.reverse.returns import types_returned
+from pijit.core.graph.reverse.control_flow.reachability import reachable
+from pijit.core.graph.reverse.control_flow.returns import types_returned
 
 
 def specialise(graph: Graph, returning: Collection[int], headers: Collection[Block]) -> bool:
