@@ -96,10 +96,18 @@ def inner(x, a):
     return s
 
 
+def stores_while(x, a):
+    u, s = x * a, x[0] * a
+    while s < 3.0:
+        s = s * 1.3
+        u[1:] = u[1:] * u[:-1] + s
+    return u.sum() * s
+
+
 CASES = [
     (newton, 0, (2.0, 1e-10)), (decay, (0, 1), (X, 1.5)), (fixed_point, (0, 1), (X, W, 100)), (march, (0, 1), (X, 0.8)),
     (until_large, (0, 1), (X, 1.5)), (returns, (0, 1), (X, 0.5)), (nested_exit, (0, 1), (X, 0.8)),
-    (inner, (0, 1), (X, 0.5))]
+    (inner, (0, 1), (X, 0.5)), (stores_while, (0, 1), (X, 0.5))]
 
 
 @pytest.mark.parametrize("f, argnums, args", CASES, ids=lambda one: getattr(one, "__name__", ""))

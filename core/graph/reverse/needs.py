@@ -173,6 +173,7 @@ class Needs:
                 found += inner.args
             elif isinstance(inner, Loop):
                 found += inner.first + inner.next + [inner.start, inner.limit]
+                found += [] if inner.until is None else [inner.until.condition]
             elif isinstance(inner, Conditional):
                 found += [inner.condition, *inner.args]
             elif isinstance(inner, Exit):

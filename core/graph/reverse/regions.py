@@ -6,7 +6,7 @@ finds the region of a graph.
 
 from __future__ import annotations
 
-from typing import List, Sequence, Set, Tuple, Union
+from typing import List, Optional, Sequence, Set, Tuple, Union
 
 from pijit.core.graph.ir import Op, Output, Value
 from pijit.core.named_tuples import NamedTuple
@@ -40,17 +40,21 @@ class Loop:
         header: the operations of the header.
         number: a number that names the loop.
         is_counted: whether the number of iterations is known before the loop.
+        until: the exit at the end of the iterations of a rotated loop, or None.
     """
 
-    __slots__ = ("params", "first", "next", "index", "start", "limit", "items", "header", "number", "is_counted")
+    __slots__ = ("params", "first", "next", "index", "start", "limit", "items", "header", "number", "is_counted",
+                 "until")
 
     def __init__(self, index: Value, start: Value, limit: Value, carried: Sequence[Tuple[Value, Value, Value]],
-                 header: List[Op], items: List["Item"], number: int, is_counted: bool = True) -> None:
+                 header: List[Op], items: List["Item"], number: int, is_counted: bool = True,
+                 until: Optional[Exit] = None) -> None:
         self.index, self.start, self.limit = index, start, limit
         self.params = [param for param, _, _ in carried]
         self.first = [first for _, first, _ in carried]
         self.next = [following for _, _, following in carried]
         self.header, self.items, self.number, self.is_counted = header, items, number, is_counted
+        self.until = until
 
 
 

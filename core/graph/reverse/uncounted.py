@@ -1,8 +1,10 @@
 """Loops whose number of iterations is known at run time only: the forward part counts iterations.
 
 The loop is a ``while True`` with exits. An iteration that an exit leaves does not count: the items after the loop
-repeat it. The arrays of rows have a fixed size in bytes, of which the system only provides the pages that rows are
-stored in. If they are full, a joint function with larger ones runs the call, and finally the tape.
+repeat it. If the only exit is at the end of the body, all iterations are complete.
+
+The arrays of rows have a fixed size in bytes, of which the system only provides the pages that rows are stored in. If
+they are full, a joint function with larger ones runs the call, and finally the tape.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ class UncountedLoops:
         forward.plain(loop.items)
         forward.move(loop.params, loop.next)
         code.line("%s = %s + 1" % (index, index))
+        if loop.until is not None:
+            self.exit(loop.until)
         code.depth -= 1
         code.line("%s = %s" % (code.name(loop.limit), index))
         if saving:

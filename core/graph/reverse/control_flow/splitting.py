@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Collection, Dict, List, Optional, Set, Tuple
+from typing import Any, Collection, Dict, List, Optional, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, SideExit, Value
 from pijit.core.graph.loops import Loop as NaturalLoop
@@ -22,11 +22,12 @@ class Splitting:
         loops: its loops. Their headers are not copied, except for iterations that leave an outer loop.
 
     Attributes:
+        blocks: all blocks.
         repeated: the operations of these iterations, which the loops have run.
     """
 
     def __init__(self, graph: Graph, loops: Collection[NaturalLoop]) -> None:
-        self._graph, self._loops, self._blocks = graph, list(loops), list(graph.blocks)
+        self._graph, self._loops, self.blocks = graph, list(loops), list(graph.blocks)
         self._jumps: Dict[Block, int] = {}
         for block in graph.blocks:
             for jump in block.terminator.targets():
@@ -64,7 +65,7 @@ class Splitting:
             the copy of the header, whose parameters are those of the header, and the copies of inner loops.
         """
         names = {param: param for param in loop.header.params}
-        before = list(self._blocks)
+        before = list(self.blocks)
         self._copied += len(loop.body)
         if self._copied > MOST_COPIED:
             raise Irreversible("too many ways through its branches")
@@ -76,13 +77,17 @@ class Splitting:
             for jump in copy.terminator.targets():
                 if jump.block is copies[loop.header]:
                     jump.block, jump.args = dead, ()
-        outside = Graph(self._graph.name)
-        outside.blocks = [block for block in before if block not in loop.body]
-        rename(outside, {value: copy for value, copy in names.items() if copy is not value})
+        self.rename_outside(loop, names, before)
         within.update(copies.values())
         return copies[loop.header], [
             NaturalLoop(copies[inner.header], {copies[block] for block in inner.body}, [], [])
             for inner in self._loops if inner.header in loop.body and inner.header is not loop.header]
+
+    def rename_outside(self, loop: NaturalLoop, names: Dict[Value, Value], blocks: Sequence[Block] = ()) -> None:
+        """Replace values in the blocks outside of a loop; ``blocks`` are those to replace them in, or () for all."""
+        outside = Graph(self._graph.name)
+        outside.blocks = [block for block in blocks or self.blocks if block not in loop.body]
+        rename(outside, {value: name for value, name in names.items() if name is not value})
 
     def _copy(self, region: Collection[Block], names: Dict[Value, Value]) -> Dict[Block, Block]:
         """Copies of blocks; ``names`` are values that replace others in them."""
@@ -98,7 +103,7 @@ class Splitting:
                         for op in block.ops]
             self.repeated.update(new for old, new in zip(block.ops, copy.ops) if old in self.repeated)
             copy.terminator = self._terminator(block.terminator, names, copies)
-        self._blocks += copies.values()
+        self.blocks += copies.values()
         return copies
 
     def _terminator(self, end: Any, names: Dict[Value, Value], copies: Dict[Block, Block]) -> Any:

@@ -6,15 +6,16 @@ conditional lead to is copied for each of them (node splitting), as in ``if a an
 
 from __future__ import annotations
 
-from typing import Collection, List, Optional, Sequence, Set, Tuple, Union, cast
+from typing import Collection, Dict, List, Optional, Sequence, Set, Tuple, Union, cast
 
-from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op
+from pijit.core.graph.ir import Block, Branch, Graph, Jump, Leave, Op, Value
 from pijit.core.graph.loops import Loop as NaturalLoop
 from pijit.core.graph.loops import loops_of
 from pijit.core.graph.reverse.activity import is_float
 from pijit.core.graph.reverse.control_flow.counters import counter_of
 from pijit.core.graph.reverse.control_flow.reachability import reachable
 from pijit.core.graph.reverse.control_flow.returns import with_one_return
+from pijit.core.graph.reverse.control_flow.rotated import values_at_exit
 from pijit.core.graph.reverse.control_flow.specialisation import inline_parameters, specialise
 from pijit.core.graph.reverse.control_flow.splitting import Splitting
 from pijit.core.graph.reverse.errors import Irreversible
@@ -144,8 +145,12 @@ class _Search:
         self._count += 1
         number = self._count
         counter = counter_of(found, entering)
-        if counter is None or any(self._end in reachable(jump.block) for block in found.body - {header}
-                                  for jump in block.terminator.targets() if jump.block not in found.body):
+        leaving = [jump for block in found.body for jump in block.terminator.targets()
+                   if jump.block not in found.body and self._end in reachable(jump.block)]
+        if counter is None or len(leaving) > 1:
+            names = values_at_exit(found, leaving, self._splitting.blocks, IGNORED)
+            if names is not None:
+                return self._rotated(entering, leaving[0], names, items, number)
             return self._uncounted(entering, within, items, number)
         inner, back = self._sequence(header.terminator.then, header, found.body)
         assert isinstance(back, Jump)
@@ -154,6 +159,26 @@ class _Search:
         items.append(Loop(*counter, carried, ops, cast(List[Item], list(ops)) + inner, number))
         return cast(Jump, header.terminator.other)
 
+    def _rotated(self, entering: Jump, leaving: Jump, names: Dict[Value, Value], items: List[Item],
+                 number: int) -> Jump:
+        """Add a rotated loop; returns the jump that leaves it. ``names``: see `values_at_exit`."""
+        header, found = entering.block, self._loops[entering.block]
+        inner, back = self._sequence(header, header, found.body)
+        assert isinstance(back, Jump)
+        self._splitting.rename_outside(found, names)
+        until = inner.pop()
+        assert isinstance(until, Exit)
+        items.append(self._counting(entering, back, inner, items, number, until))
+        return Jump(leaving.block, [names.get(arg, arg) for arg in leaving.args])
+
+    def _counting(self, entering: Jump, back: Jump, inner: List[Item], items: List[Item], number: int,
+                  until: Optional[Exit] = None) -> Loop:
+        """A loop that counts its iterations at run time; its first index is added to the items."""
+        index, start, limit = (self._graph.new_value(WORD) for _ in range(3))
+        items.append(Op("const", [], {"value": 0}, start))
+        carried = list(zip(entering.block.params, entering.args, back.args))
+        return Loop(index, start, limit, carried, [], inner, number, False, until)
+
     def _uncounted(self, entering: Jump, within: Set[Block], items: List[Item], number: int) -> Block:
         """Add a loop whose number of iterations is known at run time; returns the incomplete iteration after it."""
         header, found = entering.block, self._loops[entering.block]
@@ -161,8 +186,5 @@ class _Search:
         self._loops.update((loop.header, loop) for loop in loops)
         inner, back = self._sequence(header, header, found.body)
         assert isinstance(back, Jump)
-        index, start, limit = (self._graph.new_value(WORD) for _ in range(3))
-        carried = list(zip(header.params, entering.args, back.args))
-        items.append(Op("const", [], {"value": 0}, start))
-        items.append(Loop(index, start, limit, carried, [], inner, number, False))
+        items.append(self._counting(entering, back, inner, items, number))
         return copy
