@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins as builtins_module
 import types
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import AbstractSet, Any, Dict, List, Optional, Tuple, Union
 
 from pijit.core import _hook
 from pijit.core.asynchronous_exceptions import raise_asynchronous
@@ -59,11 +59,13 @@ class WholeGraph(NamedTuple):
         graph: the graph.
         program: the guards of the capture; they fetch the graph's inputs.
         arguments: the name of the argument that each input is, or None.
+        returning: the exits that leave the function's result.
     """
 
     graph: Graph
     program: GuardProgram
     arguments: Tuple[Optional[str], ...]
+    returning: AbstractSet[int]
 
 
 def whole_graph(state: State, roots: Tuple[Any, ...]) -> Union[WholeGraph, str]:
@@ -91,15 +93,16 @@ def _whole(result: Capture) -> Union[WholeGraph, str]:
     found = [one.captured for one in result.candidates if one.captured is not None]
     if len(found) != 1 or found[0].start != 0:
         return "it is not one segment"
-    if len(found[0].returning(result.cfg.function)) != 1:
-        return "it returns at several places"
+    returning = found[0].returning(result.cfg.function)
+    if not returning:
+        return "it does not return a value"
     inputs = entry_inputs(found[0], result.cfg.function)
     if inputs is None:
         return "its guards need its frame"
     names = result.cfg.function.varnames[:result.cfg.function.argument_count]
     program = entry_program(found, result.causes(), None, inputs)
     return WholeGraph(found[0].graph, program, tuple(
-        names[one.index] if type(one) is Local and one.index < len(names) else None for one in inputs))
+        names[one.index] if type(one) is Local and one.index < len(names) else None for one in inputs), returning)
 
 
 def prepare(state: State, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:

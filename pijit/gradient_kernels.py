@@ -1,6 +1,6 @@
 """Gradients of whole functions by kernels: calls of `grad` and `value_and_grad` that need no tape.
 
-A function that is one graph without branches gets a joint function (`core/graph/reverse`), which computes value and
+A function that is one graph gets a joint function (`core/graph/reverse`), which computes value and
 gradients, and which is jitted. Guards decide for which calls it holds. All other calls use the tape, which defines what
 a gradient is; joint functions give its bits.
 
@@ -278,7 +278,7 @@ class GradientKernels:
             shapes = {value: one.shape for value, one in zip(whole.graph.inputs, inputs) if type(one) is np.ndarray}
             limit = default_limit() if self._limit is None else self._limit
             joint = make_joint(whole.graph, [whole.graph.inputs[position] for position in wanted], shapes, limit,
-                               levels, self._has_aux)
+                               whole.returning, levels, self._has_aux)
         except Irreversible as error:
             return JointEntry(whole.program, None, why=reason("PJ510", because=str(error)))
         made: Any = jit(_function_of(joint.name, joint.source, joint.objects))

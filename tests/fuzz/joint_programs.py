@@ -1,7 +1,8 @@
 """Generated programs over arrays, whose gradients by kernels are compared with the tape's, bit for bit.
 
 `python -m tests.fuzz.joint_programs --count 500 --seed 1` runs as many programs as wanted. With `--kind loops` they
-have loops, with `--kind stencils` loops over slices of vectors.
+have loops, with `--kind stencils` loops over slices of vectors, with `--kind branches` branches in loops and beside
+them.
 """
 
 from __future__ import annotations
@@ -157,7 +158,69 @@ class StencilProgram(LoopProgram):
             self._matrix(depth - 1), self._matrix(depth - 1))
 
 
-PROGRAMS = {"": Program, "loops": LoopProgram, "stencils": StencilProgram}
+CONDITIONS = ("k % 2 == 0", "k == 1", "s > 0.5", "t < 0.8", "x[1, 2] > v[0, 0]", "s * s > s and k > 0", "v[0, 1] < 0.4",
+              "s > 0.3 or v[0, 0] > 0.5", "x[k % 4, 0] > y[0, k % 3]", "a > 1.0", "not s < 1.0")
+REBOUND = ("v = {0}", "w = {0}", "v = v * 0.5", "w = w + {0}", "v, w = w, {0}", "v = v - 0.5 * {0}")
+STORED = ("u[1:] += {0}[:-1]", "u[1:-1] = {0}[1:-1] * 0.5", "u[0] = {0}[1]", "u[...] = {0}", "u *= {0}", "u[::2] -= {0}[::2]",
+          "u += {0}", "u[:, 0] = 0.25", "u[:, 1:] = u[:, 1:] * {0}[:, :-1]")
+NUMBER = ("s = s * 0.5 + {0}.sum() * 0.1", "s += {0}[1, 2]", "s = s * s * 0.1", "t = t + a", "s = s + t", "t = s * a",
+          "s -= {0}[k % 4, 1] * t", "s = s + {0}[0, 0] / a")
+CHOICES = ("s = s if {0} else t * 0.3", "s = s * 0.5 if {0} else s + t", "t = s if {0} else t", "v = v * 0.5 if {0} else v",
+           "s = t if {0} else a", "t = x[k % 4, 1] if {0} else a * 0.5")
+
+
+class BranchProgram(LoopProgram):
+    """A function like that of `LoopProgram`, with branches in its loops and beside them."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        lines = ["def f(x, y, a, n):", "    u, v, s, t, k = x.copy(), y * 0.5, a * 1.0, a * 0.25, 0",
+                 "    w = x - %s" % self._matrix(0)]
+        if self._random.random() < 0.3:
+            lines += self._branch("    ", 0)
+        lines.append("    for k in range(n):")
+        for number in range(self._random.randint(1, 3)):
+            lines += self._statements("        ", 1, 1.0 if number == 0 else 0.3)
+        if self._random.random() < 0.15:
+            lines.append("        for j in range(2):")
+            lines += self._statements("            ", 0, 0.7)
+        if self._random.random() < 0.3:
+            lines += self._branch("    ", 0)
+        lines.append("    return (u * v).sum() + s + w[1, 1] * t")
+        self.source = "\n".join(lines) + "\n"
+
+    def _statement(self) -> str:
+        kind = self._random.random()
+        forms = REBOUND if kind < 0.35 else STORED if kind < 0.6 else NUMBER
+        return self._random.choice(forms).format(self._matrix(2))
+
+    def _statements(self, indent: str, depth: int, branches: float) -> List[str]:
+        if self._random.random() < branches:
+            return self._branch(indent, depth)
+        return [indent + self._statement()]
+
+    def _branch(self, indent: str, depth: int) -> List[str]:
+        """A branch, or a statement that chooses a value; ``depth`` is how many branches may contain it."""
+        pick, kind = self._random.choice, self._random.random()
+        if kind < 0.15:
+            return [indent + pick(CHOICES).format(pick(CONDITIONS))]
+        lines = ["%sif %s:" % (indent, pick(CONDITIONS))] + self._block(indent + "    ", depth)
+        if kind < 0.3:
+            lines += ["%selif %s:" % (indent, pick(CONDITIONS))] + self._block(indent + "    ", depth)
+        if kind < 0.7:
+            lines += [indent + "else:"] + self._block(indent + "    ", depth)
+        elif kind < 0.8 and len(indent) == 8:
+            lines += [indent + "    " + pick(("continue", "continue", "break"))]
+        return lines
+
+    def _block(self, indent: str, depth: int) -> List[str]:
+        lines: List[str] = []
+        for _ in range(self._random.randint(1, 2)):
+            lines += self._statements(indent, depth - 1, 0.3 if depth else 0.0)
+        return lines
+
+
+PROGRAMS = {"": Program, "loops": LoopProgram, "stencils": StencilProgram, "branches": BranchProgram}
 """The kinds of programs."""
 
 

@@ -297,14 +297,6 @@ def in_place(x, steps):
     return (x * x).sum()
 
 
-def alternating(x, steps):
-    y = x
-    for k in range(steps):
-        if k % 2:
-            y = y * 2.0
-    return y.sum()
-
-
 def shared(x, steps):
     a, b = x * 1.0, x * 2.0
     for _ in range(steps):
@@ -321,7 +313,7 @@ def overwritten(x):
 
 
 @pytest.mark.parametrize("f, args, text", [
-    (in_place, (X, 3), "a store into an array"), (alternating, (X, 3), "PJ510"), (shared, (X, 3), "one value twice"),
+    (in_place, (X, 3), "a store into an array"), (shared, (X, 3), "one value twice"),
     (overwritten, (X,), "overwrites elements")], ids=lambda one: getattr(one, "__name__", ""))
 def test_other_loops_use_the_tape(f, args, text):
     gradient = Gradient(f, 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Collection, Iterator, List, Sequence, Set, Tuple
 
 from pijit.core.graph.ir import Op, Value
-from pijit.core.graph.reverse.regions import Item, Loop, walk
+from pijit.core.graph.reverse.regions import Conditional, Item, Loop, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 from pijit.core.graph.types import Array, Scalar
 
@@ -42,6 +42,11 @@ def _flows(items: Sequence[Item], roots: Roots) -> Iterator[Tuple[Value, Value]]
                 if is_float(param):
                     yield roots.of(first), param
                     yield roots.of(following), param
+        elif isinstance(item, Conditional):
+            for param, one, other in zip(item.params, item.then.args, item.other.args):
+                if is_float(param):
+                    yield roots.of(one), param
+                    yield roots.of(other), param
 
 
 def active_roots(items: Sequence[Item], roots: Roots, wanted: Collection[Value], result: Value) -> Set[Value]:

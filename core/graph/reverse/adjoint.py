@@ -91,7 +91,7 @@ ADJOINTS: Dict[str, Callable[[Op], List[Contribution]]] = {
     "alloc": _nothing, "ufunc": _elementwise, "ufunc_into": _elementwise, "reduce": _reduction, "gufunc": _product,
     "product": _product, "dot": _product, "add": _operator(np.add), "sub": _operator(np.subtract),
     "mul": _operator(np.multiply), "truediv": _operator(np.divide), "neg": _operator(np.negative),
-    "power": _operator(np.power)}
+    "abs": _operator(np.absolute), "power": _operator(np.power)}
 """The contributions of each operation that has a rule. Operators of numbers have those of the ufunc."""
 
 

@@ -15,9 +15,10 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.activity import operands
 from pijit.core.graph.reverse.adjoint import Contribution, contributions
 from pijit.core.graph.reverse.code import Code
+from pijit.core.graph.reverse.conditionals import ConditionalAdjoints
 from pijit.core.graph.reverse.dims import Dim
 from pijit.core.graph.reverse.loops import LoopAdjoints
-from pijit.core.graph.reverse.regions import Item, Loop
+from pijit.core.graph.reverse.regions import Conditional, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.types import Array
@@ -39,7 +40,8 @@ class Backward:
         active: the roots that carry adjoints.
 
     Attributes:
-        shapes: the sizes of the adjoints that exist.
+        shapes: the sizes of the adjoints that exist, or may exist.
+        flags: for those that may exist, the variable that tells whether they do; see `conditionals`.
         loops: writes loops.
     """
 
@@ -47,7 +49,9 @@ class Backward:
         self.code, self.forward, self.active = code, forward, active
         self.shapes: Dict[Value, Tuple[Dim, ...]] = {}
         self._cleared: Dict[Value, Value] = {}  # by root: the view of its adjoint that is 0, once `settle` is called
+        self.flags: Dict[Value, str] = {}
         self.loops = LoopAdjoints(self)
+        self._conditionals = ConditionalAdjoints(self)
 
     def sequence(self, items: Sequence[Item]) -> None:
         """Write items from the last to the first. Each of them sees the names that it had."""
@@ -55,12 +59,22 @@ class Backward:
             self.code.now = dict(self.forward.before[item])
             if isinstance(item, Loop):
                 self.loops.write(item)
+            elif isinstance(item, Conditional):
+                self._conditionals.write(item)
             elif isinstance(item, Op):
-                if item.name in STORES:
-                    self._store(item)
-                elif item.result is not None and self._root(item.result) in self.active \
-                        and item.result not in self.code.roots.view:
-                    self._op(item)
+                self._any_op(item)
+
+    def _any_op(self, op: Op) -> None:
+        """Write an operation or a store; of those whose adjoint may not exist, with a test."""
+        target = op.args[0] if op.name in STORES else op.result
+        if target is None or self._root(target) not in self.active or op.result in self.code.roots.view:
+            return
+        root = self._root(target)
+        write = self._store if op.name in STORES else self._op
+        if root in self.flags:
+            self._conditionals.if_exists(root, lambda: write(op), op.name not in STORES)
+        else:
+            write(op)
 
     def _root(self, value: Value) -> Value:
         return self.code.roots.of(value)
@@ -215,6 +229,7 @@ class Backward:
         elif root in self.shapes and cleared is None:
             code.line("%s = %s + %s" % (g, g, part))
             self.shapes[root] = code.dims.broadcast([self.shapes[root], shape])
+            self.flags.pop(root, None)
         else:
             code.line("%s = %s%s" % (g, "0.0 + " if isinstance(operand.type, Array) else "", part))
             self.shapes[root] = shape
@@ -236,10 +251,22 @@ class Backward:
         """Drop the adjoints of values that an iteration has made."""
         for value in values:
             self.shapes.pop(value, None)
+            self.flags.pop(value, None)
             self._cleared.pop(value, None)
+
+    def move(self, source: Value, target: Value) -> None:
+        """The adjoint of a value becomes that of another one, to which nothing has flowed so far."""
+        code = self.code
+        code.line("%s = %s" % (code.adjoint(target), code.adjoint(source)))
+        self.shapes[target] = self.shapes.pop(source)
+        if source in self.flags:
+            del self.flags[source]
+            self.flags[target] = code.flag(target)
+            code.line("%s = %s" % (code.flag(target), code.flag(source)))
 
     def _start(self, root: Value) -> None:
         """Make the adjoint of a root exist, as large as the array, before it is changed in place."""
+        self.flags.pop(root, None)
         if root in self.shapes:
             self.fill(root)
         else:

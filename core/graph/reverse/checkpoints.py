@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, List, Mapping, Set
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.passes.fusion import FLOAT_LOOPS
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Loop, all_ops
+from pijit.core.graph.reverse.regions import Loop, all_ops, passed
 from pijit.core.graph.reverse.roots import STORES, Roots
 from pijit.core.graph.types import Array
 
@@ -60,6 +60,7 @@ class Checkpoints:
         roots, made = self._forward.code.roots, {op.result for op in all_ops(loop.items)}
         stored = self._forward.needs.stored_by(loop) - made
         read = {roots.of(value) for op in all_ops(loop.items) for value in op.args} - made
+        read.update(map(roots.of, passed(loop.items)))
         if not self.loops[loop].isdisjoint(read - stored):
             raise Irreversible("a loop that reads an array which stores write to afterwards")
         return list(loop.params) + sorted(stored, key=lambda value: value.id)

@@ -16,7 +16,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.array_parts import Cuts
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Item, Loop, all_ops, walk
+from pijit.core.graph.reverse.regions import Item, Loop, all_ops, passed, walk
 from pijit.core.graph.reverse.repeated_expressions import NUMBER, Facts, Lacking
 from pijit.core.graph.reverse.roots import Roots
 from pijit.core.graph.reverse.sum_sinking import Functions
@@ -37,11 +37,12 @@ MOST_LINES = 600
 """The most lines of a joint function: nested loops repeat their bodies."""
 
 
-VALUE, ADJOINT, ROWS, COUNT = "value", "adjoint", "rows", "count"
+VALUE, ADJOINT, ROWS, COUNT, FLAG = "value", "adjoint", "rows", "count", "flag"
 
 
 class Variable(NamedTuple):
-    """What a variable holds: a value, its adjoint, its saved rows, or the number of iterations that it limits."""
+    """What a variable holds: a value, its adjoint, its saved rows, the number of iterations that it limits, or whether
+    its adjoint exists."""
 
     role: str
     value: Value
@@ -56,6 +57,7 @@ class Code:
 
     Attributes:
         all_ops, all_loops: the operations and the loops of the region.
+        all_passed: what its conditionals pass to their joins.
         lines: the source.
         depth: the depth of indentation.
         objects: the objects that the source refers to, by their names.
@@ -70,6 +72,7 @@ class Code:
         self.roots, self.constants, self.dims = roots, constants, dims
         self.all_ops = all_ops(items)
         self.all_loops = [item for item in walk(items) if isinstance(item, Loop)]
+        self.all_passed = set(passed(items))
         self.inputs: Set[Value] = set()
         self.outermost: Set[Value] = set()
         self.lines: List[str] = []
@@ -143,6 +146,20 @@ class Code:
     def adjoint(self, root: Value) -> str:
         """The variable of a root's adjoint."""
         return self._variable("g%d" % root.id, ADJOINT, root)
+
+    def flag(self, root: Value) -> str:
+        """The variable that tells whether a root's adjoint exists, where that is not certain."""
+        return self._variable("h%d" % root.id, FLAG, root)
+
+    def nothing(self, root: Value) -> str:
+        """The adjoint of a root to which nothing flows: additions to it give what is added."""
+        if isinstance(root.type, Array):
+            return self.zeros(root)
+        return self.number(cast(Scalar, root.type).dtype, -0.0)
+
+    def number(self, dtype: Any, value: float) -> str:
+        """A NumPy number. Adjoints are NumPy's numbers, so that they have one type on both sides of a branch."""
+        return "%s(%r)" % (self.object(dtype.type, dtype.name), value)
 
     def object(self, value: Any, hint: str) -> str:
         """The variable of an object that the joint function refers to."""

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, Union, c
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Item, Loop
+from pijit.core.graph.reverse.regions import Conditional, Item, Loop
 from pijit.core.graph.types import Array
 from pijit.core.named_tuples import NamedTuple
 
@@ -114,6 +114,8 @@ class Dims:
         for item in items:
             if isinstance(item, Loop):
                 self._measure_loop(item, constants)
+            elif isinstance(item, Conditional):
+                self._measure_conditional(item, constants)
             elif isinstance(item, Op) and item.name in MEASURES:
                 MEASURES[item.name](self, item, constants)
             elif isinstance(item, Op) and item.result is not None and isinstance(item.result.type, Array):
@@ -128,6 +130,18 @@ class Dims:
         for number in arrays:
             for one, other in zip(self.of[loop.params[number]], self.of[loop.next[number]]):
                 self.unify(one, other)
+
+    def _measure_conditional(self, item: Conditional, constants: Mapping[Value, Any]) -> None:
+        """Arrays have the same sizes after both sides."""
+        self.measure(item.then.items, constants)
+        self.measure(item.other.items, constants)
+        for param, one, other in zip(item.params, item.then.args, item.other.args):
+            if isinstance(param.type, Array):
+                if len(self.of[one]) != len(self.of[other]):
+                    raise Irreversible("sizes that never fit")
+                for size, same in zip(self.of[one], self.of[other]):
+                    self.unify(size, same)
+                self.of[param] = tuple(map(self.found, self.of[one]))
 
     def summed(self, operand: Value, result: Value) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
         """The axes of a result over which the adjoint of an operand is summed: those that the operand lacks, and then

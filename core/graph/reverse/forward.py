@@ -73,6 +73,10 @@ def _negative(names: Names, op: Op) -> str:
     return "-" + names.name(op.args[0])
 
 
+def _absolute(names: Names, op: Op) -> str:
+    return "%s(%s)" % (names.object(abs, "abs"), names.name(op.args[0]))
+
+
 def _truth(names: Names, op: Op) -> str:
     return names.name(op.args[0]) + " != 0"
 
@@ -166,8 +170,9 @@ def _elements(names: Names, op: Op) -> str:
 FORWARD: Dict[str, Writer] = {
     "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
-    "truth": _truth, "not": _not, "select": _select, "neg": _negative, "compare": _compare, "dim": _dim,
-    "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product, "dot": _product, "view": _view,
+    "truth": _truth, "not": _not, "select": _select, "neg": _negative, "abs": _absolute,
+    "compare": _compare, "dim": _dim, "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product,
+    "dot": _product, "view": _view,
     "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag}
 """The writer of each operation that can be reversed, or that only serves others."""
 

@@ -6,24 +6,25 @@ in the tape's order and by the tape's rules, so that gradients have the tape's b
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple, cast
+from typing import Any, Collection, Dict, List, Mapping, Sequence, Set, Tuple, cast
 
 import numpy as np
 
 from pijit.core.graph.ir import Graph, Op, Value
-from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.reverse.activity import active_roots, is_float
 from pijit.core.graph.reverse.backward import FLOAT64, Backward
 from pijit.core.graph.reverse.code import ROWS, VALUE, Code
+from pijit.core.graph.reverse.control_flow.structure import region_of
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
+from pijit.core.graph.reverse.effects import check_effects
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
 from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import live_in, without_dead
 from pijit.core.graph.reverse.needs import Needs
-from pijit.core.graph.reverse.regions import Item, Loop, all_ops, region_of, walk
+from pijit.core.graph.reverse.regions import Conditional, Item, Loop, walk
 from pijit.core.graph.reverse.rematerialisation import rematerialised
 from pijit.core.graph.reverse.results import Result
-from pijit.core.graph.reverse.roots import STORES, Roots, constants_of
+from pijit.core.graph.reverse.roots import Roots, constants_of
 from pijit.core.graph.reverse.sequence import Forward
 from pijit.core.graph.types import Scalar
 from pijit.core.named_tuples import NamedTuple
@@ -34,8 +35,9 @@ class Joint(NamedTuple):
 
     The result is the value, or (value, aux).
 
-    If the graph has loops, there are two functions. The first one returns the result and what the second one takes. The
-    second one returns the gradients. So the floating-point flags of all backward operations can be ignored.
+    If the graph has loops or branches, there are two functions. The first one returns the result and what the second
+    one takes. The second one returns the gradients. So the floating-point flags of all backward operations can be
+    ignored.
 
     Attributes:
         name: its name.
@@ -51,21 +53,22 @@ class Joint(NamedTuple):
 
 
 def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]], limit: int,
-               levels: int = 1, has_aux: bool = False) -> Joint:
+               returning: Collection[int], levels: int = 1, has_aux: bool = False) -> Joint:
     """The joint function of a graph.
 
     Args:
-        graph: a captured graph whose last exit leaves the function's result. It is changed.
+        graph: a captured graph. It is changed.
         wanted: the active inputs, float arrays in C order or floats.
         shapes: the shapes of the inputs that are arrays.
         limit: the most bytes that a loop may save.
+        returning: the exits of the graph that leave the function's result.
         levels: 1: loops save all iterations; 2 or 3: they have checkpoints, and compute iterations again.
         has_aux: the result is (value, aux), and the value is differentiated; else the result is the value.
 
     Raises:
         Irreversible: the graph is not reversed; the message says why.
     """
-    region = region_of(graph)
+    region = region_of(graph, returning)
     outputs = region.outputs
     tuples = {op.result: op for op in region.items if isinstance(op, Op) and op.name == "new_tuple"}
     results = [output.value for output in outputs if output.kind == "value"]
@@ -73,7 +76,8 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
         results = list(tuples[results[0]].args)
     if len(outputs) != 1 or len(results) != 1 + has_aux or not _is_number(results[0]):
         raise Irreversible("a result that is not one number that the function computes")
-    return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels).joint()
+    return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels,
+                   region.repeated).joint()
 
 
 def _is_number(value: Value) -> bool:
@@ -88,11 +92,12 @@ class _Writer:
     """Writes one joint function."""
 
     def __init__(self, graph: Graph, items: Sequence[Item], wanted: Sequence[Value],
-                 shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int) -> None:
+                 shapes: Mapping[Value, Tuple[int, ...]], result: Result, limit: int, levels: int,
+                 repeated: Set[Op]) -> None:
         self.graph, self.items, self.wanted, self._result = graph, result.without_tuples(items), wanted, result
         self.result = result.value
         self.roots = Roots(self.items)
-        self._check_stores()
+        check_effects(self.items, self.roots, repeated)
         self.active = active_roots(self.items, self.roots, wanted, self.result)
         if not self.active.issuperset(wanted):
             raise Irreversible("nothing flows to an argument")
@@ -103,34 +108,16 @@ class _Writer:
         self.code = Code(self.items, self.roots, constants, self.dims)
         self.code.inputs, self.code.outermost = set(graph.inputs), self._outermost()
         loops = {item: set().union(*map(self.needs.stored_by, self.items[number + 1:]))
-                 for number, item in enumerate(self.items) if isinstance(item, Loop)}
+                 for number, item in enumerate(self.items) if isinstance(item, Loop) and item.is_counted}
         self.forward = Forward(self.code, self.needs, limit, loops if levels > 1 else {}, levels)
         self.backward = Backward(self.code, self.forward, self.active)
-
-    def _check_stores(self) -> None:
-        """Raise for effects, and for stores into arrays that the function does not make."""
-        made = {op.result for op in all_ops(self.items)}
-        for op in all_ops(self.items):
-            if op.name in EFFECTS and op.name not in STORES:
-                raise Irreversible("an effect (%s)" % op.name)
-            if op.name in STORES and self.roots.of(op.args[0]) not in made:
-                raise Irreversible("a store into an array that the function does not make (%s)" % op.name)
-        order = walk(self.items)
-        for loop in order:
-            if isinstance(loop, Loop):
-                later = {self.roots.of(op.args[0]) for op in order[order.index(loop):]
-                         if isinstance(op, Op) and op.name in STORES}
-                inside = {op.result for op in all_ops(loop.items)}
-                if any(self.roots.of(value) in later for value in loop.first) or any(
-                        self.roots.of(value) in self.roots.stored - inside for value in loop.next):
-                    raise Irreversible("a loop-carried array that stores write to")
 
     def _outermost(self) -> Set[Value]:
         found = set(self.graph.inputs)
         for item in self.items:
             if isinstance(item, Op) and item.result is not None:
                 found.add(item.result)
-            elif isinstance(item, Loop):
+            elif isinstance(item, (Loop, Conditional)):
                 found.update(item.params)
         return found
 
@@ -141,7 +128,7 @@ class _Writer:
         code, backward = self.code, self.backward
         self.forward.recorded(self.items, self.needs.whole, None)
         result, forward, code.lines = self._result.code(code.name), code.lines, []
-        split = bool(code.all_loops)
+        split = any(isinstance(item, (Loop, Conditional)) for item in self.items)
         code.depth += not split
         for op in [] if split else rematerialised(self.items, self.needs.whole.read, self.roots):
             self.forward.again(op)
@@ -152,6 +139,9 @@ class _Writer:
             if value not in backward.shapes:
                 raise Irreversible("nothing flows to an argument")
             backward.fill(value)
+            if value in backward.flags and isinstance(value.type, Scalar):
+                code.line("%s = %s if %s else %s" % (code.adjoint(value), code.adjoint(value), code.flag(value),
+                                                    code.number(value.type.dtype, 0.0)))
         gradients = [code.adjoint(value) for value in self.wanted]
         if not split:
             self._gather(set(gradients))
@@ -194,7 +184,8 @@ class _Writer:
 
     def _seed(self) -> str:
         dtype = cast(Scalar, self.result.type).dtype
-        return "1.0" if dtype == FLOAT64 else "%s(1.0)" % self.code.object(dtype.type, dtype.name)
+        has_branches = any(isinstance(item, Conditional) for item in walk(self.items))
+        return "1.0" if dtype == FLOAT64 and not has_branches else self.code.number(dtype, 1.0)
 
     def _checks(self) -> List[str]:
         """Tests of the sizes of inputs and of their views, at the beginning of the function."""

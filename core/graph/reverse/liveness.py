@@ -14,34 +14,52 @@ def statements_of(lines: Sequence[str]) -> List[ast.stmt]:
 
 def live_in(lines: Sequence[str]) -> List[str]:
     """The variables that lines may read before they assign them, in the order of their first reads."""
-    assigned: Set[str] = set()
     found: Dict[str, None] = {}
-    for name, is_read in _accesses(statements_of(lines)):
+    _scan(statements_of(lines), set(), found)
+    return list(found)
+
+
+def _scan(statements: Sequence[ast.stmt], assigned: Set[str], found: Dict[str, None]) -> Set[str]:
+    """Add the variables that statements may read before they assign them to ``found``.
+
+    Args:
+        statements: the statements.
+        assigned: the variables that are assigned before.
+        found: the variables.
+
+    Returns:
+        the variables that are assigned afterwards. What iterations of a loop assign counts as assigned after it: loops
+        have as many iterations as that takes.
+    """
+    assigned = set(assigned)
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            _read([statement.test], assigned, found)
+            then = _scan(statement.body, assigned, found)
+            assigned = then & _scan(statement.orelse, assigned, found)
+        elif isinstance(statement, (ast.For, ast.While)):
+            _read([statement.iter, statement.target] if isinstance(statement, ast.For) else [statement.test], assigned,
+                  found)
+            assigned = _scan(statement.body, assigned, found)
+        elif isinstance(statement, ast.Assign):
+            _read([statement.value, *statement.targets], assigned, found)
+        elif isinstance(statement, ast.AugAssign):
+            _read([statement.value], assigned, found)
+            if isinstance(statement.target, ast.Name) and statement.target.id not in assigned:
+                found[statement.target.id] = None
+            _read([statement.target], assigned, found)
+        else:
+            _read([statement], assigned, found)
+    return assigned
+
+
+def _read(nodes: Sequence[ast.AST], assigned: Set[str], found: Dict[str, None]) -> None:
+    """The same for parts of a statement; what they assign is added to ``assigned``."""
+    for name, is_read in _names(nodes):
         if not is_read:
             assigned.add(name)
         elif name not in assigned:
             found[name] = None
-    return list(found)
-
-
-def _accesses(statements: Sequence[ast.stmt]) -> Iterator[Tuple[str, bool]]:
-    """(name, whether it is read) of variables, in the order in which straight-line code accesses them."""
-    for statement in statements:
-        if isinstance(statement, ast.Assign):
-            yield from _names([statement.value, *statement.targets])
-        elif isinstance(statement, ast.AugAssign):
-            yield from _names([statement.value])
-            if isinstance(statement.target, ast.Name):
-                yield statement.target.id, True
-            yield from _names([statement.target])
-        elif isinstance(statement, ast.For):
-            yield from _names([statement.iter, statement.target])
-            yield from _accesses(statement.body)
-        elif isinstance(statement, ast.If):
-            yield from _names([statement.test])
-            yield from _accesses(statement.body)
-        else:
-            yield from _names([statement])
 
 
 def _names(nodes: Sequence[ast.AST]) -> Iterator[Tuple[str, bool]]:

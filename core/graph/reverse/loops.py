@@ -15,7 +15,7 @@ from pijit.core.graph.ir import Value
 from pijit.core.graph.reverse.errors import Irreversible
 from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import without_dead
-from pijit.core.graph.reverse.regions import Loop, all_ops, walk
+from pijit.core.graph.reverse.regions import Loop, all_ops, made, passed
 from pijit.core.graph.reverse.sum_sinking import sink_sums
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ class LoopAdjoints:
         carried = [(param, following) for param, following in zip(loop.params, loop.next)
                    if param in backward.active and param in shapes]
         kept = {param: shapes.pop(param) for param, _ in carried}
+        flags = {param for param, _ in carried if backward.flags.pop(param, "")}
         moved: List[Tuple[Value, Value]] = []
         added: List[Tuple[Value, Value]] = []
         targets: Set[Value] = set()
@@ -156,22 +157,24 @@ class LoopAdjoints:
             (moved if root is following else added).append((param, following))
         left = [code.adjoint(roots.of(following)) for _, following in moved]
         right = [code.adjoint(param) for param, _ in moved]
-        left += [code.fresh("q") for _ in added]
+        names = [code.fresh("q") for _ in added]
+        left += names + [code.flag(roots.of(following)) for param, following in moved if param in flags]
         right += [code.adjoint(param) for param, _ in added]
+        right += [code.flag(param) for param, _ in moved if param in flags]
         if left and left != right:
             code.line("%s = %s" % (", ".join(left), ", ".join(right)))
         for param, following in moved:
             shapes[roots.of(following)] = kept[param]
-        for (param, following), name in zip(added, left[len(moved):]):
+            if param in flags:
+                backward.flags[following] = code.flag(following)
+        for (param, following), name in zip(added, names):
+            if param in flags:
+                raise Irreversible("a loop that carries a view to which nothing may flow")
             backward.add(following, name, kept[param])
 
     def _made(self, loop: Loop) -> Set[Value]:
         """What the body makes."""
-        made = {op.result for op in all_ops(loop.items) if op.result is not None}
-        for item in walk(loop.items):
-            if isinstance(item, Loop):
-                made.update(item.params)
-        return made
+        return set(made(loop.items))
 
     # ---- before the first iteration ----
 
@@ -186,7 +189,7 @@ class LoopAdjoints:
         root = roots.of(first)
         if root is not first or root in roots.viewed or loop.first.count(first) > 1:
             return True
-        return any(first in op.args for op in code.all_ops) or any(
+        return first in code.all_passed or any(first in op.args for op in code.all_ops) or any(
             first in other.first + other.next for other in code.all_loops if other is not loop)
 
     def _alias(self, loop: Loop) -> None:
@@ -202,8 +205,7 @@ class LoopAdjoints:
             if param in backward.shapes:
                 if first in backward.shapes or roots.of(first) is not first:
                     raise Irreversible("a loop that carries one value twice, or a value of outside")
-                code.line("%s = %s" % (code.adjoint(first), code.adjoint(param)))
-                backward.shapes[first] = backward.shapes.pop(param)
+                backward.move(param, first)
         roots.alias.update(aliases)
         viewed = {roots.of(first) for param, first in aliases.items() if param in roots.viewed}
         for value in viewed - roots.viewed:
@@ -219,12 +221,11 @@ class LoopAdjoints:
 
     def _give_back(self, loop: Loop) -> None:
         """The adjoints that are left belong to the values before the loop."""
-        backward, code = self._backward, self._backward.code
+        backward = self._backward
         for param, first in zip(loop.params, loop.first):
             if param in backward.shapes and first in backward.active:
-                code.line("%s = %s" % (code.adjoint(first), code.adjoint(param)))
-                backward.shapes[first] = backward.shapes.pop(param)
-            backward.shapes.pop(param, None)
+                backward.move(param, first)
+            backward.forget([param])
 
     # ---- adjoints between iterations ----
 
@@ -232,6 +233,7 @@ class LoopAdjoints:
         """The roots that exist between iterations and may get contributions in the loop."""
         roots = self._backward.code.roots
         found = {roots.of(arg) for op in all_ops(loop.items) for arg in op.args}
+        found.update(map(roots.of, passed(loop.items)))
         return (found | set(loop.params)) - self._made(loop)
 
     def _fill(self, loop: Loop) -> None:
@@ -240,6 +242,7 @@ class LoopAdjoints:
             if value in self._backward.shapes:
                 self._backward.fill(value)
 
-    def _present(self, loop: Loop) -> Set[Value]:
-        """Which of these adjoints exist."""
-        return self._outside(loop) & set(self._backward.shapes)
+    def _present(self, loop: Loop) -> Tuple[Set[Value], Set[Value]]:
+        """Which of these adjoints exist or may exist, and which may exist."""
+        found = self._outside(loop) & set(self._backward.shapes)
+        return found, found & set(self._backward.flags)

@@ -7,12 +7,12 @@ values of the body are computed again.
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple, cast
+from typing import Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union, cast
 
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.adjoint import contributions
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.reverse.regions import Guard, Item, Loop, all_ops, walk
+from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop, Side, all_ops, made, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 
 Version = Tuple[Value, int]
@@ -57,11 +57,13 @@ class Needs:
         whole: the needs of the outermost sequence.
         read_after: the indices and the results of loop headers that are read after their loop.
         of: the needs of each loop's body.
+        sides: the needs of both sides of each conditional.
     """
 
     def __init__(self, items: Sequence[Item], roots: Roots, active: Set[Value], results: Set[Value]) -> None:
         self._roots, self._active = roots, active
         self.of: Dict[Loop, SequenceNeeds] = {}
+        self.sides: Dict[Conditional, Tuple[SequenceNeeds, SequenceNeeds]] = {}
         self.read_after = _read_after(items, results)
         self.whole = self._analysed(items)
 
@@ -72,15 +74,18 @@ class Needs:
         return [param for param in loop.params if param in wanted] + sorted(
             needs.roots, key=lambda value: value.id)
 
-    def is_active(self, loop: Loop) -> bool:
-        """Whether adjoints flow through a loop."""
-        return any(self._adjoint_flows(op) for op in all_ops(loop.items))
+    def is_active(self, item: Union[Loop, Conditional]) -> bool:
+        """Whether adjoints flow through a loop or a conditional."""
+        return any(self._adjoint_flows(op) for op in all_ops([item])) or any(
+            param in self._active for one in walk([item]) if isinstance(one, Conditional) for param in one.params)
 
     def _adjoint_flows(self, op: Op) -> bool:
         target = op.args[0] if op.name in STORES else op.result
         return target is not None and self._roots.of(target) in self._active
 
-    def _analysed(self, items: Sequence[Item], loop: Optional[Loop] = None) -> SequenceNeeds:
+    def _analysed(self, items: Sequence[Item], loop: Optional[Loop] = None,
+                  also: Sequence[Value] = ()) -> SequenceNeeds:
+        """The needs of a sequence; its backward part begins by reading ``also``."""
         needs = SequenceNeeds()
         needs.written = self._stored_in(items)
         for item in items:
@@ -89,10 +94,13 @@ class Needs:
                 single = {self._roots.of(op.args[0]) for op in all_ops(item.items) if op.name == "store"}
                 if single & self.of[item].roots:
                     raise Irreversible("a loop that overwrites elements that its gradient needs")
+            elif isinstance(item, Conditional):
+                then, other = (self._analysed(side.items, also=self._indices(side)) for side in item.sides)
+                self.sides[item] = then, other
         self._number(items, needs)
         reading = {item: list(self._read_backward(item)) for item in items}
         needs.read = {value for found in reading.values() for value, _ in found}
-        self._keep(items, needs, reading, self._carried(loop, needs) if loop is not None else {})
+        self._keep(items, needs, reading, self._carried(loop, needs) if loop is not None else {}, also)
         for item in items:
             for value, after in reading[item]:
                 root = self._roots.of(value)
@@ -101,9 +109,14 @@ class Needs:
                     needs.preserved.add((root, needs.versions[item][root] + stores))
         return needs
 
+    def _indices(self, side: Side) -> List[Value]:
+        """The numbers in the paths of what a side passes to the join."""
+        return [index for value in side.args for index in self._roots.indices(value)]
+
     def _carried(self, loop: Loop, needs: SequenceNeeds) -> Dict[Value, Value]:
         """The values of a body that the next iteration's saved row has, with the loop-carried value."""
-        made = {op.result for op in loop.items if isinstance(op, Op)}
+        made = {op.result for op in loop.items if isinstance(op, Op)}.union(
+            *(item.params for item in loop.items if isinstance(item, Conditional)))
         return {following: param for param, following in zip(loop.params, loop.next)
                 if following in made and following.type == param.type and self._roots.of(following) is following
                 and following not in self._roots.stored and following not in self._roots.viewed}
@@ -144,31 +157,39 @@ class Needs:
                 yield root, False
             yield item.limit, False
             yield item.start, False
+        elif isinstance(item, Conditional) and self.is_active(item):
+            yield item.condition, False
+            for side, inner in zip(item.sides, self.sides[item]):
+                outside = inner.values.union(inner.roots, self._indices(side)).difference(made(side.items))
+                yield from ((value, False) for value in outside)
 
     def _read_forward(self, item: Item) -> Iterable[Value]:
         """The values that an item reads, without those that it makes."""
-        if isinstance(item, Guard):
+        if isinstance(item, (Guard, Exit)):
             return [item.condition]
-        made = {inner.result for inner in all_ops([item])}
         found: List[Value] = []
         for inner in walk([item]):
             if isinstance(inner, Op):
                 found += inner.args
-                for value in inner.args:
-                    found += self._roots.indices(value)
             elif isinstance(inner, Loop):
-                made.update(inner.params)
-                made.add(inner.index)
                 found += inner.first + inner.next + [inner.start, inner.limit]
-        return [value for value in found if value not in made]
+                found += [] if inner.until is None else [inner.until.condition]
+            elif isinstance(inner, Conditional):
+                found += [inner.condition, *inner.args]
+            elif isinstance(inner, Exit):
+                found.append(inner.condition)
+        found += [index for value in found for index in self._roots.indices(value)]
+        inside = set(made([item]))
+        return [value for value in found if value not in inside]
 
     def _keep(self, items: Sequence[Item], needs: SequenceNeeds,
-              reading: Dict[Item, List[Tuple[Value, bool]]], carried: Dict[Value, Value]) -> None:
+              reading: Dict[Item, List[Tuple[Value, bool]]], carried: Dict[Value, Value],
+              also: Sequence[Value]) -> None:
         """Find the items that make needed values, and the needed values from outside; from the last item on.
 
         Values in ``carried`` are not made: they are saved for the next iteration.
         """
-        wanted: Set[Value] = set()
+        wanted: Set[Value] = set(also)
         versions: Set[Version] = set()
 
         def want(value: Value, item: Item, after: bool = False) -> None:
@@ -190,6 +211,9 @@ class Needs:
             if isinstance(item, Loop):
                 makes.update(item.params)
                 makes.update(cast(Value, op.result) for op in item.header)
+                makes.update([] if item.is_counted else [item.limit])
+            elif isinstance(item, Conditional):
+                makes.update(item.params)
             keeps = any((root, needs.versions[item][root] + 1) in versions for root in stored) or bool(makes & wanted)
             if not keeps and not (isinstance(item, Loop) and self.is_active(item)):
                 continue
@@ -199,10 +223,9 @@ class Needs:
                 want(value, item)
             if isinstance(item, Op) and item.name in STORES:
                 want(item.args[0], item)
-        made = {op.result for op in all_ops(items)}
-        made.update(param for item in walk(items) if isinstance(item, Loop) for param in [*item.params, item.index])
-        needs.values = {value for value in wanted if value not in made and value not in needs.written}
-        needs.roots = {root for root, number in versions if number == 0 and root not in made}
+        inside = set(made(items))
+        needs.values = {value for value in wanted if value not in inside and value not in needs.written}
+        needs.roots = {root for root, number in versions if number == 0 and root not in inside}
 
 
 def _read_after(items: Sequence[Item], results: Set[Value]) -> Set[Value]:
@@ -212,10 +235,13 @@ def _read_after(items: Sequence[Item], results: Set[Value]) -> Set[Value]:
         if isinstance(loop, Loop):
             inside = set(all_ops(loop.items))
             outside = {arg for op in all_ops(items) if op not in inside for arg in op.args} | results
+            contained = set(walk(loop.items))
+            outside.update(value for item in walk(items) if isinstance(item, Conditional) and item not in contained
+                           for value in item.args)
             for other in walk(items):
                 if isinstance(other, Loop) and other is not loop:
                     outside.update(other.first + other.next + [other.start, other.limit])
-                elif isinstance(other, Guard):
+                elif isinstance(other, (Guard, Conditional)):
                     outside.add(other.condition)
             found |= {loop.index, *(cast(Value, op.result) for op in loop.header)} & outside
     return found

@@ -16,8 +16,9 @@ from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import OtherShapes, TooLarge
 from pijit.core.graph.reverse.forward import expression, statement
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
-from pijit.core.graph.reverse.regions import Guard, Item, Loop
+from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
+from pijit.core.graph.reverse.uncounted import UncountedLoops
 from pijit.core.graph.types import Array, Scalar
 
 
@@ -51,6 +52,7 @@ class Forward:
                  levels: int) -> None:
         self.code, self.needs, self._limit = code, needs, limit
         self.checkpoints = Checkpoints(self, checkpointed, levels)
+        self._uncounted = UncountedLoops(self, limit, levels)
         self.before: Dict[Item, Dict[Value, str]] = {}
         self.after: Dict[Item, Dict[Value, str]] = {}
 
@@ -61,6 +63,10 @@ class Forward:
                 self._op(item)
             elif isinstance(item, Loop):
                 self._loop(item, False)
+            elif isinstance(item, Conditional):
+                self._conditional(item)
+            elif isinstance(item, Exit):
+                self._uncounted.exit(item)
             else:
                 self._guard(item)
 
@@ -82,7 +88,9 @@ class Forward:
                     self._op(item)
                 elif isinstance(item, Loop):
                     self._loop(item, self.needs.is_active(item))
-                elif kept is None:
+                elif isinstance(item, Conditional):
+                    self._conditional(item)
+                elif isinstance(item, Guard) and kept is None:
                     self._guard(item)
             self.after[item] = dict(self.code.now)
 
@@ -102,9 +110,10 @@ class Forward:
         self.code.line("%s = %s" % (self.code.name(cast(Value, op.result)), expression(self.code, op)))
 
     def _guard(self, guard: Guard) -> None:
-        self._require(("not %s" if guard.holds else "%s") % self.code.name(guard.condition))
+        self.require(("not %s" if guard.holds else "%s") % self.code.name(guard.condition))
 
-    def _require(self, fails: str, error: Type[OtherShapes] = OtherShapes) -> None:
+    def require(self, fails: str, error: Type[OtherShapes] = OtherShapes) -> None:
+        """Write that a call which fails a test leaves the joint function."""
         self.code.line("if %s:" % fails)
         self.code.line("    raise %s" % self.code.object(error, error.__name__))
 
@@ -113,11 +122,23 @@ class Forward:
         if op.name in STORES:
             code.line(statement(code, op))
         elif op.result is None:  # an exit unless the condition holds
-            self._require("not %s" % code.name(op.args[0]))
+            self.require("not %s" % code.name(op.args[0]))
         elif op.result not in code.constants:
             stays = op.result in code.roots.view and code.roots.of(op.result) in code.roots.stored
             if not stays:
                 code.line("%s = %s" % (code.name(op.result), expression(code, op)))
+
+    def _conditional(self, item: Conditional) -> None:
+        """Write a conditional. Its backward part computes again what it needs of the side that was taken."""
+        for word, side in zip(("if %s:" % self.code.name(item.condition), "else:"), item.sides):
+            self.code.line(word)
+            self.code.depth += 1
+            start = len(self.code.lines)
+            self.plain(side.items)
+            self.move(item.params, side.args)
+            if len(self.code.lines) == start:
+                self.code.line("pass")
+            self.code.depth -= 1
 
     # ---- loops ----
 
@@ -129,9 +150,12 @@ class Forward:
     def _loop(self, loop: Loop, saving: bool) -> None:
         """Write a loop; ``saving``: it saves what its backward part needs."""
         code = self.code
+        if not loop.is_counted:
+            self._uncounted.write(loop, saving)
+            return
         if saving:
             code.line("%s = %s - %s" % (code.count(loop), code.name(loop.limit), code.name(loop.start)))
-            self._require("%s < %s" % (code.count(loop), self.least_name(loop)))
+            self.require("%s < %s" % (code.count(loop), self.least_name(loop)))
             self._allocate(loop)
         self.move(loop.params, loop.first)
         code.line("for %s in range(%s, %s):" % (code.name(loop.index), code.name(loop.start), code.name(loop.limit)))
@@ -155,7 +179,7 @@ class Forward:
             saved = []
         if saved:
             limit = self._limit if self.checkpoints.loops else min(self._limit, most_kept(loop, code.roots))
-            self._require("%s * (%s) > %d" % (code.count(loop), self.bytes_of(saved), limit), TooLarge)
+            self.require("%s * (%s) > %d" % (code.count(loop), self.bytes_of(saved), limit), TooLarge)
         for value in saved:
             one_more = " + 1" * (value in self.needs.of[loop].following.values())
             self.allocate(code.rows(loop, value), value, code.count(loop) + one_more)
@@ -167,7 +191,7 @@ class Forward:
 
     def limit(self, size: str) -> None:
         """Write a test of the bytes that a loop saves."""
-        self._require("%s > %d" % (size, self._limit), TooLarge)
+        self.require("%s > %d" % (size, self._limit), TooLarge)
 
     def allocate(self, name: str, value: Value, count: str) -> None:
         """Write the allocation of rows for a value."""

@@ -1,0 +1,67 @@
+"""Effects of a region: those that joint functions do not have, and stores into arrays that have two names."""
+
+from __future__ import annotations
+
+from typing import Collection, List, Sequence, Set
+
+from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.ops import EFFECTS
+from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.regions import Conditional, Item, Loop, all_ops, made, walk
+from pijit.core.graph.reverse.roots import STORES, Roots
+
+
+def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op]) -> None:
+    """Check that the only effects are stores into arrays that the function makes and that have one name.
+
+    Args:
+        items: the region.
+        roots: its roots.
+        repeated: the operations that run twice, see `Region`.
+
+    Raises:
+        Irreversible: there are others.
+    """
+    again = {op.result for op in repeated}
+    inside = {op.result for op in all_ops(items)}
+    for op in all_ops(items):
+        if op.name in EFFECTS and op.name not in STORES:
+            raise Irreversible("an effect (%s)" % op.name)
+        if op.name in STORES and roots.of(op.args[0]) not in inside:
+            raise Irreversible("a store into an array that the function does not make (%s)" % op.name)
+        if op.name in STORES and op in repeated and roots.of(op.args[0]) not in again:
+            raise Irreversible("a store in an iteration that leaves its loop")
+    order = walk(items)
+    for number, item in enumerate(order):
+        if isinstance(item, Loop):
+            later = _stored(order[number:], roots)
+            if any(roots.of(value) in later for value in item.first) or any(
+                    roots.of(value) in roots.stored.difference(made(item.items)) for value in item.next):
+                raise Irreversible("a loop-carried array that stores write to")
+    _check_joins(items, roots, set())
+
+
+def _stored(items: Sequence[Item], roots: Roots) -> Set[Value]:
+    return {roots.of(op.args[0]) for op in all_ops(items) if op.name in STORES}
+
+
+def _check_joins(items: Sequence[Item], roots: Roots, later: Set[Value]) -> None:
+    """Raise if stores write to an array after a join has given it a second name.
+
+    Args:
+        items: a sequence.
+        roots: the roots of its region.
+        later: the roots that are stored into after the sequence.
+    """
+    following: List[Set[Value]] = []
+    for item in reversed(items):
+        following.append(set(later))
+        later = later | _stored([item], roots)
+    for item, stored in zip(items, reversed(following)):
+        if isinstance(item, Loop):
+            _check_joins(item.items, roots, stored | (_stored(item.items, roots).difference(made(item.items))))
+        elif isinstance(item, Conditional):
+            for side in item.sides:
+                _check_joins(side.items, roots, stored)
+            if any(roots.of(value) in stored for value in [*item.params, *item.args]):
+                raise Irreversible("a branch that chooses an array which stores write to")
