@@ -44,6 +44,7 @@ HANDLERS = {
     "graph/reverse/adjoint.py": ["ADJOINTS"],
     "graph/reverse/dims.py": ["MEASURES"],
     "graph/reverse/forward.py": ["FORWARD", "STATEMENTS"],
+    "kernel/plan/array_layouts.py": ["_DERIVED"],
     "kernel/plan/shape_classes.py": ["_DERIVED", "_KEEPS_TRUTH"],
     "kernel/emit/array_ops.py": ["ARRAY_OPERATIONS"],
     "kernel/emit/kernel_emitter.py": ["_SPECIAL"],

@@ -159,6 +159,7 @@ def test_nothing_leaks(made):
     assert sys.getallocatedblocks() - before < 200
 
 
+@pytest.mark.skipif(sys.getallocatedblocks() == 0, reason="objects are not on Python's own heap")
 def test_the_cache_is_bounded(made):
     """At most 16 x 8 arrays are kept."""
     held = [made(np.arange(float(size))) for size in range(1, 129) for _ in range(10)]

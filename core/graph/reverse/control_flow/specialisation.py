@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Collection, Dict, List, Set
 
 from pijit.core.graph.ir import Block, Branch, Graph, Jump, Op, Value
-from pijit.core.graph.ops import MOVABLE
+from pijit.core.graph.ops import KEEPS_TRUTH, MOVABLE
 from pijit.core.graph.passes.simplify import rename
 from pijit.core.graph.reverse.control_flow.reachability import reachable
 from pijit.core.graph.reverse.control_flow.returns import types_returned
@@ -30,7 +30,7 @@ def specialise(graph: Graph, returning: Collection[int], headers: Collection[Blo
 
     def is_known(value: Value) -> bool:
         op = made.get(value)
-        known = op is not None and (op.name in MOVABLE or op.name in ("dim", "flag", "truth"))
+        known = op is not None and (op.name in MOVABLE or op.name in KEEPS_TRUTH or op.name == "dim")
         return value in inputs or known and all(map(is_known, op.args))  # type: ignore[union-attr]
 
     count = 0
