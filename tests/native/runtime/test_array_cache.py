@@ -129,7 +129,7 @@ def test_what_was_changed_is_new_again(made, change):
         assert again[:3].tobytes() == times(x).tobytes()
 
 
-def test_subclasses_end_as_ever(made):
+def test_subclasses_end_as_before(made):
     class Mine(np.ndarray):
         def __del__(self):
             told.append(1)

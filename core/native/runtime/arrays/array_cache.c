@@ -6,7 +6,7 @@
  *
  * The end of an array is the tp_dealloc of numpy.ndarray. array_cache_start puts array_end before NumPy's function. It
  * keeps exact arrays that have the handler of large_results.h, which only kernels give, and that look like new ones:
- * they own their memory, and nobody has a view, a buffer or a weak reference. All others end as ever. */
+ * they own their memory, and nobody has a view, a buffer or a weak reference. All others end as before. */
 #include "runtime/arrays/array_cache.h"
 #include "runtime/arrays/buffer_pool.h"
 #include "runtime/arrays/free_lists_inl.h"
