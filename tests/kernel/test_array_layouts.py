@@ -48,6 +48,14 @@ def test_steps_of_slices_give_strides(step, kind):
     assert layout.strides == (8 * step,) and layout.last_stride == kind
 
 
+def test_bounds_that_are_copies_of_one_value_are_equal():
+    b = Graphs("f", C1, WORD)
+    x, n = b.inputs
+    views = [b.view(x, C1, ("sv--",), b.op("same", WORD, n)) for _ in range(2)]
+    one, other = b.layouts(*views)
+    assert are_one(one, other)
+
+
 def test_equal_slices_are_the_same_elements():
     b = Graphs("f", C2, WORD, WORD)
     x, m, n = b.inputs

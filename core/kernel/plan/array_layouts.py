@@ -155,8 +155,8 @@ class ArrayLayouts:
                 self._numbers[result] = self.of[op.args[0]].shape[op.attrs["axis"]]
             elif op.name in ("same", "flag") and op.args[0] in self.constants:
                 self.constants[result] = self.constants[op.args[0]]
-            elif op.name == "same" and op.args[0] in self._numbers:
-                self._numbers[result] = self._numbers[op.args[0]]
+            elif op.name == "same":
+                self._numbers[result] = self.number(op.args[0])
             return
         derive = _elementwise if op.name in ELEMENTWISE else _DERIVED.get(op.name)
         self.of[result] = derive(self, op) if derive is not None else self.made(result)
