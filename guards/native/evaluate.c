@@ -4,6 +4,7 @@
  *   check_inl.h       the conditions
  *   program.h         the step list and the type Program
  *   walk.c            one evaluation
+ *   local_checks.h    programs that only look at the types and layouts of roots
  *   cache.h           the type EntryCache
  *   roots.h           roots from Python's arguments
  *   mirror.h          comparison with the Python twin
@@ -50,6 +51,12 @@ api_program_is_scoped(PyObject *program)
     return ((ProgramObject *)program)->scoped;
 }
 
+static const LocalChecks *
+api_program_local_checks(PyObject *program)
+{
+    return ((ProgramObject *)program)->local_checks;
+}
+
 static int
 api_program_has_code(PyObject *program, int (*ask)(PyCodeObject *code))
 {
@@ -88,8 +95,8 @@ api_is_cache(PyObject *object)
 }
 
 static GuardsAPI api = {
-    GUARDS_API_VERSION, api_program_check, api_program_fetch_count, api_program_is_scoped, api_program_has_code,
-    api_cache_lookup,   api_cache_payload, api_is_program,          api_is_cache,
+    GUARDS_API_VERSION,   api_program_check, api_program_fetch_count, api_program_is_scoped, api_program_local_checks,
+    api_program_has_code, api_cache_lookup,  api_cache_payload,       api_is_program,        api_is_cache,
 };
 
 /* ---- the module ---------------------------------------------------------------------------------------- */

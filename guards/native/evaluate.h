@@ -16,9 +16,10 @@
 #define PIJIT_GUARDS_EVALUATE_H
 
 #define PY_SSIZE_T_CLEAN
+#include "local_checks.h"
 #include <Python.h>
 
-#define GUARDS_API_VERSION 5
+#define GUARDS_API_VERSION 6
 #define GUARDS_MODULE "pijit.guards._evaluate"
 #define GUARDS_API_CAPSULE GUARDS_MODULE "._C_API"
 
@@ -44,6 +45,9 @@ typedef struct {
 
     /* Whether a program looks in the globals or builtins; else program_check may get NULL for them. */
     int (*program_is_scoped)(PyObject *program);
+
+    /* The program as local checks, borrowed from it; NULL if it looks at more than the types and layouts of roots. */
+    const LocalChecks *(*program_local_checks)(PyObject *program);
 
     /* Whether `ask` returns true for a code object that a guard of a program compares with. */
     int (*program_has_code)(PyObject *program, int (*ask)(PyCodeObject *code));

@@ -1,10 +1,34 @@
-/* Comparison of an evaluation with GuardProgram.compare_with_twin. */
+/* Comparison of an evaluation with GuardProgram.compare_with_twin, and with the local checks of the program. */
 #include "mirror.h"
+#include "local_checks_inl.h"
 #include "roots.h"
 
 int mirror_enabled = 0;
 
 static Count mirror_disagreements = 0;
+
+/* Whether local checks pass and fetch as the program; 1 without local checks. */
+static int
+local_checks_agree(const ProgramObject *self, const Roots *roots, int passed, PyObject *const *fetched)
+{
+    if (self->local_checks == NULL || self->retired) {
+        return 1;
+    }
+    PyObject **found = PyMem_Calloc((size_t)self->nresults + 1, sizeof(PyObject *)); /* owned; its items are borrowed */
+    if (found == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    int agree = local_checks_match(self->local_checks, roots->values, roots->nvalues, found) == passed;
+    for (Py_ssize_t i = 0; passed && agree && fetched != NULL && i < self->nresults; i++) {
+        agree = found[i] == fetched[i];
+    }
+    PyMem_Free(found);
+    if (!agree) {
+        PyErr_Format(PyExc_AssertionError, "the local checks of %R disagree with the program", (PyObject *)self);
+    }
+    return agree;
+}
 
 int
 mirror_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObject **fetched)
@@ -13,7 +37,7 @@ mirror_compare(ProgramObject *self, const Roots *roots, Py_ssize_t failed, PyObj
     PyObject *answer = NULL;                                                    /* owned */
     PyObject *values = roots_as_list(roots);                                    /* owned */
     PyObject *found = objects_as_list(passed ? fetched : NULL, self->nresults); /* owned */
-    if (values != NULL && found != NULL) {
+    if (values != NULL && found != NULL && local_checks_agree(self, roots, passed, fetched)) {
         answer = PyObject_CallMethod(
             (PyObject *)self, "compare_with_twin", "OOOOnO", values, roots->globals != NULL ? roots->globals : Py_None,
             roots->builtins != NULL ? roots->builtins : Py_None, passed ? Py_True : Py_False, failed, found);

@@ -167,7 +167,7 @@ program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_NoMemory();
         goto error;
     }
-    if (steps_fill(self, steps) < 0 || results_fill(self, results) < 0) {
+    if (steps_fill(self, steps) < 0 || results_fill(self, results) < 0 || local_checks_make(self) < 0) {
         goto error;
     }
     return (PyObject *)self;
@@ -199,6 +199,7 @@ program_dealloc(ProgramObject *self)
     PyMem_Free(self->steps);
     PyMem_Free(self->results);
     PyMem_Free(self->failures);
+    local_checks_free(self->local_checks);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 

@@ -17,6 +17,7 @@
 #ifndef PIJIT_GUARDS_PROGRAM_H
 #define PIJIT_GUARDS_PROGRAM_H
 
+#include "local_checks.h"
 #include "roots.h"
 
 enum {
@@ -93,8 +94,9 @@ typedef struct {
     Count *failures;        /* owned: per guard */
     Py_ssize_t last_failed; /* index of the guard that failed last, or -1 */
     Count hits, misses;
-    char scoped;  /* whether a step looks in the globals or builtins */
-    char retired; /* whether retire() was called */
+    LocalChecks *local_checks; /* owned, or NULL: the program looks at more than the types and layouts of roots */
+    char scoped;               /* whether a step looks in the globals or builtins */
+    char retired;              /* whether retire() was called */
 } ProgramObject;
 
 extern PyTypeObject ProgramType;
@@ -104,6 +106,11 @@ int program_is_dead(const ProgramObject *self);
 
 /* Whether `ask` returns true for a code object that a guard of the program compares with. */
 int program_has_code(const ProgramObject *self, int (*ask)(PyCodeObject *code));
+
+/* local_checks.c: make the table of a program whose steps and results are filled, if it has one; 0, or -1 with an
+ * exception set. */
+int local_checks_make(ProgramObject *program);
+void local_checks_free(LocalChecks *self);
 
 /* walk.c: 1: passed, `fetched` is filled with NEW references (unless it is NULL); 0: a guard failed; -1 with an exception
  * set, only in mirror mode or out of memory. */

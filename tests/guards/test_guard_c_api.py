@@ -22,6 +22,7 @@ class GuardsAPI(ctypes.Structure):
         ("program_check", ctypes.PYFUNCTYPE(ctypes.c_int, P, P, N, P, P, P)),
         ("program_fetch_count", ctypes.PYFUNCTYPE(N, P)),
         ("program_is_scoped", ctypes.PYFUNCTYPE(ctypes.c_int, P)),
+        ("program_local_checks", ctypes.PYFUNCTYPE(P, P)),
         ("program_has_code", ctypes.PYFUNCTYPE(ctypes.c_int, P, P)),
         ("cache_lookup", ctypes.PYFUNCTYPE(P, P, P, N, P, P, P)),
         ("cache_payload", ctypes.PYFUNCTYPE(P, P, N)),
@@ -76,7 +77,7 @@ def check(program, values, globals=None, builtins=None):
 
 def test_version_and_kinds():
     program, cache = GuardProgram([]), EntryCache(1)
-    assert api.version == 5
+    assert api.version == 6
     assert [api.is_program(id(thing)) for thing in (program, cache, None)] == [1, 0, 0]
     assert [api.is_cache(id(thing)) for thing in (program, cache, None)] == [0, 1, 0]
 
@@ -99,6 +100,35 @@ def test_program_check():
 def test_whether_a_program_needs_scopes(source, scoped):
     assert api.program_is_scoped(id(GuardProgram([IsType(X, int)], [source]))) == scoped
     assert api.program_is_scoped(id(GuardProgram([IsType(source, int)]))) == scoped
+
+
+class Here:
+    """A class that programs hold weakly."""
+
+
+@pytest.mark.parametrize("program, has", [
+    (GuardProgram([]), 1),
+    (GuardProgram([IsArray(X, "f8", 1), IsType(Y, Here)], [Y, X, Y]), 1),
+    (GuardProgram([IsType(X, float)], [X, Y]), 1),
+    (GuardProgram([Equals(X, 3)]), 0),
+    (GuardProgram([IsArray(X, "f8", 1)], [Global("np")]), 0),
+    (GuardProgram([IsType(Attr(X, "a"), float)], [X]), 0),
+])
+def test_programs_that_only_look_at_types_have_local_checks(program, has):
+    assert (api.program_local_checks(id(program)) is not None) == has
+
+
+def test_local_checks_agree_with_the_program():
+    """The mirror evaluates them as well."""
+    program = GuardProgram([IsArray(X, "f8", 2, "C"), IsType(Y, Here)], [Y, X])
+    array, here = np.zeros((2, 3)), Here()
+    passed = [values for values in [
+        (array, here), (array.T, here), (array[0], here), (array.astype("f4"), here), (array.view(np.matrix), here),
+        (array, None), (NULL, here), (array, NULL), (array,), (array[:, ::2], here), (array.byteswap().view(">f8"), here)]
+        if check(program, list(values)) == (1, [here, array])]
+    assert passed == [(array, here)]
+    program.retire()
+    assert check(program, [array, here]) == (0, [])
 
 
 def test_the_codes_of_a_program():

@@ -4,10 +4,11 @@
 #include "cpython/caller.h"
 #include "cpython/eval_breaker/eval_breaker.h"
 #include "launcher/abi.h"
-#include "launcher/answers.h"
 #include "launcher/codes/codes.h"
 #include "launcher/launcher.h"
+#include "launcher/exits_inl.h"
 #include "launcher/marshal_inl.h"
+#include "local_checks_inl.h"
 #include "runtime/thread_pool.h"
 
 static inline void
@@ -26,15 +27,6 @@ owned_init(OwnedList *owned)
 #define SMALL_WORDS 256
 #define SMALL_INPUTS 32
 
-/* The caller's globals, and how the call has ended. */
-typedef struct {
-    PyObject *globals; /* borrowed; NULL: those of the calling frame */
-    Left *left;        /* for a function without a frame; else NULL */
-    int returned, landed;
-} Caller;
-
-#define MOST_CAUSES 32767
-
 const GuardsAPI *guards_api;
 KernelClock kernel_clock;
 
@@ -51,113 +43,6 @@ launcher_miss(Launcher *self)
     gate_judge(&self->gate, 0);
     Py_INCREF(self->miss);
     return self->miss;
-}
-
-/* The number of loop iterations of a re-entry before it left with this answer. */
-static long long
-rounds_of(const Exit *exit, PyObject *answer)
-{
-    if (exit->rounds < 0) {
-        return 0;
-    }
-    PyObject *rounds = PyTuple_GET_ITEM(answer, PyTuple_GET_SIZE(answer) - exit->count + exit->rounds); /* borrowed */
-    return PyLong_CheckExact(rounds) ? PyLong_AsLongLong(rounds) : 0;
-}
-
-/* Give an exit's values to the caller in `left`: a new reference to None, or NULL with an exception set. */
-static PyObject *
-exit_land(const Exit *exit, int64_t id, ValueSource *source, Left *left)
-{
-    for (left->count = 0; left->count < exit->count; left->count++) {
-        left->values[left->count] = output_build(&exit->items[left->count], source);
-        if (left->values[left->count] == NULL) {
-            while (left->count > 0) {
-                Py_DECREF(left->values[--left->count]);
-            }
-            return NULL;
-        }
-    }
-    left->exit = id;
-    Py_RETURN_NONE;
-}
-
-/* Count the cause of an exit. A cause whose counter cannot be allocated is not counted. */
-static void
-cause_count(Launcher *self, int64_t cause)
-{
-    if (cause > self->ncauses) {
-        long long *causes = cause <= MOST_CAUSES ? PyMem_Realloc(self->causes, cause * sizeof(long long)) : NULL;
-        if (causes == NULL) {
-            return;
-        }
-        memset(causes + self->ncauses, 0, (cause - self->ncauses) * sizeof(long long));
-        self->causes = causes;
-        self->ncauses = cause;
-    }
-    self->causes[cause - 1]++;
-}
-
-/* The answer for one exit: new reference. The GIL is held. */
-static PyObject *
-exit_build(Launcher *self, int64_t left, ValueSource *source, Caller *caller)
-{
-    int64_t id = left & (((int64_t)1 << CAUSE_SHIFT) - 1), cause = left >> CAUSE_SHIFT;
-    if (left >= 0 && cause > 0) {
-        cause_count(self, cause);
-    }
-    if (left < 0 || id >= self->nexits) {
-        PyErr_Format(PyExc_SystemError, "kernel of %R returned the unknown exit id %lld", self->name, (long long)left);
-        return NULL;
-    }
-    Exit *exit = &self->exits[id];
-    if (caller->left != NULL && exit->returns) {
-        exit->taken++;
-        caller->returned = 1;
-        return output_build(&exit->items[exit->count - 1], source);
-    }
-    if (caller->left != NULL && id < caller->left->nexits && caller->left->lands[id] == exit->count + 1) {
-        exit->taken++;
-        caller->landed = 1;
-        return exit_land(exit, id, source, caller->left);
-    }
-    int hold = exit->poll || (exit->held != NULL && breaker_is_set());
-    PyObject *only = NULL; /* owned, then the result or its last item */
-    if (exit->bare && !hold && !self->gate.exists) {
-        only = output_value(&exit->items[0], source);
-        if (only == NULL || answers_itself(only)) {
-            exit->taken += only != NULL;
-            return only;
-        }
-    }
-    PyObject *result = answer_new(self->is_bare, self->width + 1); /* new: the result */
-    if (result == NULL) {
-        Py_XDECREF(only);
-        return NULL;
-    }
-    exit->taken++;
-    PyObject *number = exit->held != NULL && hold ? exit->held : exit->id; /* borrowed, then the result's */
-    Py_INCREF(number);
-    PyTuple_SET_ITEM(result, 0, number);
-    Py_ssize_t position = 1;
-    for (; position <= self->width - exit->count; position++) {
-        Py_INCREF(Py_None);
-        PyTuple_SET_ITEM(result, position, Py_None);
-    }
-    for (Py_ssize_t i = 0; i < exit->count; i++, position++) {
-        PyObject *value = only != NULL ? only : output_value(&exit->items[i], source); /* moved into the tuple */
-        if (value == NULL) {
-            Py_DECREF(result);
-            return NULL;
-        }
-        PyTuple_SET_ITEM(result, position, value);
-    }
-    if (hold) {
-        breaker_hold();
-    }
-    if (self->gate.exists && !exit->poll) {
-        gate_judge(&self->gate, rounds_of(exit, result));
-    }
-    return result;
 }
 
 /* Run a kernel while other threads may hold the GIL. */
@@ -184,7 +69,7 @@ special_kernel(Launcher *self, int64_t *frame)
     return id;
 }
 
-static PyObject *
+ALWAYS_INLINE PyObject *
 native_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
 {
     OwnedList owned;
@@ -264,7 +149,7 @@ error:
     return result;
 }
 
-static PyObject *
+ALWAYS_INLINE PyObject *
 inputs_run(Launcher *self, PyObject *const *fetched, int64_t *frame, Caller *caller)
 {
     int64_t *words = frame + FIRST_INPUT_WORD;
@@ -299,28 +184,38 @@ entry_doubt(Launcher *self)
     Py_DECREF(entry);
 }
 
-static PyObject *
-guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame, Caller *caller)
+/* Check the guards in the scope of the calling frame; 1, and NEW references in `fetched`, or 0. */
+static int
+program_holds(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched)
 {
-    if (self->program == NULL) {
-        if (nvalues != self->ninputs) {
-            PyErr_Format(PyExc_TypeError, "launcher %R takes %zd arguments, got %zd", self->name, self->ninputs, nvalues);
-            return NULL;
-        }
-        return inputs_run(self, values, frame, caller);
-    }
     PyObject *globals = NULL, *builtins = NULL; /* borrowed: the calling frame is linked code, which outlives this call */
     if (self->scoped) {
         PyThreadState *tstate = PyThreadState_Get();
         globals = self->globals != NULL ? self->globals : caller_globals(tstate);
         builtins = self->builtins != NULL ? self->builtins : caller_builtins(tstate);
     }
-    if (!guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched)) {
-        entry_doubt(self);
-        return launcher_miss(self);
+    return guards_api->program_check(self->program, values, nvalues, globals, builtins, fetched);
+}
+
+ALWAYS_INLINE PyObject *
+guarded_run(Launcher *self, PyObject *const *values, Py_ssize_t nvalues, PyObject **fetched, int64_t *frame, Caller *caller)
+{
+    int owned = self->program != NULL; /* whether `fetched` holds references; elision.c counts them */
+    if (!owned) {
+        if (nvalues != self->ninputs) {
+            PyErr_Format(PyExc_TypeError, "launcher %R takes %zd arguments, got %zd", self->name, self->ninputs, nvalues);
+            return NULL;
+        }
+        fetched = (PyObject **)values;
+    }
+    else if (self->local_checks == NULL || !local_checks_hold(self->local_checks, values, nvalues, fetched)) {
+        if (!program_holds(self, values, nvalues, fetched)) {
+            entry_doubt(self);
+            return launcher_miss(self);
+        }
     }
     PyObject *result = inputs_run(self, fetched, frame, caller); /* new: the result */
-    for (Py_ssize_t i = 0; i < self->ninputs; i++) {
+    for (Py_ssize_t i = 0; owned && i < self->ninputs; i++) {
         Py_DECREF(fetched[i]);
     }
     return result;

@@ -145,6 +145,7 @@ program_set(Launcher *self, PyObject *program)
     Py_INCREF(program);
     self->program = program;
     self->scoped = guards_api->program_is_scoped(program);
+    self->local_checks = guards_api->program_local_checks(program);
     self->has_code = guards_api->program_has_code(program, any_code);
     if (guards_api->program_fetch_count(program) != self->ninputs) {
         PyErr_Format(PyExc_ValueError, "the guard program fetches %zd values, there are %zd input codes",
@@ -181,6 +182,7 @@ launcher_clear(Launcher *self)
     self->exits = NULL;
     self->nexits = 0;
     exits_free(exits, nexits);
+    self->local_checks = NULL;
     Py_CLEAR(self->program);
     Py_CLEAR(self->globals);
     Py_CLEAR(self->builtins);

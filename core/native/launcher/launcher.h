@@ -10,17 +10,18 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *program;       /* owned, or NULL: the call arguments are the inputs */
-    PyObject *globals;       /* owned, or NULL: those of the calling frame */
-    PyObject *builtins;      /* owned, or NULL: those of the calling frame */
-    PyObject *python_kernel; /* owned, or NULL */
-    PyObject *callable;      /* owned: in a reference cycle with this object, hence the GC support */
-    PyObject *miss;          /* owned: the shared answer of a miss */
-    PyObject *name;          /* owned */
-    PyObject *owner;         /* owned: keeps the machine code alive */
-    PyObject *prepare;       /* owned, or NULL: makes the kernel at the first call */
-    PyObject *entry;         /* owned, or NULL: the program of the entry that this segment belongs to */
-    LoopTrial *trial;        /* owned, or NULL: A/B timing of the loop that contains this segment */
+    PyObject *program;               /* owned, or NULL: the call arguments are the inputs */
+    const LocalChecks *local_checks; /* borrowed from the program, or NULL */
+    PyObject *globals;               /* owned, or NULL: those of the calling frame */
+    PyObject *builtins;              /* owned, or NULL: those of the calling frame */
+    PyObject *python_kernel;         /* owned, or NULL */
+    PyObject *callable;              /* owned: in a reference cycle with this object, hence the GC support */
+    PyObject *miss;                  /* owned: the shared answer of a miss */
+    PyObject *name;                  /* owned */
+    PyObject *owner;                 /* owned: keeps the machine code alive */
+    PyObject *prepare;               /* owned, or NULL: makes the kernel at the first call */
+    PyObject *entry;                 /* owned, or NULL: the program of the entry that this segment belongs to */
+    LoopTrial *trial;                /* owned, or NULL: A/B timing of the loop that contains this segment */
     KernelFunction kernel;
     Input *inputs; /* owned */
     Py_ssize_t ninputs;

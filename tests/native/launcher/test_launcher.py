@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pijit.core import _launcher
-from pijit.guards.guard import Equals, IsType
+from pijit.guards.guard import Equals, IsArray, IsType
 from pijit.guards.program import GuardProgram
 from pijit.guards.source import Global, Local
 from tests.native.launcher.native_kernels import SIGNATURE, launcher, pointer_address, runtime, word_at
@@ -358,6 +358,7 @@ def guarded(fetch, inputs, exits, kernel=echo):
 
 
 FETCH = (Global("table"), Local(1, "y"), Local(0, "x"))
+FETCH_LOCALS = (Local(1, "y"), Local(2, "z"), Local(0, "x"))
 FETCH_CODES = (("array", 1), ("skip",), ("int",))
 FETCH_EXITS = ((("fetched", 1), ("int", 44)),)
 
@@ -377,6 +378,39 @@ def test_guard_program_fetches_the_inputs():
     assert tested.callable(5, value) == (-1, None, None)
     assert (tested.calls, tested.misses, tested.exit_counts) == (4, 3, (1,))
     assert (sys.getrefcount(value), sys.getrefcount(namespace["table"])) == before
+
+
+def test_local_checks_fetch_the_inputs():
+    """No reference is left, failures are counted by the program, and a retired program holds no more."""
+    program = GuardProgram([IsType(Local(0, "x"), int), IsArray(Local(1, "y"), "f8", 1)], FETCH_LOCALS)
+    tested = _launcher.Launcher(program, {}, {}, FETCH_CODES, 200, 40, echo.address, FETCH_EXITS, 2, "local")
+    table, value = np.arange(3.0), object()
+    before = sys.getrefcount(table), sys.getrefcount(value)
+    for _ in range(3):
+        answer = tested.callable(5, table, value)
+        assert answer[0] == 0 and answer[1] is value and answer[2] == 5
+    del answer
+    assert (program.hits, program.misses, program.failures) == (3, 0, [0, 0])
+    for arguments in [("5", table, value), (5, table.astype("f4"), value), (5, None, value), (2 ** 70, table, value)]:
+        assert tested.callable(*arguments) == (-1, None, None)
+    del arguments
+    assert (program.hits, program.misses, program.failures) == (4, 3, [1, 2])
+    program.retire()
+    assert tested.callable(5, table, value) == (-1, None, None)
+    assert (tested.calls, tested.misses, tested.exit_counts) == (8, 5, (3,))
+    assert (sys.getrefcount(table), sys.getrefcount(value)) == before
+
+
+def test_the_launcher_holds_its_inputs_in_both_ways():
+    """Operators compute into temporaries with a certain reference count."""
+    table = np.arange(3.0)
+    counts = []
+    for more in ([], [Equals(Local(1, "n"), 3)]):
+        program = GuardProgram([IsArray(Local(0, "x"), "f8", 1), *more], [Local(0, "x")])
+        tested = _launcher.Launcher(program, {}, {}, (("array", 1),), 8, 6, lambda x: (0, sys.getrefcount(x)),
+                                    ((("int", 6),),), 1, "counted")
+        counts.append(tested.callable(table, 3)[1])
+    assert counts[0] == counts[1]
 
 
 def test_guard_program_must_fetch_what_the_codes_say():
