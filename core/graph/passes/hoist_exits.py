@@ -36,9 +36,41 @@ class ExitHoisting(NamedTuple):
     users: List[Op]
 
 
+class Uses(NamedTuple):
+    """The uses of values in a graph.
+
+    Attributes:
+        args: the operations with a value among their operands.
+        exits: the operations with a value in their side exit.
+        others: the values of terminators and jumps.
+    """
+
+    args: Dict[Value, List[Op]]
+    exits: Dict[Value, List[Op]]
+    others: Set[Value]
+
+
+def uses_of(graph: Graph) -> Uses:
+    """Find the uses of all values."""
+    args: Dict[Value, List[Op]] = {}
+    exits: Dict[Value, List[Op]] = {}
+    others: Set[Value] = set()
+    for block in graph.blocks:
+        for op in block.ops:
+            for value in set(op.args):
+                args.setdefault(value, []).append(op)
+            for value in set(op.exit.values()) if op.exit is not None else ():
+                exits.setdefault(value, []).append(op)
+        others.update(block.terminator.values())
+        for jump in block.terminator.targets():
+            others.update(jump.args)
+    return Uses(args, exits, others)
+
+
 def hoist_exits(graph: Graph) -> None:
     """Hoist the exits in place."""
-    chosen = candidates(graph, graph.blocks)
+    uses = uses_of(graph)
+    chosen = [one for block in graph.blocks for one in candidates(block, uses)]
     before: Dict[Op, Optional[SideExit]] = {op: op.exit for one in chosen for op in one.leaving}
     while chosen:
         for one in chosen:
@@ -54,34 +86,21 @@ def hoist_exits(graph: Graph) -> None:
         chosen = kept
 
 
-def candidates(graph: Graph, blocks: List[Block], alone: bool = False) -> List[ExitHoisting]:
-    """The candidates of blocks, in the order of operations; an earlier one may already have a hoisted exit.
+def candidates(block: Block, uses: Uses, alone: bool = False) -> List[ExitHoisting]:
+    """The candidates of a block, in the order of operations; an earlier one may already have a hoisted exit.
 
     If ``alone``, also arrays that only their own statement uses.
     """
-    args: Dict[Value, List[Op]] = {}
-    exits: Dict[Value, List[Op]] = {}
-    others: Set[Value] = set()
-    for block in graph.blocks:
-        for op in block.ops:
-            for value in set(op.args):
-                args.setdefault(value, []).append(op)
-            for value in set(op.exit.values()) if op.exit is not None else ():
-                exits.setdefault(value, []).append(op)
-        others.update(block.terminator.values())
-        for jump in block.terminator.targets():
-            others.update(jump.args)
+    makers = [op for op in block.ops if op.name in ELEMENTWISE and scalar_operation(op)]
+    if not makers:
+        return []
     found = []
-    for block in blocks:
-        makers = [op for op in block.ops if scalar_operation(op) and op.name in ELEMENTWISE]
-        if not makers:
-            continue
-        position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)
-        for op in makers:
-            leaving, users = exits.get(op.result, []), args.get(op.result, [])  # type: ignore[arg-type]
-            if op.result not in others and (leaving or alone) and all(map(looks_at_elements, users)) and all(
-                    _is_near(effects, position, op, one) for one in leaving + users):
-                found.append(ExitHoisting(op, leaving, users))
+    position, effects = {op: number for number, op in enumerate(block.ops)}, count_effects(block)
+    for op in makers:
+        leaving, users = uses.exits.get(op.result, []), uses.args.get(op.result, [])  # type: ignore[arg-type]
+        if op.result not in uses.others and (leaving or alone) and all(map(looks_at_elements, users)) and all(
+                _is_near(effects, position, op, one) for one in leaving + users):
+            found.append(ExitHoisting(op, leaving, users))
     return found
 
 

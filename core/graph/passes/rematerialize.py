@@ -26,7 +26,7 @@ from typing import Dict, List, Optional
 from pijit.core.graph.element_ops import CHEAP_ELEMENTS
 from pijit.core.graph.ir import Block, Graph, Op
 from pijit.core.graph.passes.fusion import find_groups, scalar_operation
-from pijit.core.graph.passes.hoist_exits import ExitHoisting, candidates
+from pijit.core.graph.passes.hoist_exits import ExitHoisting, Uses, candidates, uses_of
 from pijit.core.graph.types import Array
 
 Groups = Dict[Op, List[Op]]
@@ -38,11 +38,16 @@ _MOST_READ = 3
 def rematerialize(graph: Graph) -> None:
     """Add the copies in place."""
     groups: Optional[Groups] = None
+    uses: Optional[Uses] = None
     for block in graph.blocks:
-        if any(_is_cheap(op) for op in block.ops):
-            for one in candidates(graph, [block], alone=True):
-                if _is_cheap(one.maker) and len(one.users) > 1:
-                    groups = _repeat(graph, block, one, find_groups(graph) if groups is None else groups)
+        if not any(_is_cheap(op) for op in block.ops):
+            continue
+        uses = uses_of(graph) if uses is None else uses
+        for one in candidates(block, uses, alone=True):
+            if _is_cheap(one.maker) and len(one.users) > 1:
+                before = find_groups(graph) if groups is None else groups
+                groups = _repeat(graph, block, one, before)
+                uses = uses if groups is before else None
 
 
 def _is_cheap(op: Op) -> bool:
