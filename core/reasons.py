@@ -263,8 +263,9 @@ _ROWS = (
            "The conversion to an integer is constant between its steps, so nothing flows through the store.",
            "Store into an array of floats."),
     Reason("PJ510", "the gradient runs on the tape",
-           "A kernel computes value and gradients of a function that is one graph without loops, branches and stores. "
-           "Other functions, and the first calls of each, are recorded on a tape: the same gradients, but slower.",
+           "A kernel computes value and gradients of a function that is one graph, with loops, branches, stores into "
+           "arrays that it makes, and calls of `print`. Other functions, and the first calls of each, are recorded on "
+           "a tape: the same gradients, but slower.",
            "Nothing to do; `explain` names the first operation that needs the tape."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",

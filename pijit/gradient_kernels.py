@@ -4,7 +4,8 @@ A function that is one graph gets a joint function (`core/graph/reverse`), which
 gradients, and which is jitted. Guards decide for which calls it holds. All other calls use the tape, which defines what
 a gradient is; joint functions give its bits.
 
-A joint function has no effects. So if it raises, the tape runs the call again, and raises or warns as the program does.
+If a joint function raises, the tape runs the call again, and raises or warns as the program does. So a joint function
+has no effects, with one exception: host calls (`core/tape/host_calls.py`), which the tape does not repeat.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.stance import current
+from pijit.core.tape.host_calls import HOST_FUNCTIONS, Outcome, outcomes_of
 
 LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
@@ -41,6 +43,17 @@ Found = Tuple[Any, Sequence[Any], int]
 """The value and the gradients of one call, and the number of the entry that computed them."""
 
 
+class Repeat(NamedTuple):
+    """The tape is to repeat a call, without the host calls that the joint function has made.
+
+    Attributes:
+        outcomes: the outcomes of these host calls, see `replayed`.
+    """
+
+    outcomes: List[Outcome]
+
+
+
 class JointEntry(NamedTuple):
     """What calls do for which the guards hold.
 
@@ -53,6 +66,7 @@ class JointEntry(NamedTuple):
         why: the reason for the tape, or "".
         are_plain: whether the guards know that the active inputs are plain, see `_is_plain`.
         are_arrays: whether all active inputs are arrays, so that the gradients have their types.
+        has_host_calls: whether the function makes host calls.
         larger: the entries with checkpoints for calls whose loops would save too much otherwise; see `LEVELS`.
     """
 
@@ -64,6 +78,7 @@ class JointEntry(NamedTuple):
     why: str = ""
     are_plain: bool = False
     are_arrays: bool = False
+    has_host_calls: bool = False
     larger: Tuple[Any, ...] = ()
 
 
@@ -95,8 +110,9 @@ class GradientKernels:
         self._calls = self._attempts = 0
         self._refusal = ""
 
-    def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM) -> Optional[Found]:
-        """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones."""
+    def call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], warm: int = WARM) -> Union[Found, Repeat, None]:
+        """Value and gradients, or None: the tape is to run this call, as it runs the first ``warm`` ones. A `Repeat`
+        stands for None after host calls."""
         try:
             if self._dispatch is not None and not kwargs and current() == "default":
                 ran: Any = self._dispatch.run(args)
@@ -135,7 +151,7 @@ class GradientKernels:
             return reason("PJ510", because="it is traced, or the stance is not the default")
         return ""
 
-    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Found]:
+    def _call(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Union[Found, Repeat, None]:
         """`call` for calls that the dispatch in C does not run."""
         if self._binder is None or self._binder.code is not self._function.__code__:
             self._start()
@@ -162,11 +178,11 @@ class GradientKernels:
             found = _run(number, entry, inputs)
         except TooLarge:
             found = self._run_larger(number, inputs, (roots, args))
-        if found is not None:
+        if type(found) is tuple:
             self._set_dispatch()
         return self._counted(number, found)
 
-    def _after_error(self, args: Tuple[Any, ...], error: Exception, number: int) -> Optional[Found]:
+    def _after_error(self, args: Tuple[Any, ...], error: Exception, number: int) -> Union[Found, Repeat, None]:
         """What follows when a joint function that the dispatch in C ran has raised."""
         self.why, found = "", None
         if isinstance(error, TooLarge):
@@ -175,10 +191,11 @@ class GradientKernels:
             found = None if inputs is None else self._run_larger(number, inputs, (roots, args))
         return self._counted(number, found)
 
-    def _counted(self, number: int, found: Optional[Found]) -> Optional[Found]:
+    def _counted(self, number: int, found: Union[Found, Repeat, None]) -> Union[Found, Repeat, None]:
         """Count whether a joint function left a call; if it left many, the tape runs such calls from now on."""
-        self._left[number] = 0 if found is not None else self._left[number] + 1
-        if found is None:
+        left = found is None or type(found) is Repeat
+        self._left[number] = self._left[number] + 1 if left else 0
+        if left:
             self.why = self.why or reason("PJ510", because="the kernel left this call to the program")
             if self._left[number] == MOST_LEFT:
                 why = reason("PJ510", because="the kernel left %d calls in a row" % MOST_LEFT)
@@ -196,14 +213,14 @@ class GradientKernels:
                                                  vars(builtins))
         self._dispatch.set_states(*known)
         self._dispatch.set_entries(tuple(
-            (entry.program, entry.function if entry.are_plain else None, entry.backward,
+            (entry.program, entry.function if entry.are_plain and not entry.has_host_calls else None, entry.backward,
              () if entry.are_arrays else entry.wanted) for entry in self.entries))
 
     def _roots(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Any, ...]:
         """What the guards of a call read."""
         return self._binder.bind(args, kwargs), self._function.__globals__, vars(builtins)
 
-    def _run_larger(self, number: int, inputs: Sequence[Any], call: Tuple[Any, Any]) -> Optional[Found]:
+    def _run_larger(self, number: int, inputs: Sequence[Any], call: Tuple[Any, Any]) -> Union[Found, Repeat, None]:
         """The result of an entry with checkpoints, where loops would save too much otherwise; or None."""
         for place in range(len(LEVELS)):
             larger = self._larger(number, place, call)
@@ -258,7 +275,7 @@ class GradientKernels:
         from pijit.core.preview import whole_graph
 
         with signals_deferred():
-            whole = whole_graph(self._state, roots)
+            whole = whole_graph(self._state, roots, HOST_FUNCTIONS)
         return whole if isinstance(whole, str) else self._joined(whole, roots, args, levels)
 
     def _joined(self, whole: Any, roots: Tuple[Any, ...], args: Tuple[Any, ...], levels: int) -> JointEntry:
@@ -291,7 +308,7 @@ class GradientKernels:
         plain = all(isinstance(kind, Scalar) or kind.layout == "C" and kind.dtype.isnative for kind in kinds)
         arrays = not any(isinstance(kind, Scalar) for kind in kinds)
         return JointEntry(whole.program, made, backward, wanted, joint.source + joint.backward_source,
-                          are_plain=plain, are_arrays=arrays)
+                          are_plain=plain, are_arrays=arrays, has_host_calls=joint.has_host_calls)
 
     def _position(self, key: Any, arguments: Sequence[Optional[str]]) -> int:
         """The position of a differentiated argument among the inputs of a graph."""
@@ -319,19 +336,20 @@ def _is_plain(value: Any) -> bool:
     return type(value) is float or isinstance(value, np.floating)
 
 
-def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Optional[Found]:
-    """The result of the joint function of entry ``number``, or None if it raised.
+def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[Found, Repeat, None]:
+    """The result of the joint function of entry ``number``, or None if it raised; a `Repeat` after host calls.
 
     The caller's error state decides what NumPy reports.
 
     Raises:
-        TooLarge: loops would save too much.
+        TooLarge: loops would save too much. There was no host call.
     """
     if not entry.are_plain and not all(_is_plain(inputs[position]) for position in entry.wanted):
         return None
+    marks: List[int] = []
     raising = enter_raising()
     try:
-        value, *gradients = entry.function(*inputs)
+        value, *gradients = entry.function(*inputs, marks) if entry.has_host_calls else entry.function(*inputs)
         if entry.backward is not None:
             ignoring = enter_ignoring()
             try:
@@ -342,9 +360,9 @@ def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Optional[Foun
         from pijit.core.asynchronous_exceptions import raise_asynchronous
 
         raise_asynchronous(error)
-        if isinstance(error, TooLarge):
+        if isinstance(error, TooLarge) and not marks:
             raise
-        return None
+        return Repeat(outcomes_of(marks, error)) if marks else None
     finally:
         leave(raising)
     if not entry.are_arrays:

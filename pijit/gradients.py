@@ -11,6 +11,7 @@ from pijit.core.pythons import why_no_gradients, why_not_python
 from pijit.core.reasons import reason
 from pijit.core.tape import differentiate
 from pijit.core.tape.errors import GradientError
+from pijit.core.tape.host_calls import ALL_MADE, Outcome, replayed
 from pijit.core.tape.records import record_result
 from pijit.core.tape.state import STATE, no_grad, reached
 from pijit.core.tape.tape import NUMBERS
@@ -97,11 +98,11 @@ class GradFunction:
         """The gradient; with the value or the auxiliary result if requested."""
         kernels = self._kernels or self._new_kernels()
         found = kernels.call(args, kwargs) if kernels and not STATE.tapes else None
-        if found is not None:
+        if found is not None and len(found) > 1:
             value, gradients = found[0], found[1]
             value, aux = value if self._has_aux else (value, None)
         else:
-            taped = self._run(args, kwargs)
+            taped = self._run(args, kwargs, *(found or ()))
             value, gradients, aux = taped.value, taped.gradients, taped.aux
         gradients = gradients[0] if self._single else tuple(gradients)
         if self._with_value:
@@ -118,10 +119,12 @@ class GradFunction:
                                         self._has_aux)
         return self._kernels
 
-    def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-        return differentiate.value_and_gradients(
-            self.__wrapped__, self._keys, args, kwargs, self._has_aux, self._strict,  # type: ignore
-            self._tape_limit)
+    def _run(self, args: Tuple[Any, ...], kwargs: Dict[str, Any], outcomes: Sequence[Outcome] = ()) -> Any:
+        """Run the call on the tape; ``outcomes`` are those of host calls that are not repeated."""
+        with replayed(outcomes):
+            return differentiate.value_and_gradients(
+                self.__wrapped__, self._keys, args, kwargs, self._has_aux, self._strict,  # type: ignore
+                self._tape_limit)
 
     def __get__(self, instance: Any, owner: Optional[type] = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -135,8 +138,10 @@ class GradFunction:
         kernels = self._kernels or self._new_kernels()
         found = kernels.call(args, kwargs, warm=0) if kernels and not STATE.tapes else None
         why = kernels.why if kernels else ""
-        return GradientReport(self.__wrapped__, self._run(args, kwargs).tape,  # type: ignore[attr-defined]
-                              why if found is None else "later calls are one kernel")
+        is_whole = found is not None and len(found) > 1
+        outcomes = ALL_MADE if is_whole else found[0] if found is not None else ()
+        return GradientReport(self.__wrapped__, self._run(args, kwargs, outcomes).tape,  # type: ignore[attr-defined]
+                              "later calls are one kernel" if is_whole else why)
 
 
 def _check_limit(tape_limit: Any) -> None:

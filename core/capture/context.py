@@ -76,12 +76,14 @@ class CaptureContext:
     - ``shown``: instructions that may run code which reads the frame.
     - ``ignored_flags``: floating-point flags that the function runs without, whatever NumPy's error state is.
     - ``constant_globals``: the function's namespace never changes, so that what it holds needs no guards.
+    - ``host_functions``: functions whose calls become operations of the graph, see `host_calls`.
     """
 
     __slots__ = ("function", "globals", "builtins", "cells", "feedback", "specialisation", "changed", "places",
                  "stores", "guessed", "looping", "leaving", "inliner", "depth", "unrolling", "callees", "uncompiled",
                  "mutates", "hinted", "texts", "objects", "by_bytecode", "stepped", "samples", "catches",
-                 "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals")
+                 "within", "around", "sizes", "shared", "work", "shown", "ignored_flags", "constant_globals",
+                 "host_functions")
 
     def __init__(self, function: Function, globals: Dict[str, Any], builtins: Dict[str, Any], cells: List[Any],
                  feedback: Dict[int, Abstract], specialisation: Specialisation = Specialisation(),
@@ -120,6 +122,7 @@ class CaptureContext:
         self.shown: Set[int] = set()
         self.ignored_flags = 0
         self.constant_globals = False
+        self.host_functions: Tuple[Any, ...] = ()
 
     @property
     def base(self) -> "CaptureContext":

@@ -14,6 +14,7 @@ from pijit.core.capture.models import catalogue  # noqa: F401  # fills the regis
 from pijit.core.capture.models.functions.callees import find_callee, partial_parts
 from pijit.core.capture.models.functions.function_values import FunctionValue
 from pijit.core.capture.models.functions.higher_order import call_held_getter
+from pijit.core.capture.models.functions.host_calls import host_call, is_host_call
 from pijit.core.capture.models.functions.partials import Partial
 from pijit.core.capture.models.functions.star_arguments import starred_or_break
 from pijit.core.capture.models.numpy.library_effects import call_into, split_output
@@ -159,6 +160,8 @@ def call(interpreter: Interpreter, callee: Abstract, arguments: List[Abstract], 
     model = _model_of(interpreter, callee)
     if model is not None:
         return _call_known(interpreter, model, arguments, keywords)
+    if is_host_call(interpreter, callee):
+        return host_call(interpreter, cast(Const, callee), arguments, keywords)
     target: Any = callee.object if isinstance(callee, Const) else None
     arguments, keywords = _as_objects(interpreter, arguments, keywords)
     raised = thrown(interpreter, cast(Const, callee)) if issubclass(type(target), type) else None

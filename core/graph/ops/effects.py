@@ -88,6 +88,10 @@ ROWS: Dict[str, OpInfo] = {
         facts=CHANGES_OBJECTS, report_as="heapq.heappush"),
     "heap_drop": OpInfo("o", "heapq.heappop(list) without its answer; exits also where its end may show",
         facts=CHANGES_OBJECTS, report_as="heapq.heappop"),
+    # other effects
+    "host_call": OpInfo("v*",
+        "function(*values), the last ones by keyword; only graphs that become Python source have such calls",
+        attrs=("function", "names"), facts=_KEEPS_ALL, report_as="call of Python"),
     # bytes and random numbers
     "store_byte": OpInfo("o s s", "bytearray[index] = value, both WORDs; exits when one is out of range",
         facts=_KEEPS_ALL, report_as="store of a byte", why_exit=BAD_INDEX),

@@ -145,7 +145,9 @@ class Checkpoints:
             self._save(loop, level, self._place(loop, level))
         else:
             forward.save(loop, self.place(loop))
+        before, forward.is_repeating = forward.is_repeating, True
         forward.plain(loop.items)
+        forward.is_repeating = before
         forward.move(loop.params, loop.next)
         code.depth -= 1
         if not level:

@@ -7,12 +7,13 @@ from typing import Collection, List, Sequence, Set
 from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.ops import EFFECTS
 from pijit.core.graph.reverse.errors import Irreversible
+from pijit.core.graph.reverse.forward import HOST_CALL
 from pijit.core.graph.reverse.regions import Conditional, Item, Loop, all_ops, made, walk
 from pijit.core.graph.reverse.roots import STORES, Roots
 
 
 def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op]) -> None:
-    """Check that the only effects are stores into arrays that the function makes and that have one name.
+    """Check that the only effects are host calls, and stores into arrays that the function makes, with one name each.
 
     Args:
         items: the region.
@@ -25,8 +26,10 @@ def check_effects(items: Sequence[Item], roots: Roots, repeated: Collection[Op])
     again = {op.result for op in repeated}
     inside = {op.result for op in all_ops(items)}
     for op in all_ops(items):
-        if op.name in EFFECTS and op.name not in STORES:
+        if op.name in EFFECTS and op.name not in STORES and op.name != HOST_CALL:
             raise Irreversible("an effect (%s)" % op.name)
+        if op.name == HOST_CALL and op in repeated:
+            raise Irreversible("a call of Python in an iteration that leaves its loop")
         if op.name in STORES and roots.of(op.args[0]) not in inside:
             raise Irreversible("a store into an array that the function does not make (%s)" % op.name)
         if op.name in STORES and op in repeated and roots.of(op.args[0]) not in again:

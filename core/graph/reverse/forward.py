@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Callable, Dict
 import numpy as np
 
 from pijit.core.graph.ir import Op, Value
+from pijit.core.graph.library import resolve
 from pijit.core.graph.ops import SYMBOLS
 from pijit.core.graph.reverse.errors import Irreversible
-from pijit.core.graph.types import Scalar
+from pijit.core.graph.types import Object, Scalar
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -167,13 +168,26 @@ def _elements(names: Names, op: Op) -> str:
         names.object(kind.dtype, kind.dtype.name), tuple(op.attrs["shape"]))  # type: ignore[union-attr]
 
 
+def _text(names: Names, op: Op) -> str:
+    """A function of numbers and strings that makes a string."""
+    if op.attrs["keywords"] or op.result.type != Object(str):  # type: ignore[union-attr]
+        raise Irreversible("the function %s" % op.attrs["function"])
+    function = resolve(op.attrs["function"])
+    return "%s(%s)" % (names.object(function, function.__name__), ", ".join(map(names.name, op.args)))
+
+
+def _tuple(names: Names, op: Op) -> str:
+    return "(%s)" % "".join(names.name(arg) + ", " for arg in op.args)
+
+
 FORWARD: Dict[str, Writer] = {
     "cast": _converted, "same": _converted, "add": _infix, "sub": _infix, "mul": _infix,
     "truediv": _infix, "floordiv": _infix, "mod": _infix, "power": _infix, "and": _infix, "or": _infix, "xor": _infix,
     "truth": _truth, "not": _not, "select": _select, "neg": _negative, "abs": _absolute,
     "compare": _compare, "dim": _dim, "ufunc": _ufunc, "reduce": _reduce, "gufunc": _product, "product": _product,
     "dot": _product, "view": _view,
-    "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag}
+    "transpose": _view, "elements": _elements, "alloc": _alloc, "load": _load, "raised": _raised, "flag": _flag,
+    "invoke": _text, "new_tuple": _tuple}
 """The writer of each operation that can be reversed, or that only serves others."""
 
 
@@ -196,8 +210,23 @@ def _element(names: Names, op: Op) -> str:
     return "%s[%s] = %s" % (names.name(op.args[0]), ", ".join(map(names.name, op.args[1:-1])), names.name(op.args[-1]))
 
 
+HOST_CALL = "host_call"
+"""The operation that calls a function with effects outside of arrays."""
+
+MARKS = "marks"
+"""The last parameter of joint functions with host calls: a list to which they append before and after each one."""
+
 STATEMENTS: Dict[str, Writer] = {"assign": _assignment, "ufunc_into": _into, "store": _element}
 """The writer of each store."""
+
+
+def host_call(names: Names, op: Op) -> str:
+    """A host call as a statement."""
+    function, keywords = op.attrs["function"], op.attrs["names"]
+    words = list(map(names.name, op.args))
+    split = len(words) - len(keywords)
+    words[split:] = ["%s=%s" % pair for pair in zip(keywords, words[split:])]
+    return "%s(%s)" % (names.object(function, function.__name__), ", ".join(words))
 
 
 def statement(names: Names, op: Op) -> str:

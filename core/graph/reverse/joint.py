@@ -18,6 +18,7 @@ from pijit.core.graph.reverse.control_flow.structure import region_of
 from pijit.core.graph.reverse.dims import Dim, Dims, Size
 from pijit.core.graph.reverse.effects import check_effects
 from pijit.core.graph.reverse.errors import Irreversible, OtherShapes
+from pijit.core.graph.reverse.forward import HOST_CALL, MARKS
 from pijit.core.graph.reverse.gather import gather
 from pijit.core.graph.reverse.liveness import live_in, without_dead
 from pijit.core.graph.reverse.needs import Needs
@@ -44,12 +45,15 @@ class Joint(NamedTuple):
         source: its source.
         backward_source: the source of the second function, or "".
         objects: the objects that they refer to, by their names.
+        has_host_calls: whether the first function makes host calls. Then its last argument is a list, to which it
+            appends before and after each one.
     """
 
     name: str
     source: str
     backward_source: str
     objects: Dict[str, Any]
+    has_host_calls: bool
 
 
 def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tuple[int, ...]], limit: int,
@@ -70,7 +74,7 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
     """
     region = region_of(graph, returning)
     outputs = region.outputs
-    tuples = {op.result: op for op in region.items if isinstance(op, Op) and op.name == "new_tuple"}
+    tuples = _tuples_in([output.value for output in outputs if output.kind == "value"], region.items)
     results = [output.value for output in outputs if output.kind == "value"]
     if has_aux and len(results) == 1 and results[0] in tuples:
         results = list(tuples[results[0]].args)
@@ -78,6 +82,19 @@ def make_joint(graph: Graph, wanted: Sequence[Value], shapes: Mapping[Value, Tup
         raise Irreversible("a result that is not one number that the function computes")
     return _Writer(graph, region.items, wanted, shapes, Result(results, tuples), limit, levels,
                    region.repeated).joint()
+
+
+def _tuples_in(values: Sequence[Value], items: Sequence[Item]) -> Dict[Any, Op]:
+    """The operations that make the tuples among values, and the tuples in these."""
+    makers = {op.result: op for op in items if isinstance(op, Op) and op.name == "new_tuple"}
+    found: Dict[Any, Op] = {}
+    left = list(values)
+    while left:
+        value = left.pop()
+        if value in makers:
+            found[value] = makers[value]
+            left += makers[value].args
+    return found
 
 
 def _is_number(value: Value) -> bool:
@@ -159,7 +176,9 @@ class _Writer:
             forward.append("    with %s(all='ignore'):" % code.object(np.errstate, "errstate"))
             code.line("return %s" % ", ".join([result] + gradients))
             forward, backward_source = forward + code.lines, ""
-        return Joint(name, _function(name, inputs, self._checks() + forward), backward_source, code.objects)
+        has_host_calls = any(op.name == HOST_CALL for op in code.all_ops)
+        source = _function(name, inputs + [MARKS] * has_host_calls, self._checks() + forward)
+        return Joint(name, source, backward_source, code.objects, has_host_calls)
 
     def _gather(self, kept: Set[str]) -> None:
         """Gather additions to parts of arrays; ``kept`` are the variables that are returned."""

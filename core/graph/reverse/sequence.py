@@ -14,12 +14,12 @@ from pijit.core.graph.ir import Op, Value
 from pijit.core.graph.reverse.checkpoints import Checkpoints, most_kept
 from pijit.core.graph.reverse.code import Code
 from pijit.core.graph.reverse.errors import OtherShapes, TooLarge
-from pijit.core.graph.reverse.forward import expression, statement
+from pijit.core.graph.reverse.forward import HOST_CALL, MARKS, expression, host_call, statement
 from pijit.core.graph.reverse.needs import Needs, SequenceNeeds
 from pijit.core.graph.reverse.regions import Conditional, Exit, Guard, Item, Loop
 from pijit.core.graph.reverse.roots import STORES
 from pijit.core.graph.reverse.uncounted import UncountedLoops
-from pijit.core.graph.types import Array, Scalar
+from pijit.core.graph.types import Array, Object, Scalar
 
 
 def _whole_update(code: Code, item: Item, root: Value) -> str:
@@ -44,6 +44,8 @@ class Forward:
         checkpointed, levels: the loops that save checkpoints alone, and their levels; see `Checkpoints`.
 
     Attributes:
+        is_repeating: whether the items run a second time, for the backward part: then without host calls and the
+            strings that are made for them.
         before: the names of stored arrays before each item that recorded code has.
         after: the same after it.
     """
@@ -53,6 +55,7 @@ class Forward:
         self.code, self.needs, self._limit = code, needs, limit
         self.checkpoints = Checkpoints(self, checkpointed, levels)
         self._uncounted = UncountedLoops(self, limit, levels)
+        self.is_repeating = False
         self.before: Dict[Item, Dict[Value, str]] = {}
         self.after: Dict[Item, Dict[Value, str]] = {}
 
@@ -80,7 +83,8 @@ class Forward:
             kept: the items to write; None: all.
             borrowed: arrays of outside that must not be written.
         """
-        kept_arrays = set(borrowed)
+        kept_arrays, before = set(borrowed), self.is_repeating
+        self.is_repeating |= kept is not None
         for item in items:
             self.before[item] = dict(self.code.now)
             if (kept is None or item in kept) and not self._renew(item, needs, kept_arrays):
@@ -93,6 +97,7 @@ class Forward:
                 elif isinstance(item, Guard) and kept is None:
                     self._guard(item)
             self.after[item] = dict(self.code.now)
+        self.is_repeating = before
 
     def _renew(self, item: Item, needs: SequenceNeeds, kept_arrays: Set[Value]) -> bool:
         """Give stored arrays a new version where the older one is needed; returns whether that has done the item."""
@@ -119,8 +124,13 @@ class Forward:
 
     def _op(self, op: Op) -> None:
         code = self.code
+        if self.is_repeating and (op.name == HOST_CALL or op.result is not None and isinstance(op.result.type, Object)):
+            return
         if op.name in STORES:
             code.line(statement(code, op))
+        elif op.name == HOST_CALL:
+            for line in ("%s.append(0)" % MARKS, host_call(code, op), "%s.append(0)" % MARKS):
+                code.line(line)
         elif op.result is None:  # an exit unless the condition holds
             self.require("not %s" % code.name(op.args[0]))
         elif op.result not in code.constants:
