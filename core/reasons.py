@@ -264,8 +264,8 @@ _ROWS = (
            "Store into an array of floats."),
     Reason("PJ510", "the gradient runs on the tape",
            "A kernel computes value and gradients of a function that is one graph, with loops, branches, stores into "
-           "arrays that it makes, and calls of `print`. Other functions, and the first calls of each, are recorded on "
-           "a tape: the same gradients, but slower.",
+           "arrays that it makes, and text output. Other functions, and the first calls of each, are recorded on a "
+           "tape: the same gradients, but slower.",
            "Nothing to do; `explain` names the first operation that needs the tape."),
     # Errors inside pijit.
     Reason("PJ901", "capture failed",

@@ -25,7 +25,7 @@ from pijit.core.graph.reverse.errors import Irreversible, TooLarge
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.reasons import reason
 from pijit.core.stance import current
-from pijit.core.tape.host_calls import HOST_FUNCTIONS, Outcome, outcomes_of
+from pijit.core.tape.host_calls import HOST_FUNCTIONS, Outcome, outcomes_of, run_no_python
 
 LIMIT = 8
 """The most joint functions, with their guards, of one gradient function."""
@@ -345,6 +345,8 @@ def _run(number: int, entry: JointEntry, inputs: Sequence[Any]) -> Union[Found, 
         TooLarge: loops would save too much. There was no host call.
     """
     if not entry.are_plain and not all(_is_plain(inputs[position]) for position in entry.wanted):
+        return None
+    if entry.has_host_calls and not run_no_python(inputs):
         return None
     marks: List[int] = []
     raising = enter_raising()

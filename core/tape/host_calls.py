@@ -7,14 +7,16 @@ does. The tape does not repeat the host calls that the joint function has made. 
 from __future__ import annotations
 
 import contextlib
+import io
+import sys
 import threading
-from typing import Any, Callable, Iterator, List, Optional, Sequence
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from pijit.core.tape.callables import HANDLERS
 from pijit.core.tape.special_methods import stand_in
 
-HOST_FUNCTIONS = (print,)
-"""The functions. They return None and change no array."""
+HOST_FUNCTIONS: Tuple[Any, ...] = (print, io.TextIOWrapper.write, io.StringIO.write)
+"""The functions. They change no array. `print` returns None, the methods the length of the text."""
 
 Outcome = Optional[Exception]
 """What a host call raised, or None."""
@@ -55,18 +57,46 @@ def replayed(outcomes: Sequence[Outcome]) -> Iterator[None]:
         _STATE.outcomes = before
 
 
-def _handler(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What the tape calls in place of a host function."""
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if _STATE.outcomes is ALL_MADE:
-            return None
-        if _STATE.outcomes:
-            outcome = _STATE.outcomes.pop(0)
-            if outcome is not None:
-                raise outcome.with_traceback(None)
-            return None
-        return function(*map(stand_in, args), **{name: stand_in(one) for name, one in kwargs.items()})
-    return call
+def run_no_python(inputs: Sequence[Any]) -> bool:
+    """Whether `print`, and the files among the inputs, write by C code. Then no code of the program runs meanwhile that
+    could change what it reads."""
+    files = [one for one in inputs if isinstance(one, io.TextIOBase)]
+    return _writes_natively(sys.stdout) and all(map(_writes_natively, files))
 
 
-HANDLERS.update((function, _handler(function)) for function in HOST_FUNCTIONS)
+def _writes_natively(file: Any) -> bool:
+    kind = type(file)
+    method = getattr(kind, "write", None)
+    is_native = any(method is one for one in HOST_FUNCTIONS) and "write" not in getattr(file, "__dict__", ())
+    return is_native or kind.__module__ == "ipykernel.iostream"
+
+
+def _replayed() -> Optional[List[Outcome]]:
+    """The next outcome, in a list, or None: the call is to be made."""
+    if _STATE.outcomes is ALL_MADE:
+        return ALL_MADE
+    return [_STATE.outcomes.pop(0)] if _STATE.outcomes else None
+
+
+def _raise(outcome: Outcome) -> None:
+    if outcome is not None:
+        raise outcome.with_traceback(None)
+
+
+def _print(*args: Any, **kwargs: Any) -> None:
+    found = _replayed()
+    if found is not None:
+        return _raise(found[0])
+    print(*map(stand_in, args), **{name: stand_in(one) for name, one in kwargs.items()})
+
+
+def _write(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """The method `write` of a file. Only texts are host calls."""
+    found = _replayed() if len(args) == 1 and type(args[0]) is str and not kwargs else None
+    if found is None:
+        return function(*args, **kwargs)
+    _raise(found[0])
+    return len(args[0])
+
+
+HANDLERS.update({print: _print, "TextIOWrapper.write": _write, "StringIO.write": _write})

@@ -91,7 +91,17 @@ def by_helper(x, a):
     return (x * a).sum()
 
 
-PROGRAMS = [(by_helper, (0, 1), (X, 2.0)), (straight, 0, (X, 1.5)), (straight, (0, 1), (X, 1.5)), (every_third, 0, (X, 10)),
+def to_stdout(x, a):
+    y = x * a
+    for i in range(3):
+        y[1:] = y[1:] * y[:-1]
+        n = sys.stdout.write("%d: %.3f\n" % (i, y[0]))
+        print("length", n, file=sys.stdout)
+    return (y * y).sum()
+
+
+PROGRAMS = [(to_stdout, (0, 1), (X, 1.1)), (by_helper, (0, 1), (X, 2.0)), (straight, 0, (X, 1.5)),
+            (straight, (0, 1), (X, 1.5)), (every_third, 0, (X, 10)),
             (formatted, (0, 1), (X, 0.3, 4)), (texts, (0, 1), (X, 0.7)), (arrays, (0, 1), (X, 1.1)),
             (until_small, (0, 1), (X, 0.7)), (in_both_sides, (0, 1), (X, 2.0))]
 
@@ -148,29 +158,88 @@ def test_no_output_is_repeated_after_a_warning(at, action):
         assert found[1] == plain[1]
 
 
-class Failing(io.StringIO):
-    """Raises at the third write of "step"."""
+class Full(io.RawIOBase):
+    """A file with room for some bytes."""
+
+    def __init__(self):
+        self.text, self.tries = b"", 0
+
+    def writable(self):
+        return True
 
     def write(self, text):
-        if text == "step":
-            self.left = getattr(self, "left", 3) - 1
-            if self.left == 0:
-                raise ValueError("no more")
-        return super().write(text)
+        self.tries += 1
+        if len(self.text) > 18:
+            raise OSError("no room")
+        self.text += bytes(text)
+        return len(text)
 
 
 def test_an_exception_of_print_is_raised_once_at_its_line():
     gradient = pijit.value_and_grad(pijit.jit(overflowing), (0, 1))
     for _ in range(4):
         output_of(gradient, X, 2.0, 7)
+    found, files = [], []
+    for function in (overflowing, gradient):
+        full = Full()
+        file = io.TextIOWrapper(io.BufferedWriter(full, 1), write_through=True)
+        with contextlib.redirect_stdout(file), pytest.raises(OSError, match="no room") as raised:
+            function(X, 2.0, 7)
+        files.append(file)  # its end would try to write once more
+        lines = [one.lineno for one in raised.traceback if one.name == "overflowing"]
+        found.append((full.text, full.tries, len(lines)))
+    assert found[0] == found[1] and found[0][2] == 1
+
+
+class Spying(io.StringIO):
+    """A file whose method is in Python."""
+
+    def write(self, text):
+        return super().write(text.upper())
+
+
+def test_files_in_python_use_the_tape():
+    gradient = pijit.value_and_grad(pijit.jit(overflowing), (0, 1))
+    for _ in range(4):
+        output_of(gradient, X, 2.0, 7)
     found = []
     for function in (overflowing, gradient):
-        with contextlib.redirect_stdout(Failing()) as file:
-            with pytest.raises(ValueError, match="no more") as raised:
-                function(X, 2.0, 7)
-        lines = [one.lineno for one in raised.traceback if one.name == "overflowing"]
-        found.append((file.getvalue(), file.left, lines))
-    assert found[0] == found[1]
+        with contextlib.redirect_stdout(Spying()) as file:
+            function(X, 2.0, 7)
+        found.append(file.getvalue())
+    assert found[0] == found[1] and gradient._kernels.why
+
+
+class Patched(io.StringIO):
+    """A class in Python."""
+
+
+def logged(x, a, steps, log):
+    s = x[0] * a
+    for i in range(steps):
+        s = s * 0.9 + (x * x).sum() * a
+        if i % 2 == 0:
+            log.write("step %d: %.4f\n" % (i, s))
+    return s
+
+
+def with_own_method():
+    """A file with an attribute that hides its method."""
+    file = io.StringIO()
+    file.write = lambda text: io.StringIO.write(file, text.upper())
+    return file
+
+
+@pytest.mark.parametrize("make, by_kernel", [(io.StringIO, True), (Patched, False), (with_own_method, False)])
+def test_texts_are_written_to_files(make, by_kernel):
+    plain = make()
+    logged(X, 0.3, 5, plain)
+    gradient = pijit.value_and_grad(pijit.jit(logged), (0, 1))
+    for _ in range(4):
+        log = make()
+        value, _ = gradient(X, 0.3, 5, log)
+        assert log.getvalue() == plain.getvalue() and value == logged(X, 0.3, 5, make())
+    assert (gradient._kernels.why == "") == by_kernel
 
 
 class Shown:
@@ -183,17 +252,20 @@ class Shown:
 SHOWN = Shown()
 
 
+OTHER = Patched()
+
+
 def other_object(x, a):
     print(SHOWN)
     return (x * a).sum()
 
 
-def to_file(x, a):
-    print("x", file=sys.stderr)
+def other_file(x, a):
+    print("x", file=OTHER)
     return (x * a).sum()
 
 
-@pytest.mark.parametrize("function", [other_object, to_file])
+@pytest.mark.parametrize("function", [other_object, other_file])
 def test_other_prints_use_the_tape(function):
     plain, _ = output_of(function, X, 2.0)
     gradient = pijit.grad(pijit.jit(function), (0, 1))

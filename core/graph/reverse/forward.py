@@ -169,8 +169,9 @@ def _elements(names: Names, op: Op) -> str:
 
 
 def _text(names: Names, op: Op) -> str:
-    """A function of numbers and strings that makes a string."""
-    if op.attrs["keywords"] or op.result.type != Object(str):  # type: ignore[union-attr]
+    """A function of numbers and strings that makes a string, or the length of a string."""
+    makes_text = op.result.type == Object(str) or op.attrs["function"] == "builtins.len"  # type: ignore[union-attr]
+    if op.attrs["keywords"] or not makes_text:
         raise Irreversible("the function %s" % op.attrs["function"])
     function = resolve(op.attrs["function"])
     return "%s(%s)" % (names.object(function, function.__name__), ", ".join(map(names.name, op.args)))

@@ -6,12 +6,18 @@ Python source of a joint function (`core/graph/reverse`), which makes the same c
 
 from __future__ import annotations
 
+import io
 from typing import Dict, List
 
 from pijit.core.capture.models.containers.strings import require_plain
 from pijit.core.capture.models.protocol import Interpreter
-from pijit.core.capture.values.lattice import Abstract, Const, Tensor
+from pijit.core.capture.values.lattice import Abstract, Const, Tensor, class_of
+from pijit.core.errors import Break
+from pijit.core.graph.types import INT
 from pijit.guards.facts import is_among
+
+FILES = (io.TextIOWrapper, io.StringIO)
+"""Classes in C whose instances a host call may write to."""
 
 
 def is_host_call(interpreter: Interpreter, callee: Abstract) -> bool:
@@ -22,11 +28,15 @@ def is_host_call(interpreter: Interpreter, callee: Abstract) -> bool:
 
 def host_call(interpreter: Interpreter, callee: Const, arguments: List[Abstract],
               keywords: Dict[str, Abstract]) -> Abstract:
-    """Write the call. Break if an argument is no number, string or array."""
+    """Write the call. Break if an argument is no number, string, array or file."""
     values = [interpreter.use(value) for value in [*arguments, *keywords.values()]]
     for value in values:
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) and not is_among(class_of(value), FILES):
             require_plain(interpreter, value)
+    is_print = callee.object is print
+    if not is_print and (len(values) != 2 or class_of(values[1]) is not str):
+        raise Break("PJ211", callee=callee.object.__name__)
+    result = Const(None) if is_print else interpreter.made_text("builtins.len", values[1:], INT)  # before the effect
     interpreter.emit("host_call", [interpreter.stored_value(value) for value in values], None,
                      {"function": callee.object, "names": tuple(keywords)}, exits=True)
-    return Const(None)
+    return result

@@ -47,6 +47,8 @@ def bind_attribute(interpreter: Interpreter, raw: Any, place: Place, owner: Abst
                    kind: Optional[type]) -> Optional[Abstract]:
     """The result of reading ``raw``, found on a class, from ``owner``:
     an object of class ``kind``, or a class if that is None."""
+    if is_among(raw, interpreter.facts.base.host_functions):  # the class cannot change; see `run_no_python`
+        return Bound(Const(raw), owner)
     if issubclass(type(raw), FUNCTIONS) or is_pythons_draw(raw):
         function = interpreter.known_object(raw, *place)
         return Bound(function, owner) if kind is not None else function
