@@ -208,8 +208,17 @@ def of_rows(m, a):
     return s + y.sum()
 
 
+def first_iteration_differs(x, a, n):
+    s = a
+    for i in range(n):
+        s = s * 0.9 + (x * x).sum() * a
+        if i % 2 == 0:
+            s = s * 1.1
+    return s
+
+
 CASES = [
-    (two_sides, (0, 1), (X, 1.5)), (one_side, (0, 1), (X, 1.5)), (of_state, (0, 1), (X, 0.4)),
+    (first_iteration_differs, (0, 1), (X, 0.3, 5)), (two_sides, (0, 1), (X, 1.5)), (one_side, (0, 1), (X, 1.5)), (of_state, (0, 1), (X, 0.4)),
     (huber, (0, 2, 3), (X, Y, 0.7, 0.1)), (stores, (0, 1), (X, 1.5)), (alternating, (0, 1), (X, 1.25, 6)),
     (in_place, (0, 1), (Y, 0.3, 7)), (both_conditions, (0, 1), (X, 1.5)), (continued, (0, 1), (X, 1.5)),
     (nested, (0, 1), (M, 0.8)), (outside, (0, 1), (X, 1.5)), (early, 0, (Y, 1.5)),

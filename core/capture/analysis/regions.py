@@ -8,6 +8,10 @@ segment, because the values must be in variables before the paths join.
 A loop with a rare break has heads in its body, to which bytecode returns after the break. The segment of the loop's
 header takes copies of those pieces, so that the loop closes and iterations without a break stay native.
 
+Versions of a loop's blocks may lead into each other: the first iteration of a loop, in which a variable has another
+type, may go on in the middle of the next one. Back ends need reducible loops. So that path gets copies of the pieces up
+to the loop's header (*node splitting*), or else segments end there.
+
 A kernel that has left a loop in the middle is resumed by a *re-entry*: the rest of its region from that loop's header
 on.
 """
@@ -23,12 +27,16 @@ from pijit.core.capture.state.block_version import Version
 from pijit.core.capture.state.frame_state import has_generator, is_confined
 from pijit.core.capture.values.base import raised_in
 from pijit.core.errors import Break
+from pijit.core.named_tuples import NamedTuple
 
 
 class Piece:
-    """Captured instructions ``start`` to ``end`` (exclusive) of one version."""
+    """Captured instructions ``start`` to ``end`` (exclusive) of one version.
 
-    __slots__ = ("version", "start", "end", "predecessors", "successors", "head")
+    ``twins`` are the piece and its copies.
+    """
+
+    __slots__ = ("version", "start", "end", "predecessors", "successors", "head", "twins")
 
     def __init__(self, version: Version, start: int, end: int) -> None:
         self.version = version
@@ -37,6 +45,14 @@ class Piece:
         self.predecessors: List["Piece"] = []
         self.successors: Dict[int, "Piece"] = {}
         self.head: Optional["Piece"] = None
+        self.twins = [self]
+
+    def copy(self) -> "Piece":
+        """Another piece for the same instructions, without edges."""
+        found = Piece(self.version, self.start, self.end)
+        found.twins = self.twins
+        self.twins.append(found)
+        return found
 
     @property
     def key(self) -> Tuple[int, int]:
@@ -53,6 +69,21 @@ class Piece:
 
     def __repr__(self) -> str:
         return "piece(%r, %d..%d)" % (self.version, self.start, self.end - 1)
+
+
+Key = Tuple[int, int]
+"""Identifies a piece."""
+
+
+class Split(NamedTuple):
+    """Node splitting: these edges lead to copies of the pieces ``copied`` instead."""
+
+    edges: FrozenSet[Tuple[Key, Key]]
+    copied: FrozenSet[Key]
+
+
+MOST_COPIED = 200
+"""The most instructions that are copied for one loop."""
 
 
 class Region:
@@ -106,14 +137,21 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
 
     ``cut`` makes every instruction a region of its own where the operand stack allows it, to test the linker.
     """
-    declined: Set[Tuple[int, int]] = set()
-    severed: Set[Tuple[int, int]] = set()
-    opened: Set[Tuple[int, int]] = set()
+    declined: Set[Key] = set()
+    severed: Set[Key] = set()
+    opened: Set[Key] = set()
+    splits: List[Split] = []
+    headers = _headers(analysis.cfg)
     while True:
         pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
+        for split in splits:
+            _copy_pieces(pieces, split)
         _choose_heads(pieces, severed | opened)
         regions = _collect(pieces, analysis, severed)
-        headers = _headers(analysis.cfg)
+        new = [split for region in regions for split in _splits(region, headers) if split not in splits]
+        if new:
+            splits += new
+            continue
         side_doors = {piece.key for region in regions for door in _side_doors(region)
                       for piece in _loop_starts(region, door, headers)}
         if side_doors:
@@ -154,7 +192,7 @@ def whole_region(analysis: Analysis, without: Set[Version]) -> Region:
     return region
 
 
-def _cuts(analysis: Analysis) -> Set[Tuple[int, int]]:
+def _cuts(analysis: Analysis) -> Set[Key]:
     """(version, instruction) where a segment can be cut: no value on the stack lives inside one segment only."""
     found = set()
     interpreter = analysis.interpreter
@@ -167,7 +205,7 @@ def _cuts(analysis: Analysis) -> Set[Tuple[int, int]]:
     return found
 
 
-def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[int, int]]) -> List[Piece]:
+def _split(analysis: Analysis, declined: Set[Key], cuts: Set[Key]) -> List[Piece]:
     pieces: List[Piece] = []
     first: Dict[Version, Piece] = {}
     last: Dict[Version, Piece] = {}
@@ -198,7 +236,7 @@ def _split(analysis: Analysis, declined: Set[Tuple[int, int]], cuts: Set[Tuple[i
     return pieces
 
 
-def _choose_heads(pieces: List[Piece], severed: Set[Tuple[int, int]]) -> None:
+def _choose_heads(pieces: List[Piece], severed: Set[Key]) -> None:
     """Optimistic fixed point: a piece joins the region of its predecessors unless these are in different regions."""
     heads = {piece for piece in pieces if piece.key in severed or _begins(piece)}
     changed = True
@@ -226,7 +264,7 @@ def _begins(piece: Piece) -> bool:
     version = piece.version
     if not piece.at_start or version.is_entry or version.lossy:
         return True
-    return len({p.version for p in piece.predecessors}) < len(set(version.predecessors))
+    return len({p.version for twin in piece.twins for p in twin.predecessors}) < len(set(version.predecessors))
 
 
 def _spread(heads: Set[Piece]) -> None:
@@ -239,7 +277,7 @@ def _spread(heads: Set[Piece]) -> None:
                 todo.append(successor)
 
 
-def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Tuple[int, int]]) -> List[Region]:
+def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Key]) -> List[Region]:
     members: Dict[Piece, Set[Piece]] = {}
     for piece in pieces:
         if piece.head is not None:
@@ -253,7 +291,7 @@ def _collect(pieces: List[Piece], analysis: Analysis, severed: Set[Tuple[int, in
     return regions
 
 
-def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Tuple[int, int]]) -> Set[Piece]:
+def _absorb(head: Piece, body: FrozenSet[int], severed: Set[Key]) -> Set[Piece]:
     """The pieces that are reachable from a head within its loop's body, or in handlers of exceptions that were not
     made."""
     found, todo = {head}, [head]
@@ -285,6 +323,56 @@ def _side_doors(region: Region) -> List[Piece]:
                 dominators[piece], changed = new, True
     return [target for piece in region.pieces for target in piece.successors.values()
             if target in position and position[target] <= position[piece] and target not in dominators[piece]]
+
+
+def _splits(region: Region, headers: Dict[int, int]) -> List[Split]:
+    """What to split so that the loops of a region are entered at their headers only."""
+    found: List[Split] = []
+    for door in _side_doors(region):
+        starts = _loop_starts(region, door, headers)
+        if len(starts) != 1 or starts[0].start not in headers:
+            continue
+        split = _split_before(starts[0], region, headers)
+        if split is not None and split not in found:
+            found.append(split)
+    return found
+
+
+def _split_before(header: Piece, region: Region, headers: Dict[int, int]) -> Optional[Split]:
+    """The split after which other entries of a loop reach its header first; None if too much would be copied."""
+    inside = set(region.pieces)
+    loop = {piece for piece in _reachable(header, inside) if header in _reachable(piece, inside)}
+    edges = [(piece, successor) for piece in region.pieces if piece not in loop
+             for successor in piece.successors.values() if successor in loop and successor is not header]
+    copied, todo = set(), [successor for _, successor in edges]
+    while todo:
+        piece = todo.pop()
+        if piece in loop and piece is not header and piece not in copied:
+            copied.add(piece)
+            todo += piece.successors.values()
+    size = sum(piece.end - piece.start for piece in copied)
+    if not edges or size > MOST_COPIED or any(piece.start in headers or len(piece.twins) > 1 for piece in copied):
+        return None
+    return Split(frozenset((one.key, other.key) for one, other in edges), frozenset(piece.key for piece in copied))
+
+
+def _copy_pieces(pieces: List[Piece], split: Split) -> None:
+    """Apply a split to the pieces of a function."""
+    by_key = {piece.key: piece for piece in pieces}
+    if not by_key.keys() >= split.copied.union(*split.edges):
+        return
+    copies = {key: by_key[key].copy() for key in split.copied}
+    for key, copy in copies.items():
+        for slot, successor in by_key[key].successors.items():
+            copy.successors[slot] = copies.get(successor.key, successor)
+            copy.successors[slot].predecessors.append(copy)
+    for one, other in split.edges:
+        for slot, successor in by_key[one].successors.items():
+            if successor is by_key[other]:
+                successor.predecessors.remove(by_key[one])
+                by_key[one].successors[slot] = copies[other]
+                copies[other].predecessors.append(by_key[one])
+    pieces += copies.values()
 
 
 def _headers(cfg: CFG) -> Dict[int, int]:
