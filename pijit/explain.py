@@ -33,7 +33,8 @@ def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
         The report; print it.
 
     Raises:
-        TypeError: `f` is not a Python function or a jitted one, or a class with methods that should be passed instead.
+        TypeError: `f` is not a Python function or a jitted one, or a class with methods that should be passed instead;
+            or it is a gradient function, and there are no arguments.
 
     Example:
         >>> print(pijit.explain(f, x))      # doctest: +SKIP

@@ -135,6 +135,8 @@ class GradFunction:
     def gradient_report(self, *args: Any, **kwargs: Any) -> GradientReport:
         """Run once on the tape, and report the recorded lines, the operations at which derivatives are cut, and whether
         later calls use a kernel."""
+        if not args and not kwargs:
+            raise TypeError("explain: a gradient is explained for one call; pass its arguments as well")
         kernels = self._kernels or self._new_kernels()
         found = kernels.call(args, kwargs, warm=0) if kernels and not STATE.tapes else None
         why = kernels.why if kernels else ""

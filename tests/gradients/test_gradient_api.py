@@ -233,6 +233,11 @@ class TestNeverSilent:
         assert grad(f)(X).tolist() == [1.0, 2.0, 3.0]
 
 
+def test_explain_needs_the_arguments_of_a_call():
+    with pytest.raises(TypeError, match="explain: a gradient is explained for one call; pass its arguments as well"):
+        pijit.explain(grad(np.sum))
+
+
 def test_explain_shows_lines_and_cuts():
     def f(x):
         y = x * 2.0
