@@ -341,7 +341,7 @@ def _build_reentries(analysis: Analysis, candidates: List[Candidate], name: str)
     heads = {candidate.region.head.key for candidate in candidates if candidate.error is None}
     found: Dict[Any, Candidate] = {}
     for candidate in candidates:
-        pieces = {piece.key: piece for piece in candidate.region.pieces}
+        pieces = {piece.key: piece for piece in candidate.region.pieces if piece is piece.twins[0]}
         todo = [candidate.segment] if candidate.error is None else []
         while todo:
             reentries = {exit.reentry for exit in todo.pop().graph.exits}.intersection(pieces)

@@ -141,17 +141,17 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
     severed: Set[Key] = set()
     opened: Set[Key] = set()
     splits: List[Split] = []
-    headers = _headers(analysis.cfg)
     while True:
         pieces = _split(analysis, declined, _cuts(analysis) if cut else set())
         for split in splits:
             _copy_pieces(pieces, split)
         _choose_heads(pieces, severed | opened)
         regions = _collect(pieces, analysis, severed)
-        new = [split for region in regions for split in _splits(region, headers) if split not in splits]
+        new = [split for region in regions for split in _splits(region, analysis.cfg) if split not in splits]
         if new:
             splits += new
             continue
+        headers = _headers(analysis.cfg)
         side_doors = {piece.key for region in regions for door in _side_doors(region)
                       for piece in _loop_starts(region, door, headers)}
         if side_doors:
@@ -325,33 +325,40 @@ def _side_doors(region: Region) -> List[Piece]:
             if target in position and position[target] <= position[piece] and target not in dominators[piece]]
 
 
-def _splits(region: Region, headers: Dict[int, int]) -> List[Split]:
+def _splits(region: Region, cfg: CFG) -> List[Split]:
     """What to split so that the loops of a region are entered at their headers only."""
     found: List[Split] = []
     for door in _side_doors(region):
-        starts = _loop_starts(region, door, headers)
-        if len(starts) != 1 or starts[0].start not in headers:
-            continue
-        split = _split_before(starts[0], region, headers)
-        if split is not None and split not in found:
-            found.append(split)
+        loop = cfg.loop_of(door.version.block.index)
+        while loop is not None:
+            inside = {piece for piece in region.pieces if piece.version.block.index in loop.body}
+            around = _reachable(door, inside)
+            headers = [piece for piece in around if piece.version.block.index == loop.header and piece.at_start
+                       and door in _reachable(piece, inside)]
+            split = _split_before(headers[0], region, inside) if len(headers) == 1 else None
+            if split is not None and split not in found:
+                found.append(split)
+            loop = loop.parent if not headers else None
     return found
 
 
-def _split_before(header: Piece, region: Region, headers: Dict[int, int]) -> Optional[Split]:
-    """The split after which other entries of a loop reach its header first; None if too much would be copied."""
-    inside = set(region.pieces)
+def _split_before(header: Piece, region: Region, inside: Set[Piece]) -> Optional[Split]:
+    """The split after which other entries of a loop reach its header first; None if too much would be copied.
+
+    ``inside`` are the pieces of the loop's blocks, in all versions.
+    """
     loop = {piece for piece in _reachable(header, inside) if header in _reachable(piece, inside)}
     edges = [(piece, successor) for piece in region.pieces if piece not in loop
              for successor in piece.successors.values() if successor in loop and successor is not header]
-    copied, todo = set(), [successor for _, successor in edges]
+    copied: Set[Piece] = set()
+    todo = [successor for _, successor in edges]
     while todo:
         piece = todo.pop()
         if piece in loop and piece is not header and piece not in copied:
             copied.add(piece)
             todo += piece.successors.values()
     size = sum(piece.end - piece.start for piece in copied)
-    if not edges or size > MOST_COPIED or any(piece.start in headers or len(piece.twins) > 1 for piece in copied):
+    if not edges or size > MOST_COPIED or any(len(piece.twins) > 1 for piece in copied):
         return None
     return Split(frozenset((one.key, other.key) for one, other in edges), frozenset(piece.key for piece in copied))
 

@@ -99,10 +99,9 @@ def test_results_are_pythons(plain):
     compare(jitted(plain_twin(plain)), plain)
 
 
-@pytest.mark.parametrize("plain", [tail_after_branch, taken_late, several_branches, by_while, with_break],
-                         ids=lambda one: one.__name__)
+@pytest.mark.parametrize("plain", CASES, ids=lambda one: one.__name__)
 def test_the_function_is_one_kernel(plain):
-    f = jitted(plain_twin(plain))
+    f = jitted(plain_twin(plain), {"force_breaks": None})
     for _ in range(4):
         f(X, 40)
     assert len(f.state.entries[-1].launchers) == 1
