@@ -147,13 +147,13 @@ def form_regions(analysis: Analysis, cut: bool = False) -> List[Region]:
             _copy_pieces(pieces, split)
         _choose_heads(pieces, severed | opened)
         regions = _collect(pieces, analysis, severed)
-        new = [split for region in regions for split in _splits(region, analysis.cfg) if split not in splits]
+        doors = [(region, door) for region in regions for door in _side_doors(region)]
+        new = [split for split in _splits(doors, analysis.cfg) if split not in splits]
         if new:
             splits += new
             continue
         headers = _headers(analysis.cfg)
-        side_doors = {piece.key for region in regions for door in _side_doors(region)
-                      for piece in _loop_starts(region, door, headers)}
+        side_doors = {piece.key for region, door in doors for piece in _loop_starts(region, door, headers)}
         if side_doors:
             severed |= side_doors
             continue
@@ -325,10 +325,10 @@ def _side_doors(region: Region) -> List[Piece]:
             if target in position and position[target] <= position[piece] and target not in dominators[piece]]
 
 
-def _splits(region: Region, cfg: CFG) -> List[Split]:
-    """What to split so that the loops of a region are entered at their headers only."""
+def _splits(doors: List[Tuple[Region, Piece]], cfg: CFG) -> List[Split]:
+    """What to split so that loops are entered at their headers only; ``doors`` are the side doors of all regions."""
     found: List[Split] = []
-    for door in _side_doors(region):
+    for region, door in doors:
         loop = cfg.loop_of(door.version.block.index)
         while loop is not None:
             inside = {piece for piece in region.pieces if piece.version.block.index in loop.body}
