@@ -31,13 +31,15 @@ STARTUP = 0.1
 """Seconds of a program's start because of pijit, if they were not measured."""
 SLOWEST_STARTUP = 1.0
 """Maximum of seconds that count as a program's start; a process that has run for long has not just started."""
-IMPORTS = 2.5
+IMPORTS = 4.0
 """Estimated time for importing the capturer, once, as a multiple of the start's. Both read and run many modules."""
-FIRST = 1.5
+NUMPY = 1.5
+"""Estimated additional time for importing NumPy, once, as a multiple of the start's."""
+FIRST = 3.0
 """Estimated additional time of the first kernel, for importing the compiler, as a multiple of the start's."""
-CAPTURE = 0.3
+CAPTURE = 0.75
 """Estimated time for capturing and linking a function, as a multiple of the start's."""
-PER_CHARACTER = 2.5e-4
+PER_CHARACTER = 6e-4
 """Estimated time of compiling per character of a kernel's source, as a multiple of the start's, until measured."""
 USUAL_SOURCE = 2500
 """Characters of a kernel's source, before there is one."""
@@ -72,8 +74,9 @@ class Budget:
 
     def expected(self) -> float:
         """Estimated seconds of compiling a function about which nothing is known."""
-        captured = "pijit.core.pipeline" in sys.modules
-        return self._startup * (CAPTURE + (0.0 if captured else IMPORTS)) + self._of_characters(USUAL_SOURCE)
+        imports = sum(multiple for module, multiple in (("pijit.core.pipeline", IMPORTS), ("numpy", NUMPY))
+                      if module not in sys.modules)
+        return self._startup * (CAPTURE + imports) + self._of_characters(USUAL_SOURCE)
 
     def of_source(self, source: str) -> float:
         """Estimated seconds of compiling a kernel."""

@@ -19,6 +19,7 @@ import numpy as np
 from pijit.compare import Difference, differences
 from pijit.copies import Copier
 from pijit.core.named_tuples import NamedTuple
+from pijit.plain_functions import plain_twin, unbound
 
 logger = logging.getLogger("pijit")
 
@@ -243,30 +244,6 @@ def _of_kind(kind: str, effects: Effects) -> str:
     """The warnings, or the text of a stream; a stream's writes are joined, as other effects may split them."""
     chosen = [effect[1:] for effect in effects if effect[0] == kind]
     return repr(chosen if kind == "warning" else "".join(effect[0] for effect in chosen))
-
-
-def plain_twin(function: types.FunctionType) -> types.FunctionType:
-    """A copy of the function with its own code object, which pijit does not know."""
-    twin = types.FunctionType(_copied(function.__code__), function.__globals__, function.__name__,
-                              function.__defaults__, function.__closure__)
-    twin.__kwdefaults__ = function.__kwdefaults__
-    twin.__qualname__ = function.__qualname__
-    twin.__dict__.update(function.__dict__)
-    return twin
-
-
-def _copied(code: types.CodeType) -> types.CodeType:
-    if hasattr(code, "replace"):
-        return code.replace()
-    parts: List[Any] = [code.co_argcount, code.co_kwonlyargcount, code.co_nlocals, code.co_stacksize, code.co_flags,
-                        code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_filename, code.co_name,
-                        code.co_firstlineno, code.co_lnotab, code.co_freevars, code.co_cellvars]
-    return types.CodeType(*parts)
-
-
-def unbound(f: Any) -> Tuple[Any, Tuple[Any, ...]]:
-    """A method's function and its receiver in a tuple; any other object and ()."""
-    return (f.__func__, (f.__self__,)) if isinstance(f, types.MethodType) else (f, ())
 
 
 def compare_calls(function: types.FunctionType, jitted: Callable[..., Any],

@@ -12,8 +12,8 @@ from pijit.core.capture_records import ExitCounts
 from pijit.core.pythons import why_not_python
 from pijit.core.reasons import REASONS
 from pijit.decorator import called_methods, is_written
-from pijit.differential import plain_twin, unbound
 from pijit.options import Options
+from pijit.plain_functions import plain_twin, unbound
 from pijit.reporting.report import Report
 
 

@@ -13,10 +13,11 @@ from pijit.checking import Checker
 from pijit.core import pipeline, preview
 from pijit.core._hook import JitFunction
 from pijit.core.named_tuples import NamedTuple
-from pijit.differential import checked_call, plain_twin
+from pijit.differential import checked_call
 from pijit.explain import explain
 from pijit.hashed import watch_of
 from pijit.options import Options
+from pijit.plain_functions import plain_twin
 from pijit.reporting import printing
 from pijit.reporting.report import Report
 

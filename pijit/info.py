@@ -8,9 +8,9 @@ from typing import Any, Callable, Dict, Optional, Tuple
 from pijit.core.named_tuples import NamedTuple
 from pijit.core.pythons import why_not_python
 from pijit.core.reasons import REASONS
-from pijit.differential import unbound
 from pijit.explain import counts_of, state_of
 from pijit.names import count_of
+from pijit.plain_functions import unbound
 
 
 class Info(NamedTuple):

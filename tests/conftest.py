@@ -57,6 +57,7 @@ PATIENCE = 300.0
 
 def pytest_configure(config):
     global shown_at
+    config.addinivalue_line("markers", "unshared: each version that does not skip the test runs all of its cases")
     shown_at = os.dup(2)  # tests have another one
 
 
@@ -71,12 +72,13 @@ def pytest_runtest_protocol(item):
 def pytest_collection_modifyitems(config, items):
     """With PIJIT_TEST_SHARE=k/n run every n-th case, from the k-th, of test functions with many cases (twice as many in
     tests/conformance, where few try what others do not); with PIJIT_TEST_FEW=k/n every n-th test of the other functions;
-    with PIJIT_TEST_DEAL=k/n every n-th test of all that are left."""
+    with PIJIT_TEST_DEAL=k/n every n-th test of all that are left. Cases marked as unshared are never left to another
+    version: only one version has results to compare them with."""
     cases, few, dropped = {}, [], set()
     for item in items:
         cases.setdefault((item.location[0], getattr(item, "originalname", None)), []).append(item)
     for (path, _), group in cases.items():
-        if len(group) > LONG:
+        if len(group) > LONG and group[0].get_closest_marker("unshared") is None:
             dropped.update(_not_in_part(group, "SHARE", 2 if "conformance" in path else 1))
         else:
             few += group

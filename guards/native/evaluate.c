@@ -13,7 +13,6 @@
  * Mirror mode is for tests. The Python twin (GuardProgram.compare_with_twin) repeats each evaluation, from Python or
  * through the C API. A disagreement is an AssertionError. The C API never raises: there it is reported as unraisable,
  * counted in mirror_disagreements(), and the guards count as failed. */
-#define NUMPY_API_MAIN
 #include "numpy_api.h"
 #include "cache.h"
 #include "capsule_inl.h"
@@ -240,7 +239,6 @@ object_shared(void *object)
 MODULE_INIT
 PyInit__evaluate(void)
 {
-    import_array();
     if (tuple_getter_find() < 0 || unbound_ready() < 0 || PyType_Ready(&ProgramType) < 0 || PyType_Ready(&CacheType) < 0) {
         return NULL;
     }

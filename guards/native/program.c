@@ -1,6 +1,7 @@
 /* The type Program: construction from checked tuples, and its interface to Python. */
 #include "program.h"
 #include "check_inl.h"
+#include "numpy_ready.h"
 #include <structmember.h>
 
 const Operation operation_table[OPERATION_COUNT] = {
@@ -147,6 +148,9 @@ program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     if (PyTuple_GET_SIZE(results) != PyTuple_GET_SIZE(fetch)) {
         PyErr_SetString(PyExc_ValueError, "fetch and results differ in length");
+        return NULL;
+    }
+    if (PyTuple_GET_SIZE(steps) > 0 && numpy_ready() < 0) {
         return NULL;
     }
     ProgramObject *self = (ProgramObject *)type->tp_alloc(type, 0); /* owned, zeroed */

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -108,12 +107,15 @@ def _show(error: BaseException) -> None:
 
 
 def _write_files(program: Any, known: argparse.Namespace) -> None:
-    from pijit.cli.bisection import kernels_of
-    from pijit.reporting.html_page import write_page
-
     if known.report:
+        from pijit.reporting.html_page import write_page
+
         write_page(known.report, program.reports(), os.path.basename(known.script))
     if known.kernels:
+        import json
+
+        from pijit.cli.bisection import kernels_of
+
         with open(known.kernels, "w", encoding="utf-8") as stream:
             json.dump(kernels_of(program.reports()), stream)
 

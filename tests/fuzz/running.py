@@ -8,14 +8,16 @@ from typing import Any, Dict, Sequence, Set
 
 import pijit
 from pijit.compare import Difference
-from pijit.differential import DifferenceError, compare_calls, plain_twin
+from pijit.differential import DifferenceError, compare_calls
+from pijit.plain_functions import plain_twin
 
 FOOTER = '''
 
 if __name__ == "__main__":
     import pijit
     from pijit.core import errors
-    from pijit.differential import compare_calls, plain_twin
+    from pijit.differential import compare_calls
+    from pijit.plain_functions import plain_twin
 
     errors.set_strict(True)
     compare_calls(f, pijit.jit(plain_twin(f), jit_config={!r}), CALLS)

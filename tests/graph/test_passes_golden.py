@@ -99,6 +99,7 @@ FILES = {path.stem: read(path) for path in sorted(FOLDER.glob("*.test"))}
 CASES = [case for _, cases in FILES.values() for case in cases]
 
 
+@pytest.mark.unshared
 @pytest.mark.skipif(sys.version_info[:2] != (3, 10), reason="the graphs are of CPython 3.10")
 @pytest.mark.parametrize("case", CASES, ids=["{}-{}".format(case.path.stem, case.name) for case in CASES])
 def test_graphs_before_and_after(case):

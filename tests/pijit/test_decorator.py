@@ -119,11 +119,18 @@ def test_what_has_no_code_is_refused_where_nothing_is_compiled(monkeypatch, wron
 
 
 def test_import_is_light(tmp_path):
-    heavy = ("numba", "bytecode", "llvmlite", "pijit.core._hook", "pijit.core._launcher", "pijit.guards._evaluate")
+    heavy = ("numpy", "numba", "bytecode", "llvmlite", "pijit.core._hook", "pijit.core._launcher", "pijit.guards._evaluate")
     script = "import sys, pijit; print([m for m in {!r} if m in sys.modules])".format(heavy)
     command = [sys.executable, "-c", script]
     printed = subprocess.check_output(command, universal_newlines=True, cwd=str(tmp_path))
     assert printed == "[]\n"
+
+
+def test_names_that_are_imported_at_their_first_use_are_listed():
+    assert set(pijit.__all__) <= set(dir(pijit))
+    assert all(hasattr(pijit, name) for name in pijit.__all__)
+    with pytest.raises(AttributeError, match="module 'pijit' has no attribute 'nonsense'"):
+        pijit.nonsense
 
 
 def test_the_three_forms():

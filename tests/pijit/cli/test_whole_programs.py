@@ -1,6 +1,7 @@
 """Functions and loops of whole programs are compiled when they have earned it, within a budget."""
 
 import builtins
+import subprocess
 import sys
 import textwrap
 
@@ -187,6 +188,29 @@ def test_compile_times_are_multiples_of_the_start(monkeypatch):
     assert slow.expected() == pytest.approx(10 * fast.expected())
     assert slow.of_source("x" * 1000) == pytest.approx(10 * fast.of_source("x" * 1000))
     assert Budget(startup=3600.0).expected() == pytest.approx(2 * slow.expected())
+
+
+def test_programs_without_arrays_start_without_numpy(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent("""
+        import sys
+
+        def total(n):
+            return sum(number(k) for k in range(n)) + looped(n)
+
+        def looped(n):
+            t = 0
+            for k in range(n):
+                t += k
+            return t
+
+        def number(k):
+            return k + 1
+
+        print(total(5), [m for m in ("numpy", "numba", "bytecode", "pijit.core.pipeline") if m in sys.modules])
+    """))
+    printed = subprocess.check_output([sys.executable, "-m", "pijit", str(script)], universal_newlines=True)
+    assert printed == "25 []\n"
 
 
 def test_chill_wants_a_callable():

@@ -69,6 +69,7 @@ def golden_text(row, f):
     return re.sub(r"\bc\d+\b", "c", re.sub(r" at 0x[0-9a-f]+", " at 0x0", text))
 
 
+@pytest.mark.unshared
 @pytest.mark.skipif(sys.version_info[:2] != (3, 10), reason="the golden texts are of CPython 3.10")
 @each
 def test_golden_texts(known):
